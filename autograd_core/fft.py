@@ -24,7 +24,7 @@ _OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The real signal of ``n`` elements whose spectrum's first half is ``input``.
+    """Return the real signal of ``n`` elements whose spectrum's first half is ``input``.
 
     ``norm`` says where to divide by ``n``: "backward" (here, the default), "forward" (not here),
     or "ortho" (by the root, here and there).
@@ -51,7 +51,7 @@ def irfftn(
 
 
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """The spectrum, which is real, of a signal whose first half is ``input``."""
+    """Return the spectrum, which is real, of a signal whose first half is ``input``."""
     return hfftn(input, None if n is None else (n,), (dim,), norm)
 
 
@@ -82,7 +82,7 @@ def _known(norm: str | None) -> str:
 def _prepared(
     x: Tensor, s: Sequence[int] | None, dim: Dims
 ) -> tuple[Tensor, tuple[int, ...], tuple[int, ...]]:
-    """The input as floats, the size of the result along each dimension, and these."""
+    """Return the input as floats, the size of the result along each dimension, and these."""
     if not x.dtype.is_floating_point:
         x = to_dtype(x, get_default_dtype())
     if x.dtype.name == "float16":
@@ -120,7 +120,7 @@ def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
 
 
 def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
-    """What :func:`fftshift` did, undone."""
+    """Return what :func:`fftshift` did, undone."""
     dims = _all_or(dim, input)
     return roll(input, tuple((input._shape[d] + 1) // 2 for d in dims), dims)
 

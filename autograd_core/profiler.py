@@ -22,7 +22,7 @@ class ProfilerActivity(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """The CPU alone."""
+    """Return the CPU alone."""
     return {ProfilerActivity.CPU}
 
 
@@ -68,7 +68,7 @@ class profile(recording):  # lower case, as PyTorch spells it
         """Say that the next step begins; everything is recorded, whatever the step."""
 
     def events(self) -> EventList:
-        """The events, in the order in which they began."""
+        """Return the events, in the order in which they began."""
         return self.function_events
 
     def __exit__(self, *error: object) -> None:

@@ -84,7 +84,7 @@ class Generator:
         return self._seed
 
     def get_state(self) -> Tensor:
-        """The state, as a tensor of bytes."""
+        """Return the state, as a tensor of bytes."""
         return Tensor.from_array(np.frombuffer(_packed(self.rng), np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> None:
@@ -191,12 +191,12 @@ def seed() -> int:
 
 
 def initial_seed() -> int:
-    """The seed that they started from."""
+    """Return the seed that they started from."""
     return _default.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """How far the random numbers are, as a tensor of bytes."""
+    """Return how far the random numbers are, as a tensor of bytes."""
     return _default.get_state()
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def _shown(self: Any) -> str:
-    """A line for each field."""
+    """Return a line for each field."""
     fields = ",\n".join(f"{name}={getattr(self, name)!r}" for name in self._fields)
     return f"torch.return_types.{type(self).__name__}(\n{fields})"
 

@@ -35,7 +35,8 @@ class AtWork(Exception):
 
 
 def exit_code_of(error: Exception) -> ExitCode | None:
-    """The exit code for an error that a user can act on, None for a defect of this program."""
+    """Return the exit code for an error that a user can act on, None for a defect of this
+    program."""
     if isinstance(error, Failure):
         return error.code
     # imported late: they take NumPy with them, for which --help need not wait

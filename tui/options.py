@@ -57,14 +57,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def positive_number(text: str) -> int:
-    """A number from 1 on."""
+    """Return a number from 1 on."""
     if not text.isdecimal() or int(text) == 0:
         raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
     return int(text)
 
 
 def words(text: str) -> list[str]:
-    """Words between commas."""
+    """Return words between commas."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
@@ -72,7 +72,7 @@ _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def seconds(text: str) -> float:
-    """A time from a hundredth of a second up."""
+    """Return a time from a hundredth of a second up."""
     try:
         number = float(text)
     except ValueError:
@@ -83,7 +83,7 @@ def seconds(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """A number of bytes, such as 500M."""
+    """Return a number of bytes, such as 500M."""
     digits, unit = (text[:-1], text[-1:].upper()) if text[-1:].isalpha() else (text, "")
     if not digits.isdecimal() or unit not in ("", *_UNITS):
         raise argparse.ArgumentTypeError(f"'{text}' is no size, such as 500M or 4G")

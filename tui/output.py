@@ -103,7 +103,7 @@ def _is_open(file: Any) -> bool:
 
 
 def in_encoding(text: str, encoding: str) -> str:
-    """``text`` with characters that ``encoding`` lacks written in ASCII.
+    """Return ``text`` with characters that ``encoding`` lacks written in ASCII.
 
     >>> in_encoding("2 · x¹⁰ → −1…", "ascii"), in_encoding("2 · é", "latin-1")
     ('2 * x^10 -> -1...', '2 · é')

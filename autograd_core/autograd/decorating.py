@@ -29,7 +29,7 @@ class DecoratingContext:
         raise NotImplementedError
 
     def clone(self) -> Self:
-        """Another one like this."""
+        """Return another one like this."""
         return type(self)()
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:

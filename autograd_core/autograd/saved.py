@@ -77,7 +77,7 @@ def watched(node: Any, name: str) -> tuple[Versions, int]:
 
 
 def detached() -> RuntimeError:
-    """PyTorch's error for a saved value that has left its graph in place."""
+    """Return PyTorch's error for a saved value that has left its graph in place."""
     return RuntimeError(
         "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This "
         "is not supported, please use out-of-place `.detach()` instead"
@@ -92,8 +92,8 @@ def maker(node: Node) -> str:
 def modified(
     array: Any, place: tuple[Node | None, int] | None, versions: Versions, expected: int
 ) -> RuntimeError:
-    """PyTorch's error for a saved value, result ``place`` of a graph, that was changed in place;
-    with the lines that did it, if they were traced."""
+    """Return PyTorch's error for a saved value, result ``place`` of a graph, that was changed in
+    place; with the lines that did it, if they were traced."""
     node, nr = place or (None, 0)
     origin = "" if node is None else f", which is output {nr} of {maker(node)},"
     kind = _LEGACY.get(array.dtype.name, "torch.Tensor")

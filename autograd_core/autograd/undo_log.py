@@ -100,7 +100,7 @@ class UndoLog:
         self.keep(_RandomState, self)
 
     def random_state(self) -> Any:
-        """Where random numbers stand, as of the last look."""
+        """Return where random numbers stand, as of the last look."""
         if self._random_state is None:
             import random  # as late as NumPy imports its own: most programs draw from neither
 
@@ -231,7 +231,7 @@ class _Fields:
         return getattr(self.tensor(), "_grad", None) is not self.gradient
 
     def _others(self) -> list[Any]:
-        """Those of the values held that are others now."""
+        """Return those of the values held that are others now."""
         tensor = self.tensor()
         pairs = () if tensor is None else zip(self.held, tensor._fields(), strict=True)
         return [held for held, now in pairs if held is not now]

@@ -118,12 +118,12 @@ ALIASES: Final[dict[str, str]] = {
 
 
 def has_module(path: str) -> bool:
-    """Whether there is a module of this path below ``torch`` only because compat has it."""
+    """Return whether there is a module of this path below ``torch`` only because compat has it."""
     return path in MODULES or path in ALIASES
 
 
 def names_in(path: str) -> Names:
-    """The names that compat has for the module of this path."""
+    """Return the names that compat has for the module of this path."""
     if path in ALIASES:
         found = vars(importlib.import_module(f"autograd_core.{ALIASES[path]}"))
         return {name: value for name, value in found.items() if not name.startswith("__")}

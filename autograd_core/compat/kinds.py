@@ -9,7 +9,7 @@ Names = dict[str, Any]
 
 
 def _named(names: str, doc: str, make: Callable[[], Callable[..., Any]]) -> Names:
-    """One function for each of ``names``, which are separated by spaces."""
+    """Return one function for each of ``names``, which are separated by spaces."""
     found: Names = {}
     for name in names.split():
         call = make()
@@ -20,12 +20,12 @@ def _named(names: str, doc: str, make: Callable[[], Callable[..., Any]]) -> Name
 
 
 def always(value: Any, names: str) -> Names:
-    """Functions that return ``value``, whatever they are given."""
+    """Return functions that return ``value``, whatever they are given."""
     return _named(names, f"Return {value!r}.", lambda: lambda *args, **kwargs: value)
 
 
 def nothing(names: str) -> Names:
-    """Functions that do nothing."""
+    """Return functions that do nothing."""
     return _named(names, "Do nothing.", lambda: lambda *args, **kwargs: None)
 
 
@@ -44,7 +44,7 @@ def unchanged(names: str) -> Names:
 
 
 def refused(error: Exception, names: str) -> Names:
-    """Functions that raise ``error``."""
+    """Return functions that raise ``error``."""
 
     def make() -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -56,7 +56,8 @@ def refused(error: Exception, names: str) -> Names:
 
 
 def setting(get: str, set_: str, value: Any, check: Callable[[Any], bool] | None = None) -> Names:
-    """A getter and a setter of a value that changes nothing; ``check`` tells whether to keep it."""
+    """Return a getter and a setter of a value that changes nothing; ``check`` tells whether to keep
+    it."""
     kept = [value]
 
     def assign(new: Any, **options: Any) -> None:

@@ -90,7 +90,7 @@ def _world() -> ProcessGroup:
 
 
 def _in_group(names: str, doc: str, effect: Callable[..., Any]) -> Names:
-    """Functions that need a group; those that are to be waited for are done at once."""
+    """Return functions that need a group; those that are to be waited for are done at once."""
 
     def make(name: str) -> Callable[..., Any]:
         def call(*args: Any, async_op: bool = False, **kwargs: Any) -> Any:

@@ -17,13 +17,13 @@ MOST_WORDS = 10_000
 
 
 def unknown(what: str, text: str, words: Iterable[str], remedy: str) -> UnknownAddress:
-    """The error for ``text``, with what was likely meant, else with ``remedy``."""
+    """Return the error for ``text``, with what was likely meant, else with ``remedy``."""
     hint = did_you_mean(text, words, most=3, cutoff=0.5, otherwise=remedy)
     return UnknownAddress(f"nothing {what} is called '{text}'", hint)
 
 
 def find_nodes(graph: Graph, text: str, length: int | None = None) -> tuple[int, ...]:
-    """The nodes that ``text`` means, in either half, in the order of their ids.
+    """Return the nodes that ``text`` means, in either half, in the order of their ids.
 
     ``encoder.0/addmm:2`` is an address; ``addmm`` or ``AddmmBackward0`` every node of that op,
     ``encoder.0/addmm`` those of a scope; ``weight`` the leaf, output or gradient of that name;
@@ -81,7 +81,7 @@ _REMEDY = (
 
 
 def find_step(graph: Graph, text: str) -> tuple[int, ...]:
-    """The node, and its partner, that runs as ``#3``: as third in the backward pass.
+    """Return the node, and its partner, that runs as ``#3``: as third in the backward pass.
 
     Raises:
         UnknownAddress: there is no such step.

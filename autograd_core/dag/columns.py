@@ -150,7 +150,7 @@ Ints = NDArray[np.int64]
 
 
 def grouped(keys: Ints, values: Ints, count: int) -> list[tuple[int, ...]]:
-    """The values of each key from 0 to ``count`` - 1, in the order in which they come.
+    """Return the values of each key from 0 to ``count`` - 1, in the order in which they come.
 
     >>> grouped(np.array([2, 0, 2]), np.array([7, 8, 9]), 3)
     [(8,), (), (7, 9)]

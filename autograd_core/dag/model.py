@@ -304,7 +304,7 @@ class Graph:
         return f"{self.scopes[id]}/{place}" if self.scopes[id] else place
 
     def stem(self, id: int) -> str:
-        """The op as addresses spell it: ``addmm`` for AddmmBackward0."""
+        """Return the op as addresses spell it: ``addmm`` for AddmmBackward0."""
         return self.stems.get(id) or short_name(self.names[id])
 
     def node(self, id: int) -> Node:
@@ -357,7 +357,7 @@ class Graph:
 
 @functools.lru_cache(maxsize=4096)
 def short_name(name: str) -> str:
-    """The op behind a node name.
+    """Return the op behind a node name.
 
     >>> short_name("MulBackward0"), short_name("MaxPool2DWithIndicesBackward0"), short_name("mul")
     ('mul', 'maxpool2dwithindices', 'mul')

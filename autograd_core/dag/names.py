@@ -92,7 +92,8 @@ class Names:
         return found
 
     def module_classes(self) -> dict[str, str]:
-        """The class of every module among the variables, by its path in the outermost one."""
+        """Return the class of every module among the variables, by its path in the outermost
+        one."""
         found: dict[str, str] = {}
         for module in self.modules.values():
             for path, part in module.named_modules():
@@ -101,7 +102,7 @@ class Names:
         return found
 
     def tensors(self) -> Iterator[Any]:
-        """All that have a name, in the order in which they were found."""
+        """Return all that have a name, in the order in which they were found."""
         return iter(self._alive)
 
 
@@ -155,7 +156,7 @@ def _is_optimizer(value: Any) -> bool:
 
 
 def _and_of_self(variables: list[tuple[str, Any]]) -> Named:
-    """The variables, and what a trainer keeps of its own: ``self.optimizer``."""
+    """Yield the variables, and what a trainer keeps of its own: ``self.optimizer``."""
     yield from variables
     for name, value in variables:
         if name == "self":
@@ -175,7 +176,7 @@ def _elements(name: str, value: Any) -> Named:
 
 
 def caller_names(others: Mapping[str, Any] | None = None) -> Names:
-    """The names in the program that called this library: local ones first, then global, then
+    """Return the names in the program that called this library: local ones first, then global, then
     ``others``."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_user_file(frame.f_code.co_filename):

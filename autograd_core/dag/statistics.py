@@ -45,7 +45,7 @@ class Statistics(NamedTuple):
         return "nan" if self.nans else "inf" if self.infs else ""
 
     def amount(self, trouble: Trouble) -> int:
-        """The number of elements that are NaN, or infinite."""
+        """Return the number of elements that are NaN, or infinite."""
         return self.nans if trouble == "nan" else self.infs
 
 
@@ -123,7 +123,7 @@ def _of_any(values: NDArray[np.float64]) -> Statistics:
 
 
 def first_place(array: NDArray[Any], trouble: Trouble) -> tuple[int, ...]:
-    """The index of the first element that is NaN, or infinite.
+    """Return the index of the first element that is NaN, or infinite.
 
     >>> first_place(np.array([[1.0, 2.0], [np.inf, np.nan]]), "nan")
     (1, 1)
@@ -165,7 +165,7 @@ def _of_number(value: float) -> Statistics:
 
 
 def format_number(value: float) -> str:
-    """Three significant digits, with a real minus sign; integers stay whole up to 10,000.
+    """Return three significant digits, with a real minus sign; integers stay whole up to 10,000.
 
     >>> format_number(36.0), format_number(-12.5), format_number(0.00031234), format_number(2e9)
     ('36', '−12.5', '3.12e−4', '2e9')
@@ -189,7 +189,7 @@ def format_number(value: float) -> str:
 
 
 def plus(first: str, second: str) -> str:
-    """The sum of two numbers as text, without two signs in a row.
+    """Return the sum of two numbers as text, without two signs in a row.
 
     >>> plus("0", "36"), plus("0", "−12")
     ('0 + 36', '0 − 12')
@@ -200,7 +200,7 @@ def plus(first: str, second: str) -> str:
 
 
 def format_statistics(stats: Statistics) -> str:
-    """The shortest useful text: the value of a scalar, else the root mean square.
+    """Return the shortest useful text: the value of a scalar, else the root mean square.
 
     >>> format_statistics(statistics(np.array(2.5))), format_statistics(statistics(np.ones(4)))
     ('2.5', 'rms 1')
@@ -215,7 +215,7 @@ def format_statistics(stats: Statistics) -> str:
 
 
 def format_bytes(count: int) -> str:
-    """Bytes as a person reads them.
+    """Return bytes as a person reads them.
 
     >>> format_bytes(8), format_bytes(4096), format_bytes(5_500_000)
     ('8 B', '4.0 KB', '5.2 MB')
@@ -229,7 +229,7 @@ def format_bytes(count: int) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A time as a person reads it.
+    """Return a time as a person reads it.
 
     >>> format_seconds(3.52e-5), format_seconds(0.0123), format_seconds(2.0)
     ('35.2 µs', '12.3 ms', '2 s')
@@ -242,7 +242,7 @@ def format_seconds(seconds: float) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def format_shape(shape: tuple[int, ...] | None) -> str:
-    """The shape as PyTorch writes it in a list; a scalar is "[]", an unknown shape "".
+    """Return the shape as PyTorch writes it in a list; a scalar is "[]", an unknown shape "".
 
     >>> format_shape((2, 3)), format_shape(()), format_shape(None)
     ('[2, 3]', '[]', '')

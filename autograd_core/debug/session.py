@@ -123,7 +123,7 @@ class Session:
         measured: profile | None = None,
         keep_graph: bool = True,
     ) -> Session:
-        """The session of a call of ``backward`` or ``grad`` that was intercepted."""
+        """Return the session of a call of ``backward`` or ``grad`` that was intercepted."""
         session = cls.__new__(cls)
         session._begin(
             backward_call, names, call, breakpoints, timeline, history_bytes, measured, keep_graph

@@ -161,7 +161,7 @@ class TransformedDistribution(Distribution):
         return self._transformed(self.base_dist.icdf(self._counted_from_low_end(value)))
 
     def _counted_from_low_end(self, part: Tensor) -> Tensor:
-        """1 - ``part`` where the transforms reverse the order of numbers, else ``part``."""
+        """Return 1 - ``part`` where the transforms reverse the order of numbers, else ``part``."""
         sign = ComposeTransform(self.transforms).sign
         if not isinstance(sign, Tensor) and sign == 1:
             return part

@@ -71,7 +71,7 @@ def _shown(bound: Any) -> str:
 
 
 def interval(lower_bound: Any, upper_bound: Any) -> Constraint:
-    """The numbers from one bound to the other, both included."""
+    """Return the numbers from one bound to the other, both included."""
     return _Test(
         f"Interval(lower_bound={_shown(lower_bound)}, upper_bound={_shown(upper_bound)})",
         lambda x: (lower_bound <= x) & (x <= upper_bound),
@@ -79,18 +79,18 @@ def interval(lower_bound: Any, upper_bound: Any) -> Constraint:
 
 
 def greater_than(lower_bound: Any) -> Constraint:
-    """The numbers above the bound."""
+    """Return the numbers above the bound."""
     return _Test(f"GreaterThan(lower_bound={_shown(lower_bound)})", lambda x: lower_bound < x)
 
 
 def greater_than_eq(lower_bound: Any) -> Constraint:
-    """The numbers not below the bound."""
+    """Return the numbers not below the bound."""
     name = f"GreaterThanEq(lower_bound={_shown(lower_bound)})"
     return _Test(name, lambda x: lower_bound <= x)
 
 
 def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
-    """The whole numbers from one bound to the other, both included."""
+    """Return the whole numbers from one bound to the other, both included."""
     return _Test(
         f"IntegerInterval(lower_bound={_shown(lower_bound)}, upper_bound={_shown(upper_bound)})",
         lambda x: (x % 1 == 0) & (lower_bound <= x) & (x <= upper_bound),

@@ -262,7 +262,7 @@ class Gamma(Distribution):
 
 
 def draw_gamma(concentration: Tensor) -> Tensor:
-    """A sample of rate 1 for each shape in ``concentration``, with a gradient by it."""
+    """Return a sample of rate 1 for each shape in ``concentration``, with a gradient by it."""
     part = np.asarray(generator().random(concentration._shape))
     # of what is closer to 1, rounding leaves no derivative
     return standard_gamma(concentration, part=part.clip(max=1 - 1e-12))

@@ -30,7 +30,7 @@ class _Discrete(Distribution):
 
     @staticmethod
     def _given(probs: Any, logits: Any) -> tuple[str, Any]:
-        """The name and the value of the one that is not None."""
+        """Return the name and the value of the one that is not None."""
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
         return ("logits", logits) if probs is None else ("probs", probs)
@@ -41,7 +41,7 @@ class _Discrete(Distribution):
 
 
 def _clamped(probs: Tensor) -> Tensor:
-    """``probs`` a little away from 0 and 1, where logarithms are finite."""
+    """Return ``probs`` a little away from 0 and 1, where logarithms are finite."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 

@@ -77,40 +77,41 @@ class Distribution:
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Shape = ()) -> Tensor:
-        """Random tensors of ``sample_shape + batch_shape + event_shape``, outside the graph."""
+        """Return random tensors of ``sample_shape + batch_shape + event_shape``, outside the
+        graph."""
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        """Random tensors with a gradient by the parameters: their noise is drawn apart."""
+        """Return random tensors with a gradient by the parameters: their noise is drawn apart."""
         raise NotImplementedError
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the density, or of the probability, at ``value``."""
+        """Return the logarithm of the density, or of the probability, at ``value``."""
         raise NotImplementedError
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The probability of what is not above ``value``."""
+        """Return the probability of what is not above ``value``."""
         raise NotImplementedError
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The inverse of :meth:`cdf`."""
+        """Return the inverse of :meth:`cdf`."""
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """All values there are, of a distribution of few."""
+        """Return all values there are, of a distribution of few."""
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
-        """The entropy of each of the batch, in nats."""
+        """Return the entropy of each of the batch, in nats."""
         raise NotImplementedError
 
     def perplexity(self) -> Tensor:
-        """The exponential of :meth:`entropy`."""
+        """Return the exponential of :meth:`entropy`."""
         return self.entropy().exp()
 
     def expand(self, batch_shape: Shape) -> Any:
-        """The same distributions with the parameters expanded to ``batch_shape``."""
+        """Return the same distributions with the parameters expanded to ``batch_shape``."""
         new = type(self).__new__(type(self))
         for name in self.arg_constraints.keys() & self.__dict__.keys():
             value = self.__dict__[name]
@@ -166,7 +167,7 @@ class Distribution:
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
-    """Tensors and numbers as tensors of one shape; numbers take the dtype of the tensors."""
+    """Return tensors and numbers as tensors of one shape; numbers take the dtype of the tensors."""
     like = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = None if like is None or not like.is_floating_point() else like.dtype
     tensors = [
@@ -177,12 +178,13 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
 
 def sum_rightmost(value: Tensor, count: int) -> Tensor:
-    """``value`` summed over its last ``count`` dimensions."""
+    """Return ``value`` summed over its last ``count`` dimensions."""
     return value.sum(tuple(range(-count, 0))) if count else value
 
 
 def derived(compute: Callable[[Any], Tensor]) -> Any:
-    """A parameter that follows from another: computed when first asked for, always in a graph."""
+    """Return a parameter that follows from another: computed when first asked for, always in a
+    graph."""
 
     def in_graph(self: Any) -> Tensor:
         with enable_grad():

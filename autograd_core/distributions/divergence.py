@@ -20,7 +20,8 @@ _known: dict[tuple[type, type], Divergence] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence]:
-    """A decorator: the function gives the divergence of these two, and of their subclasses."""
+    """Return a decorator: the function gives the divergence of these two, and of their
+    subclasses."""
     for each in (type_p, type_q):
         if not (isinstance(each, type) and issubclass(each, Distribution)):
             raise TypeError(f"Expected a Distribution subclass but got {each!r}")
@@ -33,7 +34,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """The Kullback-Leibler divergence KL(p || q) of each of a batch.
+    """Return the Kullback-Leibler divergence KL(p || q) of each of a batch.
 
     Raises:
         NotImplementedError: no formula for these two is known; :func:`register_kl` adds one.

@@ -55,7 +55,7 @@ class Transform:
         return _Inverse(self)
 
     def invert(self, y: Tensor) -> Tensor:
-        """What becomes ``y``."""
+        """Return what becomes ``y``."""
         if y is self._last[1] and self._cache_size:
             known: Tensor = self._last[0]
             return known
@@ -64,15 +64,16 @@ class Transform:
         return x
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        """The logarithm of the size of the Jacobian determinant at ``x``, which becomes ``y``."""
+        """Return the logarithm of the size of the Jacobian determinant at ``x``, which becomes
+        ``y``."""
         raise NotImplementedError
 
     def forward_shape(self, shape: Shape) -> Shape:
-        """The shape of what an input of this shape becomes."""
+        """Return the shape of what an input of this shape becomes."""
         return shape
 
     def inverse_shape(self, shape: Shape) -> Shape:
-        """The shape of what becomes an output of this shape."""
+        """Return the shape of what becomes an output of this shape."""
         return shape
 
     def _call(self, x: Tensor) -> Tensor:
@@ -127,7 +128,7 @@ class ComposeTransform(Transform):
 
     @staticmethod
     def _end(parts: Sequence[Transform]) -> Constraint:
-        """Where the last of ``parts`` leads, with the dimensions that all of them need."""
+        """Return where the last of ``parts`` leads, with the dimensions that all of them need."""
         if not parts:
             return constraints.real
         dims = parts[0].domain.event_dim

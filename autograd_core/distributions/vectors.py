@@ -181,7 +181,7 @@ class MultivariateNormal(Distribution):
 
     @derived
     def _factor(self) -> Tensor:
-        """The Cholesky factor of the covariance, from whatever was given."""
+        """Return the Cholesky factor of the covariance, from whatever was given."""
         if "scale_tril" in self.__dict__:
             return self.scale_tril
         if "precision_matrix" not in self.__dict__:
@@ -231,11 +231,11 @@ class MultivariateNormal(Distribution):
         return 0.5 * n * (1.0 + math.log(2 * math.pi)) + self.half_log_det()
 
     def half_log_det(self) -> Tensor:
-        """Half the logarithm of the determinant of the covariance."""
+        """Return half the logarithm of the determinant of the covariance."""
         return self._factor.diagonal(0, -2, -1).log().sum(-1)
 
 
 def mahalanobis(scale_tril: Tensor, x: Tensor) -> Tensor:
-    """``x @ covariance.inverse() @ x`` for each vector in the last dimension."""
+    """Return ``x @ covariance.inverse() @ x`` for each vector in the last dimension."""
     solved = linalg.solve_triangular(scale_tril, x.unsqueeze(-1), upper=False)
     return solved.pow(2).sum((-2, -1))

@@ -74,7 +74,7 @@ def vmap(
 def _batch_size(
     func: Callable[..., Any], in_dims: Dims, values: list[Any], dims: list[int | None]
 ) -> int:
-    """How many examples the batches hold, all as many."""
+    """Return how many examples the batches hold, all as many."""
     for value, dim in zip(values, dims, strict=True):
         if dim is not None and not -value.dim() <= dim < value.dim():
             raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def leaves_of(value: Any) -> list[Any]:
-    """What lies in ``value`` and is no list, tuple or dictionary itself."""
+    """Return what lies in ``value`` and is no list, tuple or dictionary itself."""
     if isinstance(value, dict):
         return [leaf for key in value for leaf in leaves_of(value[key])]
     if isinstance(value, (list, tuple)):

@@ -37,7 +37,7 @@ def qr(self: Tensor, some: bool = True) -> results.qr:
 
 @public("function method")
 def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd:
-    """``U``, ``S`` and ``V`` (not transposed) of ``self = U @ diag(S) @ V.mT``."""
+    """Return ``U``, ``S`` and ``V`` (not transposed) of ``self = U @ diag(S) @ V.mT``."""
     U, S, Vh = decompositions.svd(self, not some)
     if not compute_uv:
         U, Vh = (Tensor.from_array(part.array * 0) for part in (U, Vh))
@@ -55,7 +55,7 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> results.lu_unpack:
-    """``P``, ``L`` and ``U`` from the results of :func:`autograd_core.linalg.lu_factor`."""
+    """Return ``P``, ``L`` and ``U`` from the results of :func:`autograd_core.linalg.lu_factor`."""
     parts = lu_ops.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
     return results.lu_unpack(*parts)
 
@@ -68,7 +68,7 @@ def slogdet(self: Tensor) -> results.slogdet:
 
 @public("function method")
 def logdet(self: Tensor) -> Tensor:
-    """The logarithm of the determinant; NaN where that is negative."""
+    """Return the logarithm of the determinant; NaN where that is negative."""
     sign, logabsdet = inverses.slogdet(self)
     return elementwise.where(sign == -1, math.nan, logabsdet)
 

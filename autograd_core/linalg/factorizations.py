@@ -28,7 +28,7 @@ __all__ = [
 
 
 def not_positive(minor: int) -> str:
-    """What is wrong with a matrix that Cholesky's algorithm stopped at."""
+    """Return what is wrong with a matrix that Cholesky's algorithm stopped at."""
     return (
         "The factorization could not be completed because the input is not positive-definite "
         f"(the leading minor of order {minor} is not positive-definite)."
@@ -37,7 +37,7 @@ def not_positive(minor: int) -> str:
 
 @public(name="linalg.cholesky")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """The lower triangular ``L`` of ``A = L @ L.mT`` (the upper one of ``A = L.mT @ L``).
+    """Return the lower triangular ``L`` of ``A = L @ L.mT`` (the upper one of ``A = L.mT @ L``).
 
     Raises:
         LinAlgError: ``A``, of which one half is read, is not positive definite.
@@ -60,7 +60,7 @@ def cholesky_ex(
 
 @public(name="linalg.eigh")
 def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
-    """Eigenvalues, ascending, and eigenvectors of symmetric matrices.
+    """Return eigenvalues, ascending, and eigenvectors of symmetric matrices.
 
     ``UPLO`` says which half is read, the lower or the upper.
     """
@@ -69,19 +69,20 @@ def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
 
 @public(name="linalg.eigvalsh")
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
-    """Eigenvalues of symmetric matrices, ascending."""
+    """Return eigenvalues of symmetric matrices, ascending."""
     return decompositions.eigh(A, UPLO)[0]
 
 
 @public(name="linalg.lu")
 def lu(A: Tensor, *, pivot: bool = True) -> results.linalg_lu:
-    """``P``, ``L`` and ``U`` of ``A = P @ L @ U``: rows exchanged, then Gauss's algorithm."""
+    """Return ``P``, ``L`` and ``U`` of ``A = P @ L @ U``: rows exchanged, then Gauss's
+    algorithm."""
     return results.linalg_lu(*lu_ops.lu(A, pivot))
 
 
 @public(name="linalg.lu_factor")
 def lu_factor(A: Tensor, *, pivot: bool = True) -> results.linalg_lu_factor:
-    """Both factors of :func:`lu` in one matrix, and the exchanges of rows (from 1).
+    """Return both factors of :func:`lu` in one matrix, and the exchanges of rows (from 1).
 
     Raises:
         RuntimeError: a diagonal element of ``U`` is zero.
@@ -116,7 +117,7 @@ def lu_factor_ex(
 
 @public(name="linalg.qr")
 def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
-    """``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``.
+    """Return ``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``.
 
     Args:
         mode: "reduced"; "complete", with a square ``Q``; "r", with an empty one.
@@ -126,11 +127,11 @@ def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
 
 @public(name="linalg.svd")
 def svd(A: Tensor, full_matrices: bool = True) -> results.linalg_svd:
-    """``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``, ``S`` descending."""
+    """Return ``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``, ``S`` descending."""
     return results.linalg_svd(*decompositions.svd(A, full_matrices))
 
 
 @public(name="linalg.svdvals")
 def svdvals(A: Tensor) -> Tensor:
-    """Singular values, descending."""
+    """Return singular values, descending."""
     return decompositions.svd(A, False)[1]

@@ -60,7 +60,7 @@ def vector_norm(
     *,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """``sum(abs(x) ** ord) ** (1 / ord)`` over ``dim``, or over all elements.
+    """Return ``sum(abs(x) ** ord) ** (1 / ord)`` over ``dim``, or over all elements.
 
     The largest absolute value for ``inf``, the smallest for ``-inf``, the number of elements
     that are not zero for 0.
@@ -87,7 +87,7 @@ def matrix_norm(
     *,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """A norm of matrices.
+    """Return a norm of matrices.
 
     Args:
         ord: "fro" (all elements as a vector), "nuc" (sum of singular values), 2 and -2 (the
@@ -127,14 +127,14 @@ def _extreme(ord: Any) -> Any:
 
 
 def _largest(x: Tensor, dim: int, keepdim: bool) -> Tensor:
-    """The largest elements along ``dim``; the norm of nothing is 0."""
+    """Return the largest elements along ``dim``; the norm of nothing is 0."""
     if x._shape[dim]:
         return statistics.amax(x, dim, keepdim)
     return Tensor.from_array(np.sum(x.array, dim, keepdims=keepdim))
 
 
 def _put_back(result: Tensor, order: Sequence[int]) -> Tensor:
-    """The kept dimensions back in their places."""
+    """Return the kept dimensions back in their places."""
     return shape.permute(shape.unsqueeze(result, -1), shape.inverse(order))
 
 
@@ -147,7 +147,7 @@ def norm(
     *,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """A norm of vectors or matrices, whichever ``ord`` and ``dim`` speak of."""
+    """Return a norm of vectors or matrices, whichever ``ord`` and ``dim`` speak of."""
     if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"
@@ -170,8 +170,8 @@ def norm(
 def matrix_rank(
     A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
-    """How many singular values are above ``max(atol, rtol * largest)``; ``tol`` is the older name
-    of ``atol``."""
+    """Return how many singular values are above ``max(atol, rtol * largest)``; ``tol`` is the older
+    name of ``atol``."""
     if A.ndim < 2:
         raise RuntimeError(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
@@ -198,8 +198,8 @@ def _number(value: Any) -> Any:
 
 @public(name="linalg.cond")
 def cond(A: Tensor, p: Order = None) -> Tensor:
-    """How much an error grows when a system with ``A`` is solved: the norms of ``A`` and of its
-    inverse, multiplied."""
+    """Return how much an error grows when a system with ``A`` is solved: the norms of ``A`` and of
+    its inverse, multiplied."""
     if not A.array.size and A.ndim > 1 and p in (None, "fro", "nuc", *_NORMS):
         return Tensor.from_array(np.zeros(A._shape[:-2], A.dtype.dtype))
     if p is None or p in (2, -2):
@@ -223,7 +223,7 @@ def cond(A: Tensor, p: Order = None) -> Tensor:
 
 @public("function method", aliases="linalg.matrix_power")
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """``A`` multiplied with itself ``n`` times; of its inverse, if ``n`` is negative."""
+    """Return ``A`` multiplied with itself ``n`` times; of its inverse, if ``n`` is negative."""
     if not isinstance(n, int):
         raise TypeError(
             f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
@@ -253,7 +253,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 
 @public(name="linalg.multi_dot")
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
-    """The product of many matrices, in the order that takes the fewest multiplications.
+    """Return the product of many matrices, in the order that takes the fewest multiplications.
 
     The first and the last may be vectors.
     """
@@ -313,7 +313,7 @@ def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
 
 @public(name="linalg.vander")
 def vander(self: Tensor, N: int | None = None) -> Tensor:
-    """The powers 0 to ``N - 1`` of each element, along a new dimension."""
+    """Return the powers 0 to ``N - 1`` of each element, along a new dimension."""
     self = shape.at_least_1d(self)
     count = self._shape[-1] if N is None else N
     if count <= 1:
@@ -325,7 +325,7 @@ def vander(self: Tensor, N: int | None = None) -> Tensor:
 
 @public(name="linalg.vecdot")
 def vecdot(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """Inner products of vectors along ``dim``."""
+    """Return inner products of vectors along ``dim``."""
     check_one("linalg_vecdot", dim)
     check_floating("linalg.vecdot", self.array, half=True)
     if self.dtype is not other.dtype:
@@ -340,11 +340,11 @@ def vecdot(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 @public(name="linalg.cross")
 def cross(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """The vectors at right angles to both, for vectors of three elements along ``dim``."""
+    """Return the vectors at right angles to both, for vectors of three elements along ``dim``."""
     return _cross(self, other, dim)
 
 
 @public(name="linalg.diagonal")
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """The diagonals of matrices, as a view."""
+    """Return the diagonals of matrices, as a view."""
     return diagonals.diagonal(A, offset, dim1, dim2)

@@ -41,7 +41,7 @@ def _zero_pivot(place: int) -> str:
 
 @public(name="linalg.inv")
 def inv(A: Tensor) -> Tensor:
-    """The inverse of square matrices.
+    """Return the inverse of square matrices.
 
     Raises:
         LinAlgError: a matrix is singular.
@@ -69,7 +69,8 @@ def pinv(
     atol: Any = None,
     rtol: Any = None,
 ) -> Tensor:
-    """The pseudo-inverse; singular values up to ``max(atol, rtol * largest)`` count as zero."""
+    """Return the pseudo-inverse; singular values up to ``max(atol, rtol * largest)`` count as
+    zero."""
     rtol = rcond if rtol is None else rtol
     absolute = None if atol is None else float(atol)
     return inverses.pinv(A, absolute, None if rtol is None else float(rtol), hermitian)
@@ -77,13 +78,13 @@ def pinv(
 
 @public(name="linalg.slogdet")
 def slogdet(A: Tensor) -> results.linalg_slogdet:
-    """The sign of the determinant, and the logarithm of its absolute value."""
+    """Return the sign of the determinant, and the logarithm of its absolute value."""
     return results.linalg_slogdet(*inverses.slogdet(A))
 
 
 @public(name="linalg.solve")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
-    """The ``X`` of ``A @ X = B``, or of ``X @ A = B``, for square matrices ``A``.
+    """Return the ``X`` of ``A @ X = B``, or of ``X @ A = B``, for square matrices ``A``.
 
     >>> from autograd_core import tensor
     >>> solve(tensor([[2.0, 0.0], [0.0, 4.0]]), tensor([1.0, 2.0]))
@@ -114,7 +115,7 @@ def solve_ex(
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
-    """The ``X`` of ``A @ X = B``, or of ``X @ A = B``, reading one triangle of ``A``."""
+    """Return the ``X`` of ``A @ X = B``, or of ``X @ A = B``, reading one triangle of ``A``."""
     return triangular.solve_triangular(A, B, upper, left, unitriangular)
 
 
@@ -122,7 +123,8 @@ def solve_triangular(
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
-    """The ``X`` of ``A @ X = B`` (``X @ A = B``) for the ``A``, or ``A.mT``, that was factored."""
+    """Return the ``X`` of ``A @ X = B`` (``X @ A = B``) for the ``A``, or ``A.mT``, that was
+    factored."""
     return lu_ops.lu_solve(LU, pivots, B, left, adjoint)
 
 
@@ -130,7 +132,7 @@ def lu_solve(
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> results.linalg_lstsq:
-    """The ``X`` of least norm that makes ``A @ X - B`` least.
+    """Return the ``X`` of least norm that makes ``A @ X - B`` least.
 
     The sums of squares that are left over come with the drivers other than "gelsy", for more
     rows than columns of full rank; the singular values with "gelsd" and "gelss".
@@ -148,7 +150,7 @@ def lstsq(
 
 @public(name="linalg.tensorinv")
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
-    """The inverse for :func:`autograd_core.tensordot` over ``ind`` dimensions."""
+    """Return the inverse for :func:`autograd_core.tensordot` over ``ind`` dimensions."""
     rows, columns = math.prod(A._shape[:ind]), math.prod(A._shape[ind:])
     if ind <= 0:
         raise RuntimeError("Expected a strictly positive integer for 'ind'")
@@ -163,7 +165,8 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 @public(name="linalg.tensorsolve")
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
-    """The ``X`` of ``tensordot(A, X, X.ndim) = B``; ``dims`` of ``A`` go to its end first."""
+    """Return the ``X`` of ``tensordot(A, X, X.ndim) = B``; ``dims`` of ``A`` go to its end
+    first."""
     if dims is not None:
         moved = [d % A.ndim for d in dims]
         A = shape.permute(A, (*(d for d in range(A.ndim) if d not in moved), *moved))

@@ -19,7 +19,7 @@ __all__ = [
 
 
 def _gradient(dims: int, of: int, given: list[Any], g: Tensor, options: tuple[Any, ...]) -> Tensor:
-    """The gradient of the input (0) or the weight (1), of which only the size is given."""
+    """Return the gradient of the input (0) or the weight (1), of which only the size is given."""
     leaves = [
         zeros(tuple(each), dtype=g.dtype) if number == of else each.detach()
         for number, each in enumerate(given)

@@ -34,13 +34,13 @@ def _filled(tensor: Tensor, values: Any) -> Tensor:
 
 @_drawing
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Uniform random numbers between ``a`` and ``b``."""
+    """Return uniform random numbers between ``a`` and ``b``."""
     return _filled(tensor, generator().uniform(a, b, tensor._shape))
 
 
 @_drawing
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Normal random numbers."""
+    """Return normal random numbers."""
     return _filled(tensor, generator().normal(mean, std, tensor._shape))
 
 
@@ -48,7 +48,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
 ) -> Tensor:
-    """Normal random numbers between ``a`` and ``b``; what falls outside is drawn again."""
+    """Return normal random numbers between ``a`` and ``b``; what falls outside is drawn again."""
     values = generator().normal(mean, std, tensor._shape)
     outside = (values < a) | (values > b)
     while outside.any():
@@ -58,22 +58,22 @@ def trunc_normal_(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """One number everywhere."""
+    """Return one number everywhere."""
     return _filled(tensor, val)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Zeros."""
+    """Return zeros."""
     return _filled(tensor, 0)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Ones."""
+    """Return ones."""
     return _filled(tensor, 1)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """A matrix with ones on the diagonal."""
+    """Return a matrix with ones on the diagonal."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _filled(tensor, np.eye(tensor._shape[0], tensor._shape[1]))
@@ -97,7 +97,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 @_drawing
 def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
-    """Rows, or columns, at right angles, of length ``gain`` (Saxe et al. 2013)."""
+    """Return rows, or columns, at right angles, of length ``gain`` (Saxe et al. 2013)."""
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if not tensor.numel():
@@ -112,7 +112,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
 
 @_drawing
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
-    """Normal random numbers, with a share of zeros in every column (Martens 2010)."""
+    """Return normal random numbers, with a share of zeros in every column (Martens 2010)."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor._shape
@@ -135,7 +135,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def fan_in(tensor: Tensor) -> int:
-    """How many inputs each output of a weight of shape (out, in, ...) sums over."""
+    """Return how many inputs each output of a weight of shape (out, in, ...) sums over."""
     return _calculate_fan_in_and_fan_out(tensor)[0]
 
 
@@ -151,7 +151,7 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 @_drawing
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Uniform random numbers that keep the variance in both directions (Glorot 2010)."""
+    """Return uniform random numbers that keep the variance in both directions (Glorot 2010)."""
     fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
     bound = gain * math.sqrt(6 / fans)
     return uniform_(tensor, -bound, bound)
@@ -159,7 +159,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 @_drawing
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Normal random numbers that keep the variance in both directions (Glorot 2010)."""
+    """Return normal random numbers that keep the variance in both directions (Glorot 2010)."""
     fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
     return normal_(tensor, 0, gain * math.sqrt(2 / fans))
 
@@ -168,8 +168,8 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
-    """Uniform random numbers that keep the variance through a nonlinearity (He et al. 2015); with
-    ``a = sqrt(5)`` the bound is 1/sqrt(fan_in), as in linear layers."""
+    """Return uniform random numbers that keep the variance through a nonlinearity (He et al. 2015);
+    with ``a = sqrt(5)`` the bound is 1/sqrt(fan_in), as in linear layers."""
     if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
@@ -180,14 +180,15 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
-    """Normal random numbers that keep the variance through a nonlinearity (He et al. 2015)."""
+    """Return normal random numbers that keep the variance through a nonlinearity (He et al.
+    2015)."""
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0, _kaiming_std(tensor, a, mode, nonlinearity))
 
 
 def _is_empty(tensor: Tensor) -> bool:
-    """Whether there is nothing to fill, which is worth a warning."""
+    """Return whether there is nothing to fill, which is worth a warning."""
     if 0 in tensor._shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=5)
     return 0 in tensor._shape

@@ -9,7 +9,7 @@ from autograd_core.op.text import indented
 
 
 def backward_text(op: Op) -> str:
-    """The text of ``backward(node, g, keep)``."""
+    """Return the text of ``backward(node, g, keep)``."""
     kind = op.kind
     edge = {v: f"node.i{i}" for i, v in enumerate(op.edges)}
     lines = ["def backward(node, g, keep):"]

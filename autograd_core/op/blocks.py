@@ -18,8 +18,8 @@ LARGE: Final = 4 * _BLOCK  # elements from which on rules are run in blocks
 
 
 def in_blocks(function: F) -> F:
-    """``function``, which computes each element from the same element of its arguments, so that it
-    is called with a block of large arrays at a time.
+    """Return ``function``, which computes each element from the same element of its arguments, so
+    that it is called with a block of large arrays at a time.
 
     Arrays must be in order and of one shape, save 0-d ones; with anything else it is called as it
     is.

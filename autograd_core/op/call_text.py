@@ -10,7 +10,7 @@ from autograd_core.op.text import indented, names_tuple
 
 
 def call_text(op: Op) -> str:
-    """The text of ``call(inputs, attributes)``."""
+    """Return the text of ``call(inputs, attributes)``."""
     lines = [*_signature(op), *_type_tests(op)]
     lines += [
         "grad_mode = current_mode()",
@@ -76,7 +76,7 @@ def _dictionary(op: Op) -> str:
 
 
 def _boxes(op: Op, outputs: tuple[str, ...] | None = None) -> list[str]:
-    """The variables that hold the tensors of all outputs, or of some."""
+    """Return the variables that hold the tensors of all outputs, or of some."""
     if len(op.outputs) == 1:
         return ["t"]
     return [f"t_{name}" for name in (op.outputs if outputs is None else outputs)]
@@ -126,7 +126,7 @@ def _compute_pointwise(op: Op) -> list[str]:
 
 
 def _broadcast(op: Op) -> str:
-    """What the gradient of each edge is to be reduced to, where shapes differ."""
+    """Return what the gradient of each edge is to be reduced to, where shapes differ."""
     ways = [f"None if {v}._shape == shape else ({v}._shape, {v}.dtype)" for v in op.edges]
     return f"({', '.join(ways)},)" if ways else "None"
 
@@ -150,8 +150,8 @@ def _compute(op: Op) -> list[str]:
 
 
 def _run_kernel(op: Op, line: str) -> list[str]:
-    """``line``, with PyTorch's errors for shapes that do not fit, and for dimensions that are not
-    there, or there twice."""
+    """Return ``line``, with PyTorch's errors for shapes that do not fit, and for dimensions that
+    are not there, or there twice."""
     errors = "ValueError"
     if any(name.startswith("dim") for name in op.attributes):
         errors = "(ValueError, IndexError)"
@@ -205,20 +205,20 @@ def _attach(op: Op) -> list[str]:
 
 
 def _edge_outside(op: Op, t: str) -> str:
-    """The edge of ``t``, a result, where no graph is built."""
+    """Return the edge of ``t``, a result, where no graph is built."""
     return f"None if f_{op.edges[0]} is None else Nowhere()" if op.view else "None"
 
 
 def _uniform(op: Op) -> str:
-    """Whether all differentiable inputs have one dtype."""
+    """Return whether all differentiable inputs have one dtype."""
     first, *others = op.edges
     absent = {v: f"{v} is None or " if v in op.optional else "" for v in others}
     return " and ".join(f"({absent[v]}{v}.dtype is {first}.dtype)" for v in others)
 
 
 def _reduction(op: Op, value: str, reduced: Collection[str] | None = None) -> str:
-    """What to reduce the gradient of an input to, if it is one that needs it: of an op that is not
-    pointwise, yet broadcasts it."""
+    """Return what to reduce the gradient of an input to, if it is one that needs it: of an op that
+    is not pointwise, yet broadcasts it."""
     if value not in (op.broadcasts if reduced is None else reduced):
         return "None"
     to = f"({value}._shape, {value}.dtype)"

@@ -14,7 +14,7 @@ from typing import Any
 
 @cache
 def rule_text(rule: Callable[..., Any]) -> str:
-    """The expression that ``rule``, a lambda, returns; "" when its source is not at hand.
+    """Return the expression that ``rule``, a lambda, returns; "" when its source is not at hand.
 
     >>> rule_text(lambda g, y: g * y)
     'g * y'
@@ -36,7 +36,7 @@ def rule_text(rule: Callable[..., Any]) -> str:
 
 
 def _body_span(code: CodeType) -> tuple[int, int, int, int] | None:
-    """The smallest stretch of source that holds all of the body's instructions."""
+    """Return the smallest stretch of source that holds all of the body's instructions."""
     starts: list[tuple[int, int]] = []
     ends: list[tuple[int, int]] = []
     for line, end_line, column, end_column in code.co_positions():

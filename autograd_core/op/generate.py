@@ -49,13 +49,13 @@ def prepare(op: Op) -> None:
 
 
 def code_text(op: Op) -> str:
-    """What ``op`` is compiled to, for reading."""
+    """Return what ``op`` is compiled to, for reading."""
     texts = [] if op.variadic else [call_text(op)]
     return "\n".join([*texts, backward_text(op)] if op.edges else texts)
 
 
 def _namespace(op: Op) -> dict[str, Any]:
-    """The globals of an op's code: what all ops share, and what belongs to this one."""
+    """Return the globals of an op's code: what all ops share, and what belongs to this one."""
     rules = {f"rule_{edge}": rule.function for edge, rule in op.rules.items()}
     defaults = {f"default_{k}": v for k, v in op.attributes.items() if v is not REQUIRED}
     namespace = dict(NAMESPACE, op=op, kernel=op.kernel, Node=op.node_class, **rules, **defaults)
@@ -76,7 +76,7 @@ def _first_call(op: Op) -> Any:
 
 
 def _first_backward(node: Any, g: Any, keep: bool) -> Any:
-    """The ``backward`` of every node class until it first runs."""
+    """Return the ``backward`` of every node class until it first runs."""
     op = node.op
     namespace = dict(_namespace(op), float32=float32, LARGE=LARGE)
     for edge, rule in op.rules.items():

@@ -51,7 +51,8 @@ _NUMBERS = frozenset({bool, int, float, *_SCALARS})
 
 
 def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
-    """A Python number as a 0-d tensor of the dtype it takes beside a tensor of dtype ``like``.
+    """Return a Python number as a 0-d tensor of the dtype it takes beside a tensor of dtype
+    ``like``.
 
     Cached, as ``x * 3`` would otherwise spend most of its time here; zeros are not, because
     0.0 and -0.0 are equal keys.
@@ -99,8 +100,8 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
 
 
 def _plain(value: Any, op: Op) -> Any:
-    """An instance of a Tensor subclass as the Tensor that it is to ``op``; anything else as it
-    is."""
+    """Return an instance of a Tensor subclass as the Tensor that it is to ``op``; anything else as
+    it is."""
     if not isinstance(value, Tensor) or type(value) is Tensor:
         return value
     plain = blank()
@@ -111,8 +112,8 @@ def _plain(value: Any, op: Op) -> Any:
 
 
 def _of_arrays(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What meets an array of NumPy's is one, too, for a moment: NumPy says which dtype comes out,
-    and no gradient goes through."""
+    """Return what meets an array of NumPy's is one, too, for a moment: NumPy says which dtype comes
+    out, and no gradient goes through."""
     arrays = [v.numpy() if isinstance(v, Tensor) else v for v in values]
     kind = np.result_type(*[a for a in arrays if isinstance(a, ndarray)])
     return tuple(
@@ -124,7 +125,7 @@ def _of_arrays(values: tuple[Any, ...]) -> tuple[Any, ...]:
 def mixed(
     op: Op, values: tuple[Tensor, ...], attributes: Mapping[str, Any]
 ) -> tuple[Any, tuple[int, ...], dtype, Any]:
-    """A pointwise op on shapes or dtypes that differ.
+    """Return a pointwise op on shapes or dtypes that differ.
 
     Returns the result's array, shape and dtype, and what the gradient of each edge must be
     reduced to, None where it fits as it is.
@@ -157,7 +158,7 @@ def mixed(
 
 
 def broadcast_shapes(values: Sequence[Tensor]) -> tuple[int, ...]:
-    """The common shape, or PyTorch's error for shapes that do not fit."""
+    """Return the common shape, or PyTorch's error for shapes that do not fit."""
     try:
         return np.broadcast_shapes(*(v._shape for v in values))
     except ValueError:
@@ -165,7 +166,7 @@ def broadcast_shapes(values: Sequence[Tensor]) -> tuple[int, ...]:
 
 
 def box(array: Any) -> Tensor:
-    """A new tensor around the result of a kernel."""
+    """Return a new tensor around the result of a kernel."""
     t = blank()
     if type(array) is not ndarray:
         array = asarray(array)
@@ -177,7 +178,7 @@ def box(array: Any) -> Tensor:
 
 
 def materialize(node: Any, g: list[Any]) -> list[Any]:
-    """Zeros for the outputs that got no gradient."""
+    """Return zeros for the outputs that got no gradient."""
     like = next(each for each in g if each is not None)
     return [
         np.zeros(shape, like.dtype) if each is None else each

@@ -11,13 +11,13 @@ from autograd_core.op.record import OPS, Op, Rule, parameters_of
 
 
 def zeros_of(g: Any) -> Any:
-    """Zeros in the place of ``g``."""
+    """Return zeros in the place of ``g``."""
     return OPS["zeros_of"].call(g)
 
 
 def gradient_arguments(op: Op) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """The edge whose rule is differentiated as a whole, and what that rule names besides ``g``:
-    inputs and outputs, and the rest."""
+    """Return the edge whose rule is differentiated as a whole, and what that rule names besides
+    ``g``: inputs and outputs, and the rest."""
     edge = op.edges[0]
     names = [name for name in op.rules[edge].names if name != "g"]
     tensors = tuple(name for name in names if name in op.values or name in op.outputs)
@@ -25,8 +25,8 @@ def gradient_arguments(op: Op) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 
 def gradient_of(op: Op) -> Callable[..., Any]:
-    """A function with the arguments of the first rule of ``op``, by position, which builds the
-    graph of its result as :attr:`Op.second` says."""
+    """Return a function with the arguments of the first rule of ``op``, by position, which builds
+    the graph of its result as :attr:`Op.second` says."""
     second = op.second
     assert second is not None
     edge, tensors, plain = gradient_arguments(op)
@@ -73,6 +73,6 @@ def gradient_of(op: Op) -> Callable[..., Any]:
 
 
 def _name(node: str) -> str:
-    """``max_pool2d_backward`` for ``MaxPool2DBackwardBackward0``."""
+    """Return ``max_pool2d_backward`` for ``MaxPool2DBackwardBackward0``."""
     words = re.sub(r"(\d)D", r"\1d", re.sub(r"Backward\d$", "", node))
     return re.sub(r"(?<!^)(?=[A-Z])", "_", words).lower()

@@ -17,7 +17,7 @@ from autograd_core.tensor import Tensor
 
 
 def saved_attributes(op: Op) -> dict[str, property]:
-    """The properties through which a node of ``op`` shows what it saved."""
+    """Return the properties through which a node of ``op`` shows what it saved."""
 
     def spelled(name: str) -> str:
         # the result of an op is an input of its gradient's

@@ -37,7 +37,7 @@ _SECOND_WORDS: Final = ("other", "x2")
 
 
 def torch_form(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function`` with PyTorch's keywords."""
+    """Return ``function`` with PyTorch's keywords."""
     namespace: dict[str, Any] = {"function": function, "first": _first, "by_name": _by_name}
     exec(_FIRST, namespace)
     call: Callable[..., Any] = update_wrapper(namespace["call"], function)
@@ -102,7 +102,7 @@ def _default(parameter: Parameter) -> str:
 
 
 def _given(values: Iterable[tuple[str, Any, Any]], keywords: dict[str, Any]) -> dict[str, Any]:
-    """What was given by name or place, and by unknown names."""
+    """Return what was given by name or place, and by unknown names."""
     return {name: value for name, value, default in values if value is not default} | keywords
 
 
@@ -180,7 +180,7 @@ def _by_name(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) 
 
 
 def _dtype(name: str, value: Any) -> dtype | None:
-    """A dtype, which may be given as Python's type."""
+    """Return a dtype, which may be given as Python's type."""
     found = _PYTHON.get(value, value) if isinstance(value, type) else value
     if found is not None and not isinstance(found, dtype):
         raise TypeError(

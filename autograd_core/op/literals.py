@@ -27,7 +27,7 @@ class _Symbol:
         return _Symbol(f"({self.written(before)} {sign} {self.written(after)})", self.numbers)
 
     def written(self, operand: Any) -> str:
-        """``operand``, a symbol or a number, in a formula."""
+        """Return ``operand``, a symbol or a number, in a formula."""
         if isinstance(operand, _Symbol):
             return operand.text
         if type(operand) not in (int, float):
@@ -72,8 +72,8 @@ class _Symbol:
 
 
 def in_float32(op: Op, edge: str) -> Callable[..., Any] | None:
-    """The twin of the rule for input ``edge``, for gradients of that dtype; None if the rule has
-    no numbers, or is not plain arithmetic on arrays."""
+    """Return the twin of the rule for input ``edge``, for gradients of that dtype; None if the rule
+    has no numbers, or is not plain arithmetic on arrays."""
     if op.joint is not None or not op.pointwise or op.optional:
         return None
     rule = op.rules[edge]

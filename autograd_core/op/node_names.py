@@ -23,7 +23,7 @@ RENAMED_IN_PLACE: Final = frozenset(
 
 @cache
 def renamed(node_class: type[Any]) -> type[Any]:
-    """The same class under the name that PyTorch gives to the nodes of the in-place form."""
+    """Return the same class under the name that PyTorch gives to the nodes of the in-place form."""
     name = _NODES.get(node_class.__name__, f"{node_class.__name__[:-1]}1")
     body = {
         "__slots__": (),

@@ -97,7 +97,7 @@ def check_out(
 
 
 def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
-    """The arguments, and what is in lists of them."""
+    """Yield the arguments, and what is in lists of them."""
     for argument in arguments:
         yield from argument if isinstance(argument, (tuple, list)) else (argument,)
 
@@ -141,7 +141,7 @@ def check_dtype(function: Callable[..., Any], result: Any, out: Any, given: dict
 
 
 def stored(name: str, result: Any, out: Any) -> Any:
-    """``out``, one tensor or several, with the result in it."""
+    """Return ``out``, one tensor or several, with the result in it."""
     if isinstance(out, (tuple, list)):
         made = [stored(name, *pair) for pair in zip(result, out, strict=True)]
         return getattr(type(result), "_make", tuple)(made)

@@ -35,7 +35,7 @@ class Public(NamedTuple):
     variants: tuple[str, ...]
 
     def spelled(self) -> list[str]:
-        """Everything that this gives, as users write it."""
+        """Return everything that this gives, as users write it."""
         found = []
         for name in self.names:
             if "function" in self.variants or "." in name:
@@ -123,8 +123,8 @@ def publish(function: Callable[..., Any], variants: str, aliases: str, name: str
 
 
 def _without_keywords(function: Any, call: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry itself where it takes nothing but the tensor, and so no keyword either; what is
-    not pointwise may be told of a memory format."""
+    """Return the entry itself where it takes nothing but the tensor, and so no keyword either; what
+    is not pointwise may be told of a memory format."""
     op = getattr(function, "op", None)
     if op is None or len(op.values) != 1 or op.attributes or not op.pointwise:
         return call
@@ -133,7 +133,7 @@ def _without_keywords(function: Any, call: Callable[..., Any]) -> Callable[..., 
 
 
 def names_of(op: Op) -> list[str]:
-    """What users may call ``op``, or the function that it is an overload of: "torch.exp"."""
+    """Return what users may call ``op``, or the function that it is an overload of: "torch.exp"."""
     return [
         name
         for each in PUBLIC
@@ -143,7 +143,7 @@ def names_of(op: Op) -> list[str]:
 
 
 def has_inplace_function(name: str) -> bool:
-    """Whether ``torch.NAME`` is an in-place form: ``torch.abs_``."""
+    """Return whether ``torch.NAME`` is an in-place form: ``torch.abs_``."""
     return name.endswith("_") and any(
         name[:-1] in each.names and "inplace" in each.variants for each in PUBLIC
     )

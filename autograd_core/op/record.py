@@ -39,7 +39,7 @@ _OPERATIONS: Final = ("BINARY_OP", "CALL", "COMPARE_OP", "UNARY_NEGATIVE")
 
 
 def parameters_of(rule: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of the arguments of a rule."""
+    """Return the names of the arguments of a rule."""
     code = rule.__code__
     return code.co_varnames[: code.co_argcount]
 
@@ -211,7 +211,7 @@ class Op:
         return self.joint if self.joint is not None else self.rules[edge]
 
     def on_tensors(self, edge: str) -> Callable[..., Any]:
-        """The rule for ``edge`` as a function that builds the graph of the gradient."""
+        """Return the rule for ``edge`` as a function that builds the graph of the gradient."""
         if self.second is not None and edge == self.edges[0]:
             return self._gradient
         return self.rules[edge].function

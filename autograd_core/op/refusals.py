@@ -15,7 +15,7 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 
 def wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:
-    """The error for the first of ``values`` that is no tensor, numbers last."""
+    """Return the error for the first of ``values`` that is no tensor, numbers last."""
     strange = [
         (position, word, value)
         for position, (word, value) in enumerate(zip(op.values, values, strict=False), 1)
@@ -30,7 +30,7 @@ def wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:
 
 
 def argument_name(parameter: str) -> str:
-    """What users call the parameter of an op: ``input`` for ``self``."""
+    """Return what users call the parameter of an op: ``input`` for ``self``."""
     return "input" if parameter == "self" else parameter.rstrip("_")
 
 
@@ -64,12 +64,12 @@ def refused(op: Op, error: TypeError, kind: dtype) -> Exception:
 
 
 def not_implemented(kernel: str, kind: dtype) -> NotImplementedError:
-    """PyTorch's error for a dtype that a kernel is not for."""
+    """Return PyTorch's error for a dtype that a kernel is not for."""
     return NotImplementedError(f"\"{kernel}\" not implemented for '{kind.scalar_name}'")
 
 
 def no_difference(values: Sequence[Any]) -> RuntimeError:
-    """PyTorch's error for truth values among the operands of a difference."""
+    """Return PyTorch's error for truth values among the operands of a difference."""
     all_of_them = all(
         v.dtype is bool_ if isinstance(v, Tensor) else isinstance(v, bool) for v in values
     )
@@ -77,7 +77,7 @@ def no_difference(values: Sequence[Any]) -> RuntimeError:
 
 
 def no_common_shape(shapes: Sequence[tuple[int, ...]]) -> RuntimeError:
-    """PyTorch's error for shapes that do not broadcast."""
+    """Return PyTorch's error for shapes that do not broadcast."""
     a, b = shapes[-2:]
     for dim in range(1, min(len(a), len(b)) + 1):
         if a[-dim] != b[-dim] and 1 not in (a[-dim], b[-dim]):
@@ -94,8 +94,8 @@ _NUMPY: Final = ("broadcast", "core dimension", "shape mismatch")
 
 
 def bad_dimension(error: Exception, op: Op, x: Any, attributes: Mapping[str, Any]) -> Exception:
-    """The error of a kernel; in PyTorch's words if shapes do not fit, or a dimension was missing,
-    or given twice, or empty."""
+    """Return the error of a kernel; in PyTorch's words if shapes do not fit, or a dimension was
+    missing, or given twice, or empty."""
     if any(words in str(error) for words in _NUMPY):
         found = [tuple(map(int, filter(None, each.split(",")))) for each in
                  _SHAPE.findall(str(error))]  # fmt: skip

@@ -48,7 +48,7 @@ _AUGMENTED: Final = {"__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow
 
 
 def functions_text(namespace: str, doc: str, *lines: str) -> str:
-    """The stub of a namespace: where each of its functions is declared.
+    """Return the stub of a namespace: where each of its functions is declared.
 
     Args:
         namespace: of ``NAMESPACES``.
@@ -70,7 +70,7 @@ def _import(name: str, call: Callable[..., Any]) -> str:
 
 
 def methods_text() -> str:
-    """The stub of Tensor's methods, in order of their names."""
+    """Return the stub of Tensor's methods, in order of their names."""
     return _HEAD + "".join(f"    {line}\n" for line in _lines())
 
 
@@ -98,7 +98,7 @@ def _is_bound(function: Callable[..., Any]) -> bool:
 
 
 def _signature(name: str, function: Callable[..., Any]) -> str:
-    """Parameters and result, with the parenthesis between them."""
+    """Return parameters and result, with the parenthesis between them."""
     if name in _AUGMENTED:
         function = getattr(Tensor, name.replace("__i", "__"))
     elif function.__module__ == "autograd_core.tensor.inplace":
@@ -156,7 +156,7 @@ def _op_result(op: Op) -> str:
 
 
 def texts() -> dict[Path, str]:
-    """All stub files, and what should stand in them."""
+    """Return all stub files, and what should stand in them."""
     from autograd_core import special  # noqa: F401  for what it declares
 
     return {

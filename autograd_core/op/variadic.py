@@ -20,7 +20,7 @@ from autograd_core.tensor import Tensor
 
 
 def variadic_call(op: Op) -> Callable[..., Tensor]:
-    """The call of an op on a list of tensors: ``cat([a, b], dim=0)``."""
+    """Return the call of an op on a list of tensors: ``cat([a, b], dim=0)``."""
     rule = op.rules[op.variadic].function if op.variadic in op.rules else None
     kernel, name = op.kernel, op.public_name
     shapes = f"{op.variadic}_shape"

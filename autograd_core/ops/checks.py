@@ -20,7 +20,7 @@ _LIMITS: Final = {kind.dtype: _limits(kind) for kind in ALL if kind.category}
 
 
 def fitting_number(value: Any, kind: Any) -> Any:
-    """The number ``value`` as an array of no dimensions; -1 as uint8 is 255, as in C.
+    """Return the number ``value`` as an array of no dimensions; -1 as uint8 is 255, as in C.
 
     Raises:
         RuntimeError: it lies beyond the numbers of this dtype; in PyTorch's words.
@@ -70,13 +70,13 @@ def check_one(name: str, dim: Any) -> None:
 
 
 def scalar_name(value: Any) -> str:
-    """What PyTorch's error messages call the dtype of an array or a tensor."""
+    """Return what PyTorch's error messages call the dtype of an array or a tensor."""
     kind = value.dtype
     return kind.scalar_name if isinstance(kind, dtype) else from_numpy_dtype(kind).scalar_name
 
 
 def c_name(value: Any) -> str:
-    """What others of them call it: its name in C++."""
+    """Return what others of them call it: its name in C++."""
     kind = value.dtype
     return kind.c_name if isinstance(kind, dtype) else from_numpy_dtype(kind).c_name
 
@@ -127,7 +127,7 @@ def check_factors(a: Any, b: Any) -> None:
 
 
 def promoted(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both arrays in their common dtype, which is PyTorch's, not NumPy's."""
+    """Return both arrays in their common dtype, which is PyTorch's, not NumPy's."""
     if x.dtype == y.dtype:
         return x, y
     kind = promote_types(from_numpy_dtype(x.dtype), from_numpy_dtype(y.dtype)).dtype

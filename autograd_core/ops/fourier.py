@@ -21,7 +21,7 @@ _DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": 
     node="FftC2RBackward0",
 )
 def signal(self, /, size, dim, norm):
-    """The signal of ``size`` along ``dim`` with the spectrum ``self``; of its last dimension
+    """Return the signal of ``size`` along ``dim`` with the spectrum ``self``; of its last dimension
     the first half, the other being equal."""
     return np.fft.irfftn(self, size, dim, norm).astype(self.dtype, copy=False)
 
@@ -31,7 +31,7 @@ def signal(self, /, size, dim, norm):
     linear=True,
 )
 def spectrum(self, /, shape, size, dim, norm):
-    """The gradient, of ``shape``, of what :func:`signal` was given."""
+    """Return the gradient, of ``shape``, of what :func:`signal` was given."""
     whole = np.fft.rfftn(self, size, dim, _DUAL[norm]).real
     last = dim[-1]
     # elements of the spectrum that stand for two count twice

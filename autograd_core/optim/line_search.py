@@ -67,7 +67,8 @@ def strong_wolfe(
 def _find_bracket(
     evaluate: Callable[[float], Point], start: Point, t: float, max_evaluations: int
 ) -> tuple[list[Point], int, bool]:
-    """Two points with a good one between them, or a good one alone; and whether it is that."""
+    """Return two points with a good one between them, or a good one alone; and whether it is
+    that."""
     previous, new, count = start, evaluate(t), 1
     while count - 1 < max_evaluations:
         if _too_high(new, start) or (count > 2 and new.loss >= previous.loss):
@@ -108,7 +109,7 @@ def _inside(t: float, ends: list[float], stuck: bool) -> tuple[float, bool]:
 
 
 def _minimum(a: Point, b: Point, bounds: tuple[float, float] | None = None) -> float:
-    """Where the cubic through both points, with their slopes, is least within ``bounds``."""
+    """Return where the cubic through both points, with their slopes, is least within ``bounds``."""
     low, high = bounds or (min(a.t, b.t), max(a.t, b.t))
     if a.t > b.t:
         a, b = b, a

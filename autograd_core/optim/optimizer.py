@@ -268,8 +268,8 @@ _PIECE: Final = 1 << 16  # elements: what is computed of so many stays in the ca
 
 
 def pieces(*arrays: Array) -> Iterator[Sequence[Array]]:
-    """Arrays of one shape a piece at a time, for what is done element by element: twice as fast
-    where they are large."""
+    """Yield arrays of one shape a piece at a time, for what is done element by element: twice as
+    fast where they are large."""
     if arrays[0].size <= _PIECE or not all(each.flags.c_contiguous for each in arrays):
         yield arrays
         return

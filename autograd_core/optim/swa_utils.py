@@ -193,6 +193,6 @@ class SWALR(LRScheduler):
         return rates
 
     def _way(self, step: int) -> float:
-        """How much of the way to ``swa_lr`` lies behind after ``step`` epochs."""
+        """Return how much of the way to ``swa_lr`` lies behind after ``step`` epochs."""
         share = max(0, min(1, step / max(1, self.anneal_epochs)))
         return share if self.anneal_strategy == "linear" else (1 - math.cos(math.pi * share)) / 2

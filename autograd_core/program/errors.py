@@ -70,7 +70,7 @@ class ScriptDone(BaseException):
 
 
 def user_traceback(error: BaseException) -> str:
-    """The traceback of ``error`` as Python prints it, without the frames of this program."""
+    """Return the traceback of ``error`` as Python prints it, without the frames of this program."""
     shown = traceback.TracebackException.from_exception(error)
     waiting: list[traceback.TracebackException | None] = [shown]
     while waiting:

@@ -40,7 +40,7 @@ def run_as_main(target: Target, arguments: list[str]) -> dict[str, Any]:
 
 
 def load_main(target: Target) -> tuple[ModuleType, CodeType]:
-    """The module to run ``target`` in, and its code.
+    """Return the module to run ``target`` in, and its code.
 
     Raises:
         ProgramError: it cannot be found or read.
@@ -113,7 +113,8 @@ def load_module(path: Path) -> ModuleType:
 
 
 def load_source(path: Path) -> CodeType:
-    """The compiled file, under its absolute name, as Python has it; a SyntaxError is the user's."""
+    """Return the compiled file, under its absolute name, as Python has it; a SyntaxError is the
+    user's."""
     try:
         source = path.read_bytes()
     except OSError as error:

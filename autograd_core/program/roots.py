@@ -29,8 +29,8 @@ def attribute(module: Any, name: str, place: str) -> Any:
 
 
 def evaluate(value: Any) -> Any:
-    """``value``; what it returns, if it is a function; its output for its ``sample_inputs``, if
-    it is a module.
+    """Return ``value``; what it returns, if it is a function; its output for its ``sample_inputs``,
+    if it is a module.
 
     Raises:
         NeedsArguments: it can be called, but not without arguments.
@@ -60,7 +60,7 @@ def _needed_arguments(function: Any) -> list[str]:
 
 
 def last_scalars(namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """The scalars with a graph that no other one was computed from, each under one name.
+    """Return the scalars with a graph that no other one was computed from, each under one name.
 
     >>> import autograd_core as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
@@ -85,8 +85,8 @@ def last_scalars(namespace: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _maker(tensor: Any) -> Any:
-    """The node that made ``tensor``; None if there is none, or if an in-place change of what it is
-    a view of has made that unknown."""
+    """Return the node that made ``tensor``; None if there is none, or if an in-place change of what
+    it is a view of has made that unknown."""
     try:
         return tensor.grad_fn
     except RuntimeError:
@@ -94,7 +94,7 @@ def _maker(tensor: Any) -> Any:
 
 
 def _inputs_of(nodes: Iterable[Any]) -> set[Any]:
-    """All nodes that ``nodes`` hand gradients on to, directly or not."""
+    """Return all nodes that ``nodes`` hand gradients on to, directly or not."""
     seen: set[Any] = set()
     waiting = list(nodes)
     while waiting:

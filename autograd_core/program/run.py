@@ -90,7 +90,7 @@ def run_target(
 
 
 def find_named(target: Target, arguments: list[str]) -> Found:
-    """The tensor that ``target`` names; imports its module, without running a main part.
+    """Return the tensor that ``target`` names; imports its module, without running a main part.
 
     Raises:
         ProgramError: there is no such name; it is not a tensor, not a function that returns one
@@ -129,7 +129,7 @@ def _described(value: Any) -> str:
 
 
 def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, Any]:
-    """The one scalar with a graph that a script without ``backward()`` leaves behind.
+    """Return the one scalar with a graph that a script without ``backward()`` leaves behind.
 
     Scalars that others were computed from do not count.  ``grads`` is how often the script called
     ``autograd.grad()``, which is then offered instead.

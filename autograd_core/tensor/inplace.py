@@ -129,7 +129,8 @@ _numbers: dict[tuple[float, dtype], Any] = {}
 
 
 def _number(value: float, kind: dtype) -> Any:
-    """``value`` as a 0-d array, kept: NumPy takes half of the time that it takes with a number."""
+    """Return ``value`` as a 0-d array, kept: NumPy takes half of the time that it takes with a
+    number."""
     found = _numbers.get((value, kind))
     if found is None:
         found = np.array(value, kind.dtype)

@@ -14,8 +14,8 @@ from autograd_core.tensor.size import Size
 
 
 def legacy_array(kind: dtype, data: tuple[Any, ...]) -> NDArray[Any]:
-    """Zeros, if ``data`` are sizes (PyTorch leaves the elements as they are in memory); else the
-    one tensor, whose memory is shared, or the array or sequence, which is copied.
+    """Return zeros, if ``data`` are sizes (PyTorch leaves the elements as they are in memory); else
+    the one tensor, whose memory is shared, or the array or sequence, which is copied.
 
     Raises:
         RuntimeError: a size is negative.

@@ -39,7 +39,8 @@ def creation_of(x: Tensor) -> Creation:
 
 
 def modification_error(x: Tensor, creation: Creation, what: str) -> RuntimeError:
-    """PyTorch's error for a view of such a ``creation``; ``what`` says what has happened to it."""
+    """Return PyTorch's error for a view of such a ``creation``; ``what`` says what has happened to
+    it."""
     edge = edge_of(x)
     node, output_nr = (None, 0) if type(edge) is AccumulateGrad else resolve(edge)
     made = "" if node is None else f"Output {output_nr} of {maker(node)}"

@@ -19,7 +19,7 @@ class TreeSpec(NamedTuple):
 
 
 def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
-    """The leaves of ``tree``, and what puts them back.
+    """Return the leaves of ``tree``, and what puts them back.
 
     >>> leaves, spec = tree_flatten({"a": 1, "b": [2, (3,)]})
     >>> leaves
@@ -32,7 +32,7 @@ def tree_flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
-    """The tree of this form that has these leaves.
+    """Return the tree of this form that has these leaves.
 
     Raises:
         ValueError: there are more, or fewer, than its places.
@@ -47,16 +47,17 @@ def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
 
 
 def tree_leaves(tree: Any) -> list[Any]:
-    """The leaves of ``tree``, from left to right."""
+    """Return the leaves of ``tree``, from left to right."""
     return leaves_of(tree)
 
 
 def tree_map(func: Callable[..., Any], tree: Any, *rests: Any) -> Any:
-    """``tree`` with ``func`` of each leaf in its place, and of those of ``rests`` beside it."""
+    """Return ``tree`` with ``func`` of each leaf in its place, and of those of ``rests`` beside
+    it."""
     others = (leaves_of(rest) for rest in rests)
     return rebuilt(tree, [func(*each) for each in zip(leaves_of(tree), *others, strict=True)])
 
 
 def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: Any) -> Any:
-    """``tree`` with ``func`` of each leaf of type ``kind`` in its place."""
+    """Return ``tree`` with ``func`` of each leaf of type ``kind`` in its place."""
     return tree_map(lambda leaf: func(leaf) if isinstance(leaf, kind) else leaf, tree)

@@ -51,4 +51,4 @@ def test_calls_lead_back_to_their_entry() -> None:
     assert torch.tanh.op is OPS["tanh"]
     assert torch.tanh.__name__ == "tanh"
     assert torch.tanh.__module__ == "autograd_core.ops.pointwise.elementwise"
-    assert torch.tanh.__doc__ == "Hyperbolic tangent."
+    assert torch.tanh.__doc__ == "Return the hyperbolic tangent."

@@ -22,7 +22,7 @@ def test_one_op_is_shown_with_all_its_entry_says(capsys: pytest.CaptureFixture[s
     assert main(["ops", "tanh"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "tanh(self)",
-        "  Hyperbolic tangent.",
+        "  Return the hyperbolic tangent.",
         "",
         "  derivative by self: g * (1 - result * result)",
         "  node: TanhBackward0",

@@ -64,7 +64,7 @@ class DebuggerApp(App[Outcome]):
         return self.debugger_screen.printed
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """The colours of meaning under a theme that is not ours."""
+        """Return the colours of meaning under a theme that is not ours."""
         return DARK if self.current_theme.dark else LIGHT
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:

@@ -280,7 +280,7 @@ class DebuggerScreen(Screen[None]):
         self.message.show_count(self.count)
 
     def take_count(self, default: int = 1) -> int:
-        """The count that was typed, which is used up."""
+        """Return the count that was typed, which is used up."""
         count = int(self.count) if self.count else default
         if self.count:
             self.count = ""

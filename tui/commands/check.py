@@ -46,7 +46,7 @@ examples:
 
 
 def parser() -> Parser:
-    """The options of ``gradstep check``."""
+    """Return the options of ``gradstep check``."""
     command = Parser(
         prog="gradstep check",
         usage="gradstep check [OPTIONS] TARGET [ARGS...]",
@@ -191,7 +191,7 @@ def _report_on(
 
 
 def _leaves(found: InterceptedCall) -> list[Any]:
-    """The leaves among the program's named tensors that the call may change."""
+    """Return the leaves among the program's named tensors that the call may change."""
     engine = engine_of_call(found.call)
     return [
         tensor
@@ -201,8 +201,8 @@ def _leaves(found: InterceptedCall) -> list[Any]:
 
 
 def _plan(found: InterceptedCall) -> tuple[list[Any], list[tuple[Any, Any]]]:
-    """The losses of a call, and the leaves in the order in which it comes to them, each with a copy
-    of its ``.grad``."""
+    """Return the losses of a call, and the leaves in the order in which it comes to them, each with
+    a copy of its ``.grad``."""
     tensors, engine = tensors_in(found.call.roots)
     order = engine.plan(engine.tensors(tensors)).order
     leaves = [engine.own(engine.leaf(node)) for node in order if node.kind == LEAF]

@@ -53,7 +53,7 @@ examples:
 
 
 def parser() -> Parser:
-    """The options of ``gradstep debug``."""
+    """Return the options of ``gradstep debug``."""
     command = Parser(
         prog="gradstep debug",
         usage="gradstep debug [OPTIONS] TARGET [ARGS...]",

@@ -47,7 +47,7 @@ examples:
 
 
 def parser() -> Parser:
-    """The options of ``gradstep embed``."""
+    """Return the options of ``gradstep embed``."""
     command = Parser(
         prog="gradstep embed",
         usage="gradstep embed [OPTIONS] FILE...",
@@ -152,7 +152,7 @@ def _embed_into(path: Path, check: bool, anywhere: bool) -> tuple[int, list[str]
 
 
 def find_blocks(lines: Sequence[str], path: Path) -> Iterator[Block]:
-    """The blocks of a document; what stands in a block of code is none.
+    """Yield the blocks of a document; what stands in a block of code is none.
 
     >>> lines = ["<!-- gradstep: ops mul -->", "old", "<!-- /gradstep -->"]
     >>> list(find_blocks(lines, Path("README.md")))
@@ -183,7 +183,8 @@ def find_blocks(lines: Sequence[str], path: Path) -> Iterator[Block]:
 
 
 def _words(path: Path, block: Block) -> tuple[list[str], int]:
-    """The words of a command, and which of them names the file that it writes; 0 for none."""
+    """Return the words of a command, and which of them names the file that it writes; 0 for
+    none."""
     try:
         words = shlex.split(block.command)
     except ValueError as error:
@@ -244,7 +245,7 @@ def _run(words: Sequence[str], path: Path, block: Block) -> str:
 
 
 def _as_code(command: str, words: Sequence[str], printed: str) -> list[str]:
-    """A block of code; of a language that a reader's program draws, without the command."""
+    """Return a block of code; of a language that a reader's program draws, without the command."""
     language = next((w for w in words if w in _DRAWN_BY_READERS), "console")
     body = printed.rstrip("\n").split("\n")
     if language == "console":
@@ -255,7 +256,7 @@ def _as_code(command: str, words: Sequence[str], printed: str) -> list[str]:
 
 
 def _as_image(name: str, content: bytes) -> list[str]:
-    """A picture, with the sentence that an SVG has about itself as its alternative text."""
+    """Return a picture, with the sentence that an SVG has about itself as its alternative text."""
     words = re.sub(r"[\[\]\n]", " ", title_of(content.decode(errors="replace")))
     return [f"![{words}]({name})"]
 

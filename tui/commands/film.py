@@ -34,7 +34,7 @@ examples:
 
 
 def parser() -> Parser:
-    """The options of ``gradstep film``."""
+    """Return the options of ``gradstep film``."""
     command = Parser(
         prog="gradstep film",
         usage="gradstep film [OPTIONS] TARGET [ARGS...]",

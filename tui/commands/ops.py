@@ -29,7 +29,7 @@ examples:
 
 
 def parser() -> Parser:
-    """The options of ``gradstep ops``."""
+    """Return the options of ``gradstep ops``."""
     command = Parser(
         prog="gradstep ops",
         usage="gradstep ops [OPTIONS] [NAME]",
@@ -84,7 +84,7 @@ def _no_such(name: str) -> str:
 
 
 def _table() -> Iterator[str]:
-    """One line per op, under the name of its family."""
+    """Yield one line per op, under the name of its family."""
     family = ""
     for op in OPS.values():
         own = op.function.__module__.rpartition(".")[2]
@@ -97,7 +97,7 @@ def _table() -> Iterator[str]:
 
 
 def _entry(op: Op) -> str:
-    """Everything that the entry says."""
+    """Return everything that the entry says."""
     traits = [
         *(["elementwise"] if op.pointwise else []),
         *(["linear in each input"] if op.linear else []),
@@ -139,7 +139,7 @@ def _default(value: object) -> str:
 
 
 def rules(op: Op) -> Iterator[tuple[str, str]]:
-    """The inputs that a rule is for, and the text of the rule."""
+    """Yield the inputs that a rule is for, and the text of the rule."""
     if op.joint is not None:
         yield ", ".join(op.edges), rule_text(op.joint.function) or "one rule for all"
         return

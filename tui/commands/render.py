@@ -39,7 +39,7 @@ examples:
 
 
 def parser() -> Parser:
-    """The options of ``gradstep render``."""
+    """Return the options of ``gradstep render``."""
     command = Parser(
         prog="gradstep render",
         usage="gradstep render [OPTIONS] TARGET [ARGS...]",
@@ -190,8 +190,8 @@ def _stdout_kept_free() -> Iterator[None]:
 def graph_of(
     target: Target, arguments: list[str], view: View, call: CallSelector, *, values: bool = False
 ) -> tuple[Graph, list[str]]:
-    """The graph of ``target``; for a script that of the last of its calls that ``call`` requests,
-    with a note if there were several.
+    """Return the graph of ``target``; for a script that of the last of its calls that ``call``
+    requests, with a note if there were several.
 
     Raises:
         ProgramError: it leads to no graph.

@@ -26,11 +26,11 @@ class Report:
     checks: tuple[NodeCheck, ...]
 
     def without(self, codes: Collection[str]) -> Report:
-        """The same, without findings of these kinds."""
+        """Return the same, without findings of these kinds."""
         return replace(self, findings=tuple(f for f in self.findings if f.code not in codes))
 
     def of(self, verdict: str) -> list[NodeCheck]:
-        """The nodes with that verdict, in the order of the backward pass."""
+        """Return the nodes with that verdict, in the order of the backward pass."""
         return [each for each in self.checks if each.verdict == verdict]
 
     @property
@@ -45,7 +45,7 @@ class Report:
 
 
 def report_text(report: Report, here: Path, *, everything: bool, quiet: bool) -> str:
-    """``report`` for a person; files are named as seen from ``here``."""
+    """Return ``report`` for a person; files are named as seen from ``here``."""
     if quiet:
         return "\n".join(_short(report, here))
     blocks = [report.title]
@@ -68,7 +68,7 @@ def _short(report: Report, here: Path) -> Iterator[str]:
 
 
 def _distinct(checks: Sequence[NodeCheck]) -> list[tuple[NodeCheck, int]]:
-    """The first node of each rule of the program that is wrong, and how many there are."""
+    """Return the first node of each rule of the program that is wrong, and how many there are."""
     found: dict[Any, list[NodeCheck]] = {}
     for each in checks:
         wrong = tuple(nr for nr, one in enumerate(each.inputs) if one.verdict == "wrong")
@@ -101,7 +101,7 @@ def _finding(found: Finding, here: Path) -> str:
 
 
 def _unchecked(report: Report, here: Path, everything: bool) -> list[str]:
-    """The nodes of which nothing can be said, each reason once."""
+    """Return the nodes of which nothing can be said, each reason once."""
     by_reason: dict[str, list[NodeCheck]] = {}
     for each in report.of("not checkable"):
         by_reason.setdefault(each.why_not, []).append(each)

@@ -33,7 +33,7 @@ examples:
 
 
 def parser() -> Parser:
-    """The options of ``gradstep why``."""
+    """Return the options of ``gradstep why``."""
     command = Parser(
         prog="gradstep why",
         usage="gradstep why [OPTIONS] TARGET LEAF [ARGS...]",

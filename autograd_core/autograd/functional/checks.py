@@ -137,12 +137,12 @@ def gradients_of(
 
 
 def zeros_of(like: Tensors) -> Tensors:
-    """Zeros that need a gradient."""
+    """Return zeros that need a gradient."""
     return tuple(zeros_like(t).requires_grad_() for t in like)
 
 
 def zeros_like(t: Tensor) -> Tensor:
-    """Zeros of the shape and dtype of ``t``."""
+    """Return zeros of the shape and dtype of ``t``."""
     return Tensor.from_array(np.zeros(t._shape, t.dtype.dtype))
 
 

@@ -174,7 +174,7 @@ def _unit(t: Tensor, place: tuple[int, ...]) -> Any:
 
 
 def _stacked(rows: list[Tensor], like: Tensor) -> Tensor:
-    """Rows of the shape of ``like`` as one tensor; of none there may be no rows."""
+    """Return rows of the shape of ``like`` as one tensor; of none there may be no rows."""
     if not rows:
         return Tensor.from_array(np.zeros((0, *like._shape), like.dtype.dtype))
     return stack(rows)  # type: ignore[no-any-return]

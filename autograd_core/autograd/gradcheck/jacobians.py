@@ -35,7 +35,7 @@ class FunctionAtPoint:
         self._numerical: Jacobian | None = None
 
     def gradients(self, outputs: Sequence[Tensor], seeds: Sequence[Tensor]) -> Any:
-        """Those of the inputs, where ``seeds`` enter at ``outputs``."""
+        """Return those of the inputs, where ``seeds`` enter at ``outputs``."""
         return grad(outputs, self.watched, seeds, retain_graph=True, allow_unused=True)
 
     def reverse_jacobian(self, dtypes: bool) -> Jacobian:
@@ -130,7 +130,8 @@ class FunctionAtPoint:
                 self.inputs[place].array[...] = array
 
     def op(self, block: Block) -> str:
-        """The op that the output came out of, its rule if it is alone, or those before it."""
+        """Return the op that the output came out of, its rule if it is alone, or those before
+        it."""
         output = self.outputs[block[0]]
         nodes = _nodes(output)
         names = list(dict.fromkeys(node.name() for node in nodes))
@@ -205,7 +206,7 @@ def _checked_places(inputs: tuple[Any, ...]) -> list[int]:
 
 
 def _units(t: Tensor) -> Iterator[Tensor]:
-    """Tensors like ``t`` that are 1 in one place."""
+    """Yield tensors like ``t`` that are 1 in one place."""
     for place in np.ndindex(t._shape):
         unit = np.zeros(t._shape, t.array.dtype)
         unit[place] = 1

@@ -27,7 +27,7 @@ class Tolerance(NamedTuple):
     rtol: float
 
     def agree(self, found: Any, expected: Any) -> Any:
-        """Elementwise, whether they agree; NaN agrees with NaN."""
+        """Return whether they agree, elementwise; NaN agrees with NaN."""
         return np.isclose(found, expected, self.rtol, self.atol, equal_nan=True)
 
 

@@ -52,7 +52,7 @@ def capture(
     profile: profile_type | None = None,
     title: str = "",
 ) -> Graph:
-    """The graph behind ``roots``, as data.
+    """Return the graph behind ``roots``, as data.
 
     Args:
         roots: the tensor, or several, that ``backward`` would start from.

@@ -86,7 +86,7 @@ def add_backward(
 def _counts(
     engine: Engine, examples: Examples, types: Sequence[type[Any]], scopes: Sequence[str]
 ) -> list[int]:
-    """Which of the equally named nodes of its scope each one is, in the order of the forward
+    """Return which of the equally named nodes of its scope each one is, in the order of the forward
     pass, which is that of the plan backwards; leaves, which are made first, keep that of the plan.
     """
     length = len(types)
@@ -245,6 +245,6 @@ def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
 
 
 def input_shape(node: GradFn, nr: int) -> Shape | None:
-    """The shape of the gradient that arrives at input ``nr`` of ``node``."""
+    """Return the shape of the gradient that arrives at input ``nr`` of ``node``."""
     shapes: Sequence[Shape | None] | None = getattr(node, "output_shapes", None)
     return shapes[nr] if shapes is not None else node.output_shape

@@ -11,7 +11,7 @@ from autograd_core.dag.model import Cost
 
 
 def node_costs(found: profile, nodes: Iterable[Node]) -> dict[Node, Cost]:
-    """The cost of those of ``nodes`` that ``found`` has measured.
+    """Return the cost of those of ``nodes`` that ``found`` has measured.
 
     >>> import autograd_core as torch
     >>> x = torch.ones(3, requires_grad=True)

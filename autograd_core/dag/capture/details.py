@@ -11,7 +11,7 @@ from autograd_core.dag.trace.records import LeafRecord, OpRecord
 
 
 def detail(record: OpRecord, names: Names) -> str:
-    """``3 · x``, ``exponent 2``, ``dim 1``."""
+    """Return ``3 · x``, ``exponent 2``, ``dim 1``."""
     numbers = [value for value in record.inputs if not isinstance(value, tuple)]
     operand = _operand(record, names) if numbers else ""
     parts = [_with_number(record.name, operand, value) for value in numbers]
@@ -61,7 +61,7 @@ def number_detail(op: str, kept: Iterable[tuple[str, Any, Any]]) -> str:
 
 
 def _with_number(op: str, tensor: str, value: float) -> str:
-    """The arithmetic with a number: ``3 · x``, ``x − 1``."""
+    """Return the arithmetic with a number: ``3 · x``, ``x − 1``."""
     number = format_number(value)
     if op == "mul":
         return f"{number} · {tensor}"

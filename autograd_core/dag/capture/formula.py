@@ -23,7 +23,7 @@ _ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[float, float], float]]]
 
 
 def formula_text(rule: str, names: Mapping[str, str], constants: Mapping[str, Constant]) -> str:
-    """``rule`` with inputs called by ``names`` and attributes replaced by their values.
+    """Return ``rule`` with inputs called by ``names`` and attributes replaced by their values.
 
     >>> formula_text("g * (exponent * x ** (exponent - 1))", {"x": "a"}, {"exponent": 3})
     'g · (3 · a²)'

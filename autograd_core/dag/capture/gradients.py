@@ -101,7 +101,7 @@ def _mark(build: GraphBuilder, edge: int, change: HookChange, *, first: bool) ->
 
 
 def _accumulation(before: Statistics | None, arrived: Statistics | None) -> str:
-    """``0 + 36``: what was there, and what came."""
+    """Return ``0 + 36``: what was there, and what came."""
     if arrived is None:  # a tensor without data
         return ""
     return plus(format_statistics(before) if before else "0", format_statistics(arrived))

@@ -26,14 +26,14 @@ class SavedReader:
         self._storages: dict[int, int] = {}
 
     def kept(self, node: GradFn) -> list[Kept]:
-        """What ``node`` keeps."""
+        """Return what ``node`` keeps."""
         found = self._kept.get(node)
         if found is None:
             found = self._kept[node] = list(node.saved())
         return found
 
     def extent(self, value: Any) -> Extent | None:
-        """The extent of what a node keeps, None of a number.
+        """Return the extent of what a node keeps, None of a number.
 
         ``storage`` numbers the memory behind the values of several nodes by where it begins, so
         that a tensor and its transpose are one, and slices of a tensor several.
@@ -48,7 +48,7 @@ class SavedReader:
         return known[1]
 
     def values(self, node: GradFn) -> tuple[SavedValue, ...]:
-        """What ``node`` keeps, described."""
+        """Return what ``node`` keeps, described."""
         return tuple(saved_values(node, self.kept(node), self.extent))
 
 

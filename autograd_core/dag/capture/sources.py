@@ -13,7 +13,7 @@ from autograd_core.dag.model import Graph, SavedValue, Source
 
 
 def with_portable_sources(graph: Graph, here: Path) -> Graph:
-    """``graph`` with its source files named by :func:`portable`."""
+    """Return ``graph`` with its source files named by :func:`portable`."""
     names: dict[str, str] = {}
     known: dict[Source, Source] = {}
 
@@ -39,7 +39,7 @@ def with_portable_sources(graph: Graph, here: Path) -> Graph:
 
 
 def definition(code: CodeType) -> Source:
-    """The line of ``def``; the first line of a function is that of its first decorator."""
+    """Return the line of ``def``; the first line of a function is that of its first decorator."""
     for line in range(code.co_firstlineno, code.co_firstlineno + _MOST_DECORATORS):
         if linecache.getline(code.co_filename, line).lstrip().startswith(("def ", "async def ")):
             return Source(code.co_filename, line)
@@ -50,8 +50,8 @@ _MOST_DECORATORS = 20  # lines
 
 
 def portable(file: str, here: Path) -> str:
-    """``file`` as seen from ``here``, or from where Python found it; one that lies elsewhere goes
-    by its bare name."""
+    """Return ``file`` as seen from ``here``, or from where Python found it; one that lies elsewhere
+    goes by its bare name."""
     for place in (str(here), str(here.resolve()), *sorted(sys.path, key=len, reverse=True)):
         if place and file.startswith(f"{place.rstrip(os.sep)}{os.sep}"):
             return Path(file).relative_to(place).as_posix()

@@ -12,8 +12,9 @@ LONGEST = 60
 
 
 def statement_of(tensor: Tensor, name: str) -> str:
-    """The assignment that gave ``tensor`` its ``name``, as it is written: ``y = a * b + c``; ""
-    where that was not traced, stands elsewhere than the last op, or takes more than one short line.
+    """Return the assignment that gave ``tensor`` its ``name``, as it is written: ``y = a * b + c``;
+    "" where that was not traced, stands elsewhere than the last op, or takes more than one short
+    line.
     """
     found = tensor.record
     if not (isinstance(found, tuple) and found[0].source):

@@ -31,7 +31,7 @@ class TreeBuilder:
         self._data = units.without_gradient()
 
     def build(self) -> Fold:
-        """The root, whose label is ""."""
+        """Return the root, whose label is ""."""
         open_scopes: list[tuple[str, list[Fold]]] = [("", [])]
         path: list[str] = []
         scope = ""
@@ -80,7 +80,8 @@ class TreeBuilder:
         return fold_of(kind, label, scope, children, self._number(key))
 
     def _with_data(self, children: list[Fold], scope: str) -> list[Fold]:
-        """The children, with ops that ran one after the other, and get no gradient, in one fold."""
+        """Return the children, with ops that ran one after the other, and get no gradient, in one
+        fold."""
         found: list[Fold] = []
         for is_data, run in groupby(children, self._is_data):
             parts = list(run)
@@ -97,7 +98,7 @@ class TreeBuilder:
         return bool(members) and self._data.issuperset(members)
 
     def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
-        """The children, with runs of equal ones put into a repeat or a loop each, inner runs
+        """Return the children, with runs of equal ones put into a repeat or a loop each, inner runs
         first, until there are none; those first that come from the same lines of the program."""
         for symbol_of in (self._at_line, _signature):
             while True:
@@ -126,7 +127,7 @@ class TreeBuilder:
         return fold.signature if source is None else self._number((fold.signature, source))
 
     def _in_bands(self, children: list[Fold], scope: str) -> list[Fold]:
-        """The children, in bands where they are too many to be drawn side by side."""
+        """Return the children, in bands where they are too many to be drawn side by side."""
         most = MOST_SIBLINGS
         while len(children) > most:
             bands = cut_into_bands(children, self._units, self._heads)
@@ -172,7 +173,7 @@ class TreeBuilder:
         return self._numbers.setdefault(key, len(self._numbers))
 
     def _pattern(self, name: str) -> str:
-        """A name with its numbers left out: what makes layers.3 like layers.4."""
+        """Return a name with its numbers left out: what makes layers.3 like layers.4."""
         known = self._patterns.get(name)
         if known is None:
             known = self._patterns[name] = _DIGITS.sub("#", name)

@@ -99,7 +99,7 @@ def _add_bundle(
 
 
 def _bytes(graph: Graph, edges: Sequence[int], storages: Mapping[int, int]) -> int:
-    """Bytes saved along these edges; memory that several nodes keep counts once."""
+    """Return bytes saved along these edges; memory that several nodes keep counts once."""
     sizes: dict[Hashable, int] = {}
     for id in edges if graph.edge_kinds[edges[0]] == "saved" else ():
         if nbytes := graph.edge_nbytes.get(id, 0):
@@ -110,7 +110,8 @@ def _bytes(graph: Graph, edges: Sequence[int], storages: Mapping[int, int]) -> i
 
 
 def _statistics(graph: Graph, edges: Sequence[int]) -> Statistics | None:
-    """Those of all edges together, where all are known; else of the edge in worst trouble."""
+    """Return those of all edges together, where all are known; else of the edge in worst
+    trouble."""
     if not graph.edge_statistics:
         return None
     found = [stats for id in edges if (stats := graph.edge_statistics.get(id)) is not None]

@@ -31,7 +31,7 @@ class Heads:
     joint: dict[int, list[int]]
 
     def members(self, head: int) -> list[int]:
-        """The units in the box of ``head``."""
+        """Return the units in the box of ``head``."""
         return self.joint.get(head) or [head]
 
 

@@ -56,7 +56,7 @@ class Options(NamedTuple):
 
 
 def choose(root: Fold, options: Options) -> list[Item]:
-    """The boxes of the picture, in the order in which their ops ran.
+    """Return the boxes of the picture, in the order in which their ops ran.
 
     Raises:
         UnknownAddress: nothing goes by a name in ``options.expand``.
@@ -129,7 +129,7 @@ def _may_open(item: Item, options: Options) -> bool:
 
 
 def _opened(item: Item, wanted: set[int]) -> list[Item]:
-    """The items that take the place of ``item`` when it opens."""
+    """Return the items that take the place of ``item`` when it opens."""
     fold = item.fold
     if not _rolls(fold):
         return [_item(child) for child in fold.children]
@@ -151,7 +151,7 @@ def _opened(item: Item, wanted: set[int]) -> list[Item]:
 
 
 def _around(item: Item, named: Sequence[int]) -> list[Item]:
-    """The instances asked for by name, and what lies between them."""
+    """Return the instances asked for by name, and what lies between them."""
     items, start, like = [], item.first, item.fold.children[named[0]]
     for number in [*named, item.last + 1]:
         if number - start == 1:

@@ -33,7 +33,7 @@ class Columns(NamedTuple):
 
 
 def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
-    """The columns of ``graph``, of which ``halves`` are shown."""
+    """Return the columns of ``graph``, of which ``halves`` are shown."""
     sources = np.array(graph.edge_sources, np.int64)
     targets = np.array(graph.edge_targets, np.int64)
     is_gradient = np.array([kind == "gradient" for kind in graph.edge_kinds], np.bool_)

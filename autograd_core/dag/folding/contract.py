@@ -31,7 +31,7 @@ def contract(
     items: Sequence[Item],
     halves: Sequence[Half],
 ) -> Graph:
-    """A graph with a node for each item and half, and for each leaf that no box swallows."""
+    """Return a graph with a node for each item and half, and for each leaf that no box swallows."""
     places = Places(graph, columns, units, heads, items)
     build = GraphBuilder(
         graph.title, graph.derived_forward, unfolded=totals(graph), modules=dict(graph.modules),
@@ -155,7 +155,7 @@ def _chain(graph: Graph, places: Places, number: int, main: int) -> Group | None
 
 
 def _worst(graph: Graph, main: int, members: Sequence[int]) -> Statistics | None:
-    """The statistics of the main op, unless another one is in trouble."""
+    """Return the statistics of the main op, unless another one is in trouble."""
     own = graph.statistics.get(main)
     return own if own is not None and own.trouble else _trouble(graph, members) or own
 

@@ -25,7 +25,8 @@ def fold(
     depth: int | None = None,
     expand: Sequence[str] = (),
 ) -> Graph:
-    """``graph`` with at most ``max_boxes`` nodes for its ops, where scopes and repeats allow it.
+    """Return ``graph`` with at most ``max_boxes`` nodes for its ops, where scopes and repeats allow
+    it.
 
     Shape ops join the op that they serve.  Then the finest level is chosen that fits; both
     halves fold alike.  Only scopes, repeats and shape ops are folded: a graph without them stays

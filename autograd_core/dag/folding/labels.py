@@ -25,7 +25,7 @@ def scope_depth(fold: Fold) -> int:
 
 
 def above(root: Fold, names: Sequence[str]) -> set[int]:
-    """The identities of the folds with these names, and of all around them.
+    """Return the identities of the folds with these names, and of all around them.
 
     A scope goes by its path, a round of a loop by ``t=3``, or ``encoder/t=3`` with its scope, one
     of several siblings by the address of its first op.

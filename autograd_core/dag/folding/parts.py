@@ -11,8 +11,8 @@ from autograd_core.dag.model import Graph, Part
 
 
 def neighbourhood(graph: Graph, centers: Sequence[int], hops: int, name: str = "") -> Graph:
-    """The nodes that are at most ``hops`` edges away from ``centers``, in any direction, each with
-    its partner in the other half; ``name`` is what the centers are called."""
+    """Return the nodes that are at most ``hops`` edges away from ``centers``, in any direction,
+    each with its partner in the other half; ``name`` is what the centers are called."""
     links = _links(graph, both_ways=True)
     seen = _with_partners(graph, centers)
     edge = list(seen)
@@ -26,7 +26,7 @@ def neighbourhood(graph: Graph, centers: Sequence[int], hops: int, name: str = "
 def part_between(
     graph: Graph, ends: Sequence[int], others: Sequence[int], names: tuple[str, str] | None = None
 ) -> Graph | None:
-    """The nodes on the ways between ``ends`` and ``others``, in whichever direction they go;
+    """Return the nodes on the ways between ``ends`` and ``others``, in whichever direction they go;
     None when there is no way.  ``names`` is what the two are called."""
     one, other = _with_partners(graph, ends), _with_partners(graph, others)
     forward = _links(graph, both_ways=False)
@@ -86,7 +86,8 @@ _OF_SOME_EDGES = ("edge_labels", "edge_nbytes", "edge_statistics", "edge_counts"
 
 
 def subgraph(graph: Graph, chosen: set[int], which: str) -> Graph:
-    """The chosen nodes and the edges among them; ``which`` says which part of the graph that is."""
+    """Return the chosen nodes and the edges among them; ``which`` says which part of the graph that
+    is."""
     ids = sorted(chosen)
     number = {id: index for index, id in enumerate(ids)}
     edges = [
@@ -121,7 +122,7 @@ def subgraph(graph: Graph, chosen: set[int], which: str) -> Graph:
 
 
 def _part(graph: Graph, which: str) -> Part:
-    """A part of a part is one of the whole."""
+    """Return what part of the whole graph it is; a part of a part is one of the whole."""
     if graph.part is None:
         return Part(which, totals(graph))
     return Part(f"{graph.part.which}, {which}", graph.part.whole)

@@ -32,7 +32,7 @@ def periodic_stretches(symbols: Sequence[int], least: int = 2) -> Iterator[tuple
 
 
 def _likely_periods(row: Numbers) -> list[int]:
-    """The commonest distances between an n-gram and its next occurrence, n = 1, 2, 4, ..."""
+    """Return the commonest distances between an n-gram and its next occurrence, n = 1, 2, 4, ..."""
     found: set[int] = set()
     grams, length = row, 1
     while len(grams) > 1 and length <= LONGEST_GRAM:

@@ -45,8 +45,8 @@ class Rounds(NamedTuple):
 def find_rounds(
     siblings: Sequence[Fold], symbols: Sequence[int], units: Units, heads: Heads, scope: str
 ) -> list[Rounds]:
-    """The rounds among siblings, in order and without overlap; those with equal ``symbols`` may be
-    the same part of several rounds."""
+    """Return the rounds among siblings, in order and without overlap; those with equal ``symbols``
+    may be the same part of several rounds."""
     if len(siblings) < LEAST_SCOPES:
         return []
     wiring: Wiring | None = None

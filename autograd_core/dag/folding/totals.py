@@ -10,7 +10,7 @@ from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half, SavedValue, To
 
 
 def totals(graph: Graph) -> Totals:
-    """The totals of ``graph``, of the whole one if it is a folded one."""
+    """Return the totals of ``graph``, of the whole one if it is a folded one."""
     if graph.unfolded is not None:
         return graph.unfolded
     counts = Counter(zip(graph.kinds, graph.halves, strict=True))
@@ -28,7 +28,7 @@ def totals(graph: Graph) -> Totals:
 
 
 def _parameters(graph: Graph) -> int:
-    """The elements of all parameters, of the forward half where there is one."""
+    """Return the elements of all parameters, of the forward half where there is one."""
     half: Half = "forward" if "forward" in graph.halves else "backward"
     return sum(
         prod(graph.shapes[id] or ())
@@ -38,18 +38,18 @@ def _parameters(graph: Graph) -> int:
 
 
 def _leaf_gradients(graph: Graph) -> int:
-    """The AccumulateGrads; 0 where none of them runs."""
+    """Return the AccumulateGrads; 0 where none of them runs."""
     ids = [id for id, name in enumerate(graph.names) if name == "AccumulateGrad"]
     return len(ids) if any(id in graph.orders for id in ids) else 0
 
 
 def saved_bytes(graph: Graph) -> int:
-    """Bytes kept for the backward pass; memory that several nodes keep counts once."""
+    """Return bytes kept for the backward pass; memory that several nodes keep counts once."""
     return saved_bytes_by(graph, [0] * len(graph)).get(0, 0)
 
 
 def saved_bytes_by(graph: Graph, place: Sequence[int]) -> dict[int, int]:
-    """The same for each place, where ``place[id]`` is that of node ``id``, -1 for none."""
+    """Return the same for each place, where ``place[id]`` is that of node ``id``, -1 for none."""
     memory: dict[int, dict[Hashable, int]] = {}
     unknown = set()
     for id, values in graph.saved.items():
@@ -86,7 +86,7 @@ def _know_by_lines(
 
 
 def values_of_edges(graph: Graph) -> dict[int, SavedValue]:
-    """The value at the end of each saved edge, where it is known."""
+    """Return the value at the end of each saved edge, where it is known."""
     found: dict[int, SavedValue] = {}
     next_value: dict[int, int] = {}
     for id, kind in enumerate(graph.edge_kinds):

@@ -47,8 +47,8 @@ def fold_of(
 
 
 def heads_of(fold: Fold) -> list[Fold]:
-    """What is drawn of ``fold`` where there is room for all: its heads, in order, and what prepares
-    data as a whole."""
+    """Return what is drawn of ``fold`` where there is room for all: its heads, in order, and what
+    prepares data as a whole."""
     found: list[Fold] = []
     stack = [fold]
     while stack:

@@ -44,28 +44,30 @@ class Units:
         return len(self.forward)
 
     def node(self, unit: int) -> int:
-        """The node that names the unit: the forward one where there is one."""
+        """Return the node that names the unit: the forward one where there is one."""
         return self.backward[unit] if self.forward[unit] < 0 else self.forward[unit]
 
     def scope(self, graph: Graph, unit: int) -> str:
-        """The scope of a unit, on whichever of its nodes it is known."""
+        """Return the scope of a unit, on whichever of its nodes it is known."""
         backward = self.backward[unit]
         return graph.scopes[self.node(unit)] or (graph.scopes[backward] if backward >= 0 else "")
 
     def without_gradient(self) -> set[int]:
-        """The units that no gradient reaches, whose results are data; none where that is all."""
+        """Return the units that no gradient reaches, whose results are data; none where that is
+        all."""
         reached: list[bool] = []
         for unit, sources in enumerate(self.inputs):
             reached.append(unit in self.fed or any(reached[source] for source in sources))
         return {unit for unit, one in enumerate(reached) if not one} if any(reached) else set()
 
     def nodes(self, unit: int) -> list[int]:
-        """The nodes of a unit, one or two."""
+        """Return the nodes of a unit, one or two."""
         return [id for id in (self.forward[unit], self.backward[unit]) if id >= 0]
 
 
 def make_units(graph: Graph, columns: Columns, halves: Sequence[Half]) -> Units | None:
-    """The ops of these halves as units; None for a graph with a cycle, which nothing can order."""
+    """Return the ops of these halves as units; None for a graph with a cycle, which nothing can
+    order."""
     units = _connect(graph, columns, *_rows(graph, halves))
     if any(max(sources, default=-1) > unit for unit, sources in enumerate(units.inputs)):
         order = _sorted(units)
@@ -82,8 +84,8 @@ def _reordered(graph: Graph, columns: Columns, units: Units, order: Sequence[int
 
 
 def _siblings_together(graph: Graph, units: Units) -> list[int]:
-    """An order in which units of one kind that read no others, and of which many feed the same
-    one, stand side by side, just before it; [] where nothing has to change for that."""
+    """Return an order in which units of one kind that read no others, and of which many feed the
+    same one, stand side by side, just before it; [] where nothing has to change for that."""
     feeding: dict[int, list[int]] = {}
     for unit, count in enumerate(units.user_counts):
         if count == 1 and not units.inputs[unit]:
@@ -177,7 +179,7 @@ def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[
 
 
 def _sorted(units: Units) -> list[int] | None:
-    """The units so that each comes after its inputs, otherwise as they stand."""
+    """Return the units so that each comes after its inputs, otherwise as they stand."""
     users: list[list[int]] = [[] for _ in units.inputs]
     for unit, sources in enumerate(units.inputs):
         for source in sources:

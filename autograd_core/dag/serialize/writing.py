@@ -13,7 +13,8 @@ from autograd_core.dag.statistics import Statistics
 
 
 def to_json(graph: Graph) -> str:
-    """The JSON document of ``graph``: one node or edge per line, the same bytes every time."""
+    """Return the JSON document of ``graph``: one node or edge per line, the same bytes every
+    time."""
     head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,

@@ -176,8 +176,8 @@ class GraphTracer:
 
 
 def _hidden_shapes(node: Node | None) -> Iterator[tuple[int, ...]]:
-    """The shapes of results that callers do not see: they are saved, and rules compute with them
-    where a derivative is differentiated."""
+    """Yield the shapes of results that callers do not see: they are saved, and rules compute with
+    them where a derivative is differentiated."""
     if isinstance(node, SavedNode):
         for name in node.op.outputs:
             if name in node.op.hidden:
@@ -250,7 +250,7 @@ def _name_in(frame: FrameType, tensor: Tensor) -> str:
 
 
 def user_source(frame: FrameType | None) -> Source | None:
-    """The innermost line on the stack that is not our own."""
+    """Return the innermost line on the stack that is not our own."""
     while frame is not None:
         file = frame.f_code.co_filename
         if is_user_file(file):

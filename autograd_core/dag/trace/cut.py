@@ -38,8 +38,8 @@ class Cut(NamedTuple):
 
 
 def leaves_behind(tensor: Tensor) -> Leaves:
-    """The leaves that require a gradient and that ``tensor`` was computed from, as far as its
-    graph tells; behind a cut, those that the cut knows."""
+    """Return the leaves that require a gradient and that ``tensor`` was computed from, as far as
+    its graph tells; behind a cut, those that the cut knows."""
     edge = edge_of(tensor)
     if edge is None:
         record = tensor.record

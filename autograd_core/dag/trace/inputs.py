@@ -66,7 +66,7 @@ class InputRecorder:
     def keep(
         self, function: Any, arguments: tuple[Any, ...], attributes: Mapping[str, Any]
     ) -> SavedInputs:
-        """The inputs of ``function`` as they are now."""
+        """Return the inputs of ``function`` as they are now."""
         kept: list[Any] = []
         for argument in arguments:
             if not isinstance(argument, Tensor):
@@ -79,7 +79,8 @@ class InputRecorder:
         return SavedInputs(function, tuple(kept), attributes, self._budget.limit)
 
     def _copy(self, tensor: Tensor) -> Copy | None:
-        """A copy of ``tensor``, made before or now; None where the budget does not allow it."""
+        """Return a copy of ``tensor``, made before or now; None where the budget does not allow
+        it."""
         array, known = tensor.array, _copy_of(tensor)
         if known is not None and _same(known.array, array):
             return known

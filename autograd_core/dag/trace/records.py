@@ -108,8 +108,8 @@ def origin(tensor: Tensor) -> Origin | int | float:
 
 
 def _result(tensor: Tensor) -> Origin | None:
-    """The op that made ``tensor`` by its place in the graph: of a saved result, or of a tensor
-    that stands for another one, this is all there is."""
+    """Return the op that made ``tensor`` by its place in the graph: of a saved result, or of a
+    tensor that stands for another one, this is all there is."""
     maker, nr = resolve(tensor.edge)
     if maker is None or maker.record is None:
         return None
@@ -119,7 +119,7 @@ def _result(tensor: Tensor) -> Origin | None:
 
 
 def leaf_record(tensor: Tensor) -> LeafRecord | None:
-    """The record of ``tensor`` as a leaf that requires a gradient, None if it is none.
+    """Return the record of ``tensor`` as a leaf that requires a gradient, None if it is none.
 
     Whatever computed or changed its values, the graph begins with it.  The record hangs on its
     AccumulateGrad, so that both halves of a graph lead to the same one.
@@ -135,7 +135,7 @@ def leaf_record(tensor: Tensor) -> LeafRecord | None:
 
 
 def reachable(roots: Iterable[Record]) -> list[Record]:
-    """Everything the roots lead to, in the order of creation."""
+    """Return everything the roots lead to, in the order of creation."""
     seen: dict[Record, None] = dict.fromkeys(roots)
     stack = list(seen)
     while stack:
@@ -154,5 +154,5 @@ def is_number(value: Any) -> bool:
 
 
 def scalar_statistics(tensor: Tensor) -> Statistics | None:
-    """The value of a single number; a larger tensor is not looked over unasked."""
+    """Return the value of a single number; a larger tensor is not looked over unasked."""
     return statistics(tensor.array) if tensor.array.size == 1 else None

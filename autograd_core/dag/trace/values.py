@@ -26,7 +26,7 @@ class ForwardValues:
         self._known: dict[Origin, Statistics | None] = {}
 
     def array(self, origin: Origin) -> NDArray[Any] | None:
-        """A value, None where none was kept."""
+        """Return a value, None where none was kept."""
         record, nr = origin
         copied = record.copies.get(nr)
         if copied is not None and (copy := copied()) is not None:
@@ -42,7 +42,7 @@ class ForwardValues:
         return self._roots.get(origin)
 
     def statistics(self, origin: Origin) -> Statistics | None:
-        """A value described, None where nothing is known of it."""
+        """Return a value described, None where nothing is known of it."""
         if origin not in self._known:
             record, nr = origin
             known = record.statistics if isinstance(record, OpRecord) and nr == 0 else None
@@ -79,7 +79,7 @@ class ForwardValues:
 
 
 def inputs_of(origin: Origin) -> list[Origin]:
-    """The values that the op behind ``origin`` was given, without Python numbers."""
+    """Return the values that the op behind ``origin`` was given, without Python numbers."""
     record = origin[0]
     if isinstance(record, LeafRecord):
         return []
@@ -87,5 +87,5 @@ def inputs_of(origin: Origin) -> list[Origin]:
 
 
 def outputs_of(record: OpRecord) -> list[Origin]:
-    """The results of an op."""
+    """Return the results of an op."""
     return [(record, nr) for nr in range(len(record.shapes))]

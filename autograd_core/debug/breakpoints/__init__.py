@@ -91,7 +91,7 @@ class Breakpoints:
         return self._known[place]
 
     def locate(self, place: str) -> tuple[int, ...]:
-        """The plan nodes that ``place`` means in the present pass, in execution order.
+        """Return the plan nodes that ``place`` means in the present pass, in execution order.
 
         Raises:
             UnknownAddress: none.
@@ -120,7 +120,8 @@ class Breakpoints:
         return positions[number - 1] if number else end
 
     def at(self, inspector: Inspector, position: int) -> Reached | None:
-        """The stop that the arrival at ``position`` is, forwards or backwards; counts hits."""
+        """Return the stop that the arrival at ``position`` is, forwards or backwards; counts
+        hits."""
         stopped: Reached | None = None
         numbers = sorted({*self._everywhere, *self._by_position.get(position, ())})
         for number in numbers:
@@ -133,7 +134,7 @@ class Breakpoints:
         return stopped
 
     def take_reached(self) -> Reached | None:
-        """The last stop; the next one has to be reached anew."""
+        """Return the last stop; the next one has to be reached anew."""
         reached, self._reached = self._reached, None
         return reached
 
@@ -206,7 +207,7 @@ class Breakpoints:
         LogText(text)
 
     def point(self, number: int) -> Breakpoint | None:
-        """The point of that number."""
+        """Return the point of that number."""
         return next((point for point in self._points if point.number == number), None)
 
     def change(self, number: int, **properties: object) -> Breakpoint:
@@ -235,7 +236,7 @@ class Breakpoints:
         return deleted
 
     def _senders(self, indices: Sequence[int]) -> set[int]:
-        """The plan nodes that send to one of ``indices``."""
+        """Return the plan nodes that send to one of ``indices``."""
         graph = self._graph
         if graph is None:
             return set()

@@ -41,7 +41,7 @@ class LogText:
         self._parts.append(text[at:])
 
     def filled(self, subject: NodeSubject) -> str:
-        """The text for ``subject``, with its place before it."""
+        """Return the text for ``subject``, with its place before it."""
         address = subject.inspector.graph.address(subject.index)
         text = "".join(p if isinstance(p, str) else _answer(p, subject) for p in self._parts)
         return f"{step_number(subject.index)} {address}: {text}"
@@ -55,7 +55,7 @@ def _answer(expression: Any, subject: NodeSubject) -> str:
 
 
 def format_value(value: Any) -> str:
-    """The value of an expression in a few words.
+    """Return the value of an expression in a few words.
 
     >>> format_value((2, 3)), format_value(0.5), format_value(True), format_value(None)
     ('[2, 3]', '0.5', 'yes', 'undefined')

@@ -87,7 +87,7 @@ def _changed(
 
 
 def _grown(point: Breakpoint, holds: Holds, inspector: Inspector, position: int) -> Trigger | None:
-    """A sum of a watched node, to which the node before ``position`` has added."""
+    """Return a sum of a watched node, to which the node before ``position`` has added."""
     for index in point.indices:
         for each in inspector.incoming(index):
             parts = [part for part in each.contributions if part.producer == position - 1]
@@ -151,7 +151,7 @@ def _began_here(subject: NodeSubject) -> str:
 
 
 def _summed(point: Breakpoint, holds: Holds, inspector: Inspector, position: int) -> Trigger | None:
-    """A sum that fulfils what none of its terms does."""
+    """Return a sum that fulfils what none of its terms does."""
     incoming = inspector.incoming(position)
     if all(each.expected < 2 for each in incoming):
         return None

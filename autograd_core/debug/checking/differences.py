@@ -75,8 +75,8 @@ def scales(x: Array, least: float = 0.03) -> Array:
 
 
 def bisect(count: int, mismatch: Callable[[Sequence[int] | slice], float]) -> int:
-    """One of ``count`` elements that a mismatch comes from: of two halves, always the one whose
-    mismatch is larger, which takes 2 log2(count) looks."""
+    """Return one of ``count`` elements that a mismatch comes from: of two halves, always the one
+    whose mismatch is larger, which takes 2 log2(count) looks."""
     start, stop = 0, count
     while stop - start > 1:
         middle = (start + stop) // 2

@@ -56,8 +56,8 @@ def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str]:
 
 
 def _rerun(engine: Engine, node: Any) -> Rerun | str:
-    """The function of ``node``, in float64 if it can, else as it was called; or why it cannot be
-    run at all."""
+    """Return the function of ``node``, in float64 if it can, else as it was called; or why it
+    cannot be run at all."""
     try:
         return engine.rerun(node, wide=True)
     except CannotRerun as error:

@@ -52,7 +52,7 @@ class Perturbation:
         self._limit = max(1e-3, 2 * tolerance)
 
     def moved(self, v: Array) -> Moved:
-        """The outputs after a step along ``v``."""
+        """Return the outputs after a step along ``v``."""
 
         def at(h: float) -> Array:
             points = list(self._points)
@@ -103,7 +103,7 @@ class Perturbation:
         return apart if np.isfinite(apart) else np.inf
 
     def worst(self, v: Array) -> int:
-        """The element at which rule and differences are furthest apart."""
+        """Return the element at which rule and differences are furthest apart."""
         if v.size > _ONE_BY_ONE:
             return bisect(v.size, lambda part: self._mismatch(_only(v, part)))
         flat = v.reshape(-1)
@@ -113,7 +113,7 @@ class Perturbation:
         return int(np.argmax(apart))
 
     def find_kink(self, v: Array) -> int | None:
-        """An element with a kink."""
+        """Return an element with a kink."""
 
         def gap(part: Any) -> float:
             direction = self._rerun.direction(_only(v, part))
@@ -133,7 +133,7 @@ class Perturbation:
         return same[0] and same[1] and not (same[2] and same[3])
 
     def full(self) -> tuple[Array, Array] | None:
-        """The whole gradient, by the rule and by differences, of an input that is small."""
+        """Return the whole gradient, by the rule and by differences, of an input that is small."""
         if self.point.size > _ONE_BY_ONE:
             return None
         v = scales(self.point)
@@ -145,7 +145,7 @@ class Perturbation:
 
 
 def _only(v: Array, part: Any) -> Array:
-    """``v`` with zeros everywhere but in ``part``, counted as one row."""
+    """Return ``v`` with zeros everywhere but in ``part``, counted as one row."""
     chosen = np.zeros(v.size)
     chosen[part] = v.reshape(-1)[part]
     return chosen.reshape(v.shape)

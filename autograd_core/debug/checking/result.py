@@ -115,7 +115,7 @@ def _badness(found: InputCheck) -> tuple[int, float]:
 
 
 def plain(value: float) -> str:
-    """A derivative with three significant digits, or two decimals where it is small.
+    """Return a derivative with three significant digits, or two decimals where it is small.
 
     >>> plain(12.0), plain(-0.25), plain(1234.5), plain(0.000123)
     ('12.00', '-0.25', '1234.50', '0.000123')

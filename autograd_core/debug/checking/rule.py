@@ -46,7 +46,7 @@ class RuleChecker:
         self._gradients = rerun.gradients(self._points, self._weights)
 
     def input(self, number: int) -> InputCheck:
-        """The verdict on the gradient by input ``number``."""
+        """Return the verdict on the gradient by input ``number``."""
         name, point = self._rerun.names[number], self._points[number]
         g = self._gradients[number]
         if g is not None and g.shape != point.shape:
@@ -77,8 +77,8 @@ class RuleChecker:
         return self._wrong(probe, v)
 
     def _wrong(self, probe: Perturbation, v: Array) -> InputCheck:
-        """The worst element, in the plain terms of a gradient of 1 at every output if that shows
-        the mistake, else for the random one that did."""
+        """Return the worst element, in the plain terms of a gradient of 1 at every output if that
+        shows the mistake, else for the random one that did."""
         plain = Perturbation(
             self._rerun, self._points, probe.number, self._ones,
             self._rerun.gradients(self._points, self._ones)[probe.number], self._tolerance,

@@ -33,7 +33,8 @@ class _Target(NamedTuple):
 
 
 def _target(console: Console, words: list[Operands], at: Operands, kind: str) -> _Target:
-    """The node that ``words`` name, and what of it; the current one, and ``kind``, by default."""
+    """Return the node that ``words`` name, and what of it; the current one, and ``kind``, by
+    default."""
     index, nr = console.session.selected, 0
     for word in words:
         found = _EDGE.fullmatch(word.text)
@@ -67,7 +68,7 @@ def _edited(at: Operands, change: Callable[[], Any]) -> str:
 
 
 def _number(console: Console, word: Operands) -> float:
-    """The value of the last word, a number or an expression."""
+    """Return the value of the last word, a number or an expression."""
     with pointing_at(word):
         expression = parse(_SPECIAL.get(word.text, word.text))
     if expression.kind != "number":
@@ -82,7 +83,7 @@ def _number(console: Console, word: Operands) -> float:
 
 
 def _with_value(change: str) -> Callable[[Console, Operands], str]:
-    """``change [PLACE] [in.K] VALUE``."""
+    """Return ``change [PLACE] [in.K] VALUE``."""
 
     def run(console: Console, operands: Operands) -> str:
         words = operands.required(f"by how much? {change} [PLACE] VALUE").words()
@@ -101,7 +102,7 @@ def _zero(console: Console, operands: Operands) -> str:
 
 
 def _muting(muted: bool) -> Callable[[Console, Operands], str]:
-    """``mute`` and ``unmute``."""
+    """Return ``mute`` and ``unmute``."""
 
     def run(console: Console, operands: Operands) -> str:
         target = _target(console, operands.words(), operands, "out")
@@ -151,7 +152,7 @@ def _difference(console: Console, operands: Operands) -> str:
 
 
 def edits_text(console: Console) -> str:
-    """The changes that hold, for ``info edits``."""
+    """Return the changes that hold, for ``info edits``."""
     rows = [
         (str(each.number), before(each.position, console.session.length), each.text)
         for each in console.session.edit.records

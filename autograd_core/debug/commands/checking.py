@@ -47,7 +47,7 @@ def _all(console: Console) -> str:
 
 
 def _not_checkable(console: Console, skipped: Sequence[NodeCheck]) -> Iterator[str]:
-    """Each reason once, with the first node for which it holds."""
+    """Yield each reason once, with the first node for which it holds."""
     by_reason: dict[str, list[NodeCheck]] = {}
     for each in skipped:
         by_reason.setdefault(each.why_not, []).append(each)

@@ -16,7 +16,7 @@ _COMMANDS = [command for _, commands in HELP_TOPICS for command in commands]
 
 
 def complete(session: Session, line: str, column: int) -> list[str]:
-    """The words that may stand where the word before ``column`` stands, sorted.
+    """Return the words that may stand where the word before ``column`` stands, sorted.
 
     >>> import autograd_core as torch
     >>> from autograd_core.debug import Session

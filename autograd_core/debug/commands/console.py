@@ -115,7 +115,7 @@ class Console:
             raise CommandError(f"{DEFECT}: '{word.text}' raised {what}") from error
 
     def find(self, word: Operands) -> Command:
-        """The command that ``word`` names, or begins alone.
+        """Return the command that ``word`` names, or begins alone.
 
         Raises:
             CommandError: none, or several.

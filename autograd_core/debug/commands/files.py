@@ -17,7 +17,7 @@ _DEEPEST: Final = 10  # files that source files
 
 
 def command_lines(path: str) -> list[str]:
-    """The lines of a file of commands; those that start with # say nothing.
+    """Return the lines of a file of commands; those that start with # say nothing.
 
     Raises:
         OSError, UnicodeDecodeError: it cannot be read.
@@ -26,7 +26,7 @@ def command_lines(path: str) -> list[str]:
 
 
 def uncommented(text: str) -> list[str]:
-    """The lines of ``text``, those that start with # empty."""
+    """Return the lines of ``text``, those that start with # empty."""
     return ["" if line.lstrip().startswith("#") else line.rstrip() for line in text.splitlines()]
 
 
@@ -78,7 +78,7 @@ def _save(console: Console, operands: Operands) -> str:
 
 
 def _script(point: Breakpoint) -> str:
-    """The commands that set ``point`` again."""
+    """Return the commands that set ``point`` again."""
     word, _, rest = point.command.partition(" ")
     if point.text and not point.indices:
         rest = f"--pending {rest}"

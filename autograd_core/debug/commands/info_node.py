@@ -25,7 +25,7 @@ from autograd_core.debug.snapshot.wording import described, of_statistics, summa
 
 
 def _index(console: Console, operands: Operands) -> int:
-    """The node in question: the one named, the selected one, or the current one."""
+    """Return the node in question: the one named, the selected one, or the current one."""
     if operands.text:
         with pointing_at(operands):
             return console.session.breakpoints.locate(operands.text)[0]
@@ -36,7 +36,7 @@ def _index(console: Console, operands: Operands) -> int:
 
 
 def node(console: Console, operands: Operands) -> str:
-    """All about a node."""
+    """Return all about a node."""
     session, index = console.session, _index(console, operands)
     detail = session.detail(index)
     lines = [node_line(session.graph, index)]
@@ -58,7 +58,7 @@ def node(console: Console, operands: Operands) -> str:
 
 
 def _forward(found: Value | Statistics | None) -> list[tuple[str, ...]]:
-    """What the forward op made, or what a leaf holds."""
+    """Return what the forward op made, or what a leaf holds."""
     if found is None:
         return []
     lines = described(found) if isinstance(found, Value) else [of_statistics(found)]
@@ -66,7 +66,8 @@ def _forward(found: Value | Statistics | None) -> list[tuple[str, ...]]:
 
 
 def _rules(detail: NodeDetail) -> Iterator[tuple[str, str]]:
-    """The rule of each input, with what its names stand for where those are single numbers."""
+    """Yield the rule of each input, with what its names stand for where those are single
+    numbers."""
     terms = {term.input: term for term in detail.terms}
     for name, text in detail.formulas:
         term = terms.get(name)
@@ -117,14 +118,14 @@ def _kept(detail: NodeDetail) -> list[tuple[str, ...]]:
 
 
 def _extent(saved: Saved) -> str:
-    """``[3, 4] float32  48 B  ``, nothing of what is gone."""
+    """Return ``[3, 4] float32  48 B  ``, nothing of what is gone."""
     if not saved.dtype:
         return ""
     return f"{format_shape(saved.shape)} {saved.dtype}  {format_bytes(saved.nbytes)}  "
 
 
 def _state(saved: Saved) -> list[str]:
-    """A saved value with its numbers, and the lines that changed or freed it."""
+    """Return a saved value with its numbers, and the lines that changed or freed it."""
     lines = described(saved.value) if saved.value is not None else []
     if saved.state == "changed":
         now = ": this is what it holds now" if lines else ""
@@ -145,7 +146,7 @@ def _phases_of(console: Console, index: int) -> tuple[Phase, ...]:
 
 
 def hooks(console: Console, operands: Operands) -> str:
-    """The hooks of a node, and what each made of the gradient."""
+    """Return the hooks of a node, and what each made of the gradient."""
     index = _index(console, operands)
     calls = [phase for phase in _phases_of(console, index) if phase.kind == "hook"]
     rows = [(each.text, _values(each.before), "->", _values(each.after)) for each in calls]
@@ -169,7 +170,7 @@ def _values(values: tuple[Value | None, ...]) -> str:
 
 
 def ledger(console: Console, operands: Operands) -> str:
-    """Every contribution to what arrives at a node, with the sum so far."""
+    """Return every contribution to what arrives at a node, with the sum so far."""
     index = _index(console, operands)
     lines = [node_line(console.session.graph, index)]
     for incoming in console.session.detail(index).incoming:
@@ -179,7 +180,7 @@ def ledger(console: Console, operands: Operands) -> str:
 
 
 def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str, ...]]:
-    """Each contribution in order of arrival, with the sum so far."""
+    """Return each contribution in order of arrival, with the sum so far."""
     graph = console.session.graph
     rows: list[tuple[str, ...]] = [("from", "value", "sum so far", "")]
     remaining = 1.0

@@ -16,7 +16,7 @@ from autograd_core.text import plural
 
 
 def leaves(console: Console, operands: Operands) -> str:
-    """The ``.grad`` of every leaf, before this pass and now."""
+    """Return the ``.grad`` of every leaf, before this pass and now."""
     rows: list[tuple[str, ...]] = []
     for leaf in console.session.snapshot.leaves:
         name = f"{leaf.name}.grad"
@@ -29,7 +29,7 @@ def leaves(console: Console, operands: Operands) -> str:
 
 
 def pending(console: Console, operands: Operands) -> str:
-    """The sums that wait for their node."""
+    """Return the sums that wait for their node."""
     rows = [
         (
             f"{step_number(each.index)} {console.session.graph.address(each.index)}",
@@ -75,7 +75,7 @@ def history(console: Console, operands: Operands) -> str:
 
 
 def frames(console: Console, operands: Operands) -> str:
-    """The passes that run inside each other."""
+    """Return the passes that run inside each other."""
     rows = [
         ("->" if frame.selected else "", frame.title,
          f"{frame.position} of {frame.length} nodes", frame.parent and f"inside {frame.parent}")
@@ -85,7 +85,7 @@ def frames(console: Console, operands: Operands) -> str:
 
 
 def timeline(console: Console, operands: Operands) -> str:
-    """One line per call, or, for a leaf, what each call did to its ``.grad``."""
+    """Return one line per call, or, for a leaf, what each call did to its ``.grad``."""
     calls = console.session.timeline
     name = operands.text.removesuffix(".grad")
     if not name:

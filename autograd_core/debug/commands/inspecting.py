@@ -49,14 +49,14 @@ def _display(console: Console, operands: Operands) -> str:
 
 
 def displays_text(console: Console) -> str:
-    """Every display, with the value that it has here."""
+    """Return every display, with the value that it has here."""
     return "\n".join(
         display_line(console, number) for number in console.session.breakpoints.displays
     )
 
 
 def display_line(console: Console, number: int) -> str:
-    """One display: ``1: rms = 0.5``."""
+    """Return one display: ``1: rms = 0.5``."""
     text = console.session.breakpoints.displays[number]
     try:
         expression = understood(console, Operands(text, 0))
@@ -78,7 +78,7 @@ def _undisplay(console: Console, operands: Operands) -> str:
 
 
 def _middle(console: Console, operands: Operands) -> int:
-    """The node in question: the one named, the selected one, or the one that runs next."""
+    """Return the node in question: the one named, the selected one, or the one that runs next."""
     if operands.text:
         with pointing_at(operands):
             return console.session.breakpoints.locate(operands.text)[0]
@@ -87,7 +87,7 @@ def _middle(console: Console, operands: Operands) -> int:
 
 
 def _list(console: Console, operands: Operands) -> str:
-    """The program around the forward line of a node."""
+    """Return the program around the forward line of a node."""
     session = console.session
     index = min(_middle(console, operands), session.length - 1)
     found = forward_line(session, index)
@@ -107,7 +107,7 @@ def _list(console: Console, operands: Operands) -> str:
 
 
 def _order(console: Console, operands: Operands) -> str:
-    """The nodes around one, in the order in which they run."""
+    """Return the nodes around one, in the order in which they run."""
     session = console.session
     middle, selected = _middle(console, operands), session.selected
     first = max(0, min(middle - _AROUND, session.length - 2 * _AROUND - 1))
@@ -123,7 +123,7 @@ def _order(console: Console, operands: Operands) -> str:
 
 
 def _path(session: Session, index: int) -> list[int]:
-    """The nodes between ``index`` and the loss, both included."""
+    """Return the nodes between ``index`` and the loss, both included."""
     return list(reversed(session.path(index)))
 
 

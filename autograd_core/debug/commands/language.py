@@ -27,7 +27,7 @@ class Operands(NamedTuple):
         return cls(rest.strip(), column + len(rest) - len(rest.lstrip()))
 
     def first(self) -> tuple[Operands, Operands]:
-        """The first word, and the rest."""
+        """Return the first word, and the rest."""
         word = self.text.split(None, 1)[0] if self.text else ""
         return Operands(word, self.column), Operands.after(self._padded, self.column + len(word))
 
@@ -38,7 +38,7 @@ class Operands(NamedTuple):
         return Operands(before.rstrip(), self.column), bool(found), behind
 
     def words(self) -> list[Operands]:
-        """Every word."""
+        """Return every word."""
         return [Operands(m[0], self.column + m.start()) for m in re.finditer(r"\S+", self.text)]
 
     def cut(self, word: str) -> tuple[Operands, Operands | None]:
@@ -54,11 +54,11 @@ class Operands(NamedTuple):
         return " " * self.column + self.text
 
     def error(self, message: str) -> CommandError:
-        """An error that points here."""
+        """Return an error that points here."""
         return CommandError(message, self.column)
 
     def count(self, default: int = 1) -> int:
-        """A whole number from 1 on."""
+        """Return a whole number from 1 on."""
         if not self.text:
             return default
         if not self.text.isdecimal() or int(self.text) == 0:
@@ -88,7 +88,7 @@ def pointing_at(operands: Operands) -> Iterator[None]:
 
 
 def choose(word: Operands, known: Iterable[str], what: str) -> str:
-    """The one of ``known`` that ``word`` is, or begins alone.
+    """Return the one of ``known`` that ``word`` is, or begins alone.
 
     Raises:
         CommandError: none, or several.

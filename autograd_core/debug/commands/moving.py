@@ -17,7 +17,7 @@ _COUNTED = "COUNT is a whole number; without it, 1."
 
 
 def _ahead(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
-    """A movement that takes a count itself, and leads on."""
+    """Return a movement that takes a count itself, and leads on."""
 
     def run(console: Console, operands: Operands) -> str:
         session, count = console.session, operands.count()
@@ -30,7 +30,7 @@ def _ahead(move: Callable[[Session, int], object]) -> Callable[[Console, Operand
 
 
 def _back(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
-    """A movement that takes a count itself, and leads back."""
+    """Return a movement that takes a count itself, and leads back."""
 
     def run(console: Console, operands: Operands) -> str:
         session, count = console.session, operands.count()
@@ -53,7 +53,7 @@ def _reverse_step(console: Console, operands: Operands) -> str:
 
 
 def _repeated(move: Callable[[Session], object]) -> Callable[[Console, Operands], str]:
-    """A movement that is made as often as the count says, or until it stops moving."""
+    """Return a movement that is made as often as the count says, or until it stops moving."""
 
     def run(console: Console, operands: Operands) -> str:
         for _ in range(operands.count()):

@@ -41,7 +41,7 @@ def print_text(console: Console, operands: Operands, subject: Subject) -> str:
 
 
 def answer(expression: Expression, value: Any) -> str:
-    """``rms = 0.5``, or all about a tensor."""
+    """Return ``rms = 0.5``, or all about a tensor."""
     if expression.kind == "tensor":
         assert value is None or isinstance(value, Value)
         return tensor_text(expression.text, value)
@@ -114,7 +114,8 @@ def _one(tensor: Operands, value: Value, place: Operands) -> str:
 
 
 def _listed(console: Console, name: str, value: Value, found: Any) -> str:
-    """The first elements in question, each with what other tensors of the node have there."""
+    """Return the first elements in question, each with what other tensors of the node have
+    there."""
     places = np.argwhere(found)
     head = f"{name}  {len(places):,} of {value.array.size:,} elements"
     if not len(places):
@@ -132,7 +133,7 @@ def _listed(console: Console, name: str, value: Value, found: Any) -> str:
 
 
 def _beside(console: Console, name: str, value: Value) -> Iterator[tuple[str, Value]]:
-    """The other tensors of the selected node that have the same shape."""
+    """Yield the other tensors of the selected node that have the same shape."""
     session, index = console.session, console.session.selected
     if index is None:
         return

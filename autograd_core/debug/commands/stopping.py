@@ -173,7 +173,7 @@ def _commands(console: Console, operands: Operands) -> str:
 
 
 def _point(console: Console, word: Operands) -> Breakpoint:
-    """The point that a number, or ``$`` for the last one, means."""
+    """Return the point that a number, or ``$`` for the last one, means."""
     breakpoints = console.session.breakpoints
     if word.text == "$":
         if not breakpoints.points:
@@ -186,7 +186,7 @@ def _point(console: Console, word: Operands) -> Breakpoint:
 
 
 def points_text(console: Console) -> str:
-    """All points, for ``info breakpoints``."""
+    """Return all points, for ``info breakpoints``."""
     lines = []
     for point in console.session.breakpoints.points:
         notes = [] if point.kind == "catch" else [plural(len(point.indices), "node")]

@@ -60,7 +60,8 @@ class Edits:
         return tuple(edit.record for edit in self._edits)
 
     def next_position(self, start: int, stop: int) -> int:
-        """The first position of an edit behind ``start``, ``stop`` if there is none before."""
+        """Return the first position of an edit behind ``start``, ``stop`` if there is none
+        before."""
         behind = (e.record.position for e in self._edits if start < e.record.position < stop)
         return min(behind, default=stop)
 

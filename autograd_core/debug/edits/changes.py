@@ -25,7 +25,7 @@ class Kind(NamedTuple):
     grad: bool = False
 
     def of(self, array: Any) -> Any:
-        """A gradient of these numbers."""
+        """Return a gradient of these numbers."""
         return self.driver.gradient(array, self.index, self.input_nr, grad=self.grad)
 
 
@@ -59,7 +59,7 @@ def computing(function: Callable[[Any], Any], kind: Kind) -> Change:
 
 
 def place_of(driver: Driver, index: int, input_nr: int) -> Place:
-    """The buffer at input ``input_nr`` of plan node ``index``.
+    """Return the buffer at input ``input_nr`` of plan node ``index``.
 
     Raises:
         EditError: there is none.

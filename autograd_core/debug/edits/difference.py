@@ -55,8 +55,8 @@ class Baseline:
             self._leaves[step.index] = step.after
 
     def leaves(self, driver: Driver, at: Callable[[int], AbstractContextManager[None]]) -> Leaves:
-        """The ``.grad`` of each leaf from ``position`` on; within ``at(position)``, the program is
-        as it was there.
+        """Return the ``.grad`` of each leaf from ``position`` on; within ``at(position)``, the
+        program is as it was there.
 
         Raises:
             EditError: the run without edits raises an error.

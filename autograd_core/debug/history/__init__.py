@@ -63,11 +63,12 @@ class History:
         return step
 
     def shown(self, index: int) -> Step:
-        """The step at ``index`` as it was when it ran, whatever was changed in place since."""
+        """Return the step at ``index`` as it was when it ran, whatever was changed in place
+        since."""
         return self._driver.as_it_was(self[index])
 
     def entered(self, seed: Gradient) -> Gradient:
-        """A gradient that entered the pass, as it was then."""
+        """Return a gradient that entered the pass, as it was then."""
         return self._driver.entered(seed)
 
     def seconds(self, index: int) -> float:

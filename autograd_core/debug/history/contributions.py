@@ -67,23 +67,23 @@ class ContributionOrder:
         self._edge_ids = by_source
 
     def sources(self, index: int) -> list[Source]:
-        """The edges that lead to plan node ``index``, in order of arrival."""
+        """Return the edges that lead to plan node ``index``, in order of arrival."""
         return self.some(index, 0, int(self._starts[index + 1] - self._starts[index]))
 
     def some(self, index: int, first: int, last: int) -> list[Source]:
-        """Those of number ``first`` up to ``last`` of them."""
+        """Return those of number ``first`` up to ``last`` of them."""
         start = self._starts[index]
         columns = (self._producers, self._output_nrs, self._input_nrs)
         rows = (column[start + first : start + last].tolist() for column in columns)
         return [Source(*row) for row in zip(*rows, strict=True)]
 
     def targets(self, index: int) -> list[int]:
-        """The plan nodes that node ``index`` sends gradients to."""
+        """Return the plan nodes that node ``index`` sends gradients to."""
         found: list[int] = self._targets[self._leaving(index)].tolist()
         return found
 
     def edges(self, index: int) -> list[int]:
-        """The ids of the edges along which node ``index`` sends them."""
+        """Return the ids of the edges along which node ``index`` sends them."""
         found: list[int] = self._edge_ids[self._leaving(index)].tolist()
         return found
 
@@ -102,7 +102,7 @@ class ContributionOrder:
         return here, last - first
 
     def waiting(self, position: int) -> list[int]:
-        """The plan nodes from ``position`` on at which something has arrived by then."""
+        """Return the plan nodes from ``position`` on at which something has arrived by then."""
         starts, length = self._starts, len(self._starts) - 1
         reached = np.flatnonzero(starts[position:length] < starts[position + 1 :]) + position
         first = self._producers[starts[reached]]
@@ -110,7 +110,7 @@ class ContributionOrder:
         return found
 
     def path(self, index: int) -> tuple[int, ...]:
-        """The shortest way from a root to node ``index``, as plan indices, both included."""
+        """Return the shortest way from a root to node ``index``, as plan indices, both included."""
         came_from = {index: index}
         row = [index]
         while row:

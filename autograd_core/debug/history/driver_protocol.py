@@ -123,41 +123,41 @@ class Driver(Protocol):
         ...
 
     def as_it_was(self, step: Step) -> Step:
-        """``step``, with copies of those of its gradients that user code has changed in
+        """Return ``step``, with copies of those of its gradients that user code has changed in
         place since."""
         ...
 
     def entered(self, seed: Any) -> Any:
-        """A gradient that entered, as it was then."""
+        """Return a gradient that entered, as it was then."""
         ...
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
-        """The input buffers that ``step`` emptied, and what each held."""
+        """Return the input buffers that ``step`` emptied, and what each held."""
         ...
 
     def places(self, node: Node) -> Sequence[Place]:
-        """The input buffers of ``node``."""
+        """Return the input buffers of ``node``."""
         ...
 
     def entering_seeds(self) -> Sequence[Any]:
-        """The gradients of the roots that take part in the pass, in their order."""
+        """Return the gradients of the roots that take part in the pass, in their order."""
         ...
 
     def fork(self, pending: Pending) -> Replay:
-        """The same pass, going its own way from ``pending``, within :meth:`as_before`."""
+        """Return the same pass, going its own way from ``pending``, within :meth:`as_before`."""
         ...
 
     def replays(self, index: int) -> bool:
-        """Whether node ``index``, which has run, can run again in a fork."""
+        """Return whether node ``index``, which has run, can run again in a fork."""
         ...
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
-        """What the node of ``step`` sends when it is called alone, with what it was given; None
-        where it cannot be, or only adds to a ``.grad``."""
+        """Return what the node of ``step`` sends when it is called alone, with what it was given;
+        None where it cannot be, or only adds to a ``.grad``."""
         ...
 
     def agree(self, one: Any, other: Any) -> bool:
-        """Whether two gradients agree bit for bit."""
+        """Return whether two gradients agree bit for bit."""
         ...
 
     def in_engine_thread(self, work: Callable[[], None]) -> None:
@@ -165,31 +165,31 @@ class Driver(Protocol):
         ...
 
     def runs_user_code(self, index: int) -> bool:
-        """Whether node ``index`` is known to run user code."""
+        """Return whether node ``index`` is known to run user code."""
         ...
 
     def unreduced(self, step: Step) -> Sequence[Any] | None:
-        """What the rule of a node made before it was summed to the shapes of the inputs; None
-        where that is the same, or cannot be told."""
+        """Return what the rule of a node made before it was summed to the shapes of the inputs;
+        None where that is the same, or cannot be told."""
         ...
 
     def step_bytes(self, step: Step) -> int:
-        """The bytes that a step keeps alive, as far as no step before it does."""
+        """Return the bytes that a step keeps alive, as far as no step before it does."""
         ...
 
     def kept_bytes(self) -> int:
-        """The bytes of saved values that are kept though the program's call would have freed
+        """Return the bytes of saved values that are kept though the program's call would have freed
         them by now, each memory once."""
         ...
 
     # the numbers of gradients
 
     def grad(self, index: int) -> Any:
-        """The ``.grad`` of the leaf at node ``index``, as it is in the program now."""
+        """Return the ``.grad`` of the leaf at node ``index``, as it is in the program now."""
         ...
 
     def grad_before(self, index: int) -> Any:
-        """The same before the pass: nothing changes it."""
+        """Return the same before the pass: nothing changes it."""
         ...
 
     def set_grad(self, index: int, gradient: Any) -> None:
@@ -197,16 +197,16 @@ class Driver(Protocol):
         ...
 
     def numbers(self, gradient: Any) -> NDArray[Any]:
-        """The numbers of a gradient."""
+        """Return the numbers of a gradient."""
         ...
 
     def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
-        """A gradient of these numbers, for an input of node ``index``, or, with ``grad``, for its
-        leaf."""
+        """Return a gradient of these numbers, for an input of node ``index``, or, with ``grad``,
+        for its leaf."""
         ...
 
     def anew(self, pending: Pending) -> Self:
-        """A driver that runs all anew from ``pending``, without edits, user code too."""
+        """Return a driver that runs all anew from ``pending``, without edits, user code too."""
         ...
 
     def as_before(self, start: int) -> AbstractContextManager[None]:

@@ -75,7 +75,7 @@ class Watch:
         self.running = ""
 
     def wrap(self, kind: HookKind, hook: Hook, output_nr: int) -> Hook:
-        """``hook``, observed."""
+        """Return ``hook``, observed."""
 
         def observed(*given: Any) -> Any:
             before = _seen(kind, given)
@@ -138,7 +138,7 @@ def _silent(*given: Any) -> None:
 
 
 def hook_ids(node: Node) -> tuple[int, ...]:
-    """The id of each hook, in the order of ``node.hooks.names()``; -1 for one that cannot be
+    """Return the id of each hook, in the order of ``node.hooks.names()``; -1 for one that cannot be
     muted."""
     hooks = node.hooks
     if hooks is None:

@@ -88,7 +88,7 @@ class Ledger:
         return Contribution(producer, source.output_nr, self.values.of(self._gradient(source)))
 
     def sums(self, index: int, state: PassState) -> list[Sum]:
-        """The sum at each input of node ``index`` by ``state``."""
+        """Return the sum at each input of node ``index`` by ``state``."""
         if not self._order[index].ported:
             here, expected = self.order_of_contributions.arrived(index, state)
             if not expected:
@@ -109,7 +109,7 @@ class Ledger:
         return self.values.of(self.total(index, input_nr, state))
 
     def total(self, index: int, input_nr: int, state: PassState) -> Gradient:
-        """The sum at an input: what waits there, or what the node found when it ran."""
+        """Return the sum at an input: what waits there, or what the node found when it ran."""
         if index < state.position or (index == state.position and state.inside):
             return self._history.shown(index).incoming[input_nr]
         node = self._order[index]
@@ -148,8 +148,8 @@ class Ledger:
     def entries(
         self, index: int, input_nr: int, state: PassState, changes: Sequence[SumChange] = ()
     ) -> Iterator[Entry]:
-        """Every contribution to one input so far, with the sum it made and what cancelled, and
-        every change by the user.
+        """Yield every contribution to one input so far, with the sum it made and what cancelled,
+        and every change by the user.
 
         Values are handed out one by one, because together they may be larger than memory.
         """

@@ -27,8 +27,8 @@ def graph_of_call(
     effects: Mapping[int, NodeEffects],
     title: str = "",
 ) -> Graph:
-    """The graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks made of
-    them, as ``effects`` tells."""
+    """Return the graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks
+    made of them, as ``effects`` tells."""
     seeds = engine_of_call(call).seeds(call)
     known = {step.index: effects[step.index].calls for step in steps if step.index in effects}
     hooks = {index: changes_of(calls) for index, calls in known.items() if calls}
@@ -87,7 +87,7 @@ class ObservedPass:
         return [self._driver.as_it_was(step) for step in self._steps]
 
     def graph(self, view: View, title: str = "") -> Graph:
-        """The graph as it now stands."""
+        """Return the graph as it now stands."""
         effects = self._driver.effects
         return graph_of_call(self._call, view, self._names, self.steps, self.order, effects, title)
 

@@ -23,7 +23,7 @@ Values = tuple[Value | None, ...]
 
 
 def phases_of(step: Step, effects: NodeEffects | None, driver: Driver) -> tuple[Phase, ...]:
-    """The phases of ``step``, in the order in which they happened.
+    """Return the phases of ``step``, in the order in which they happened.
 
     Args:
         effects: what is known of its hooks.

@@ -88,7 +88,7 @@ class Between:
     def _along(
         self, line: Any, leaves: list[Any], sizes: dict[int, float], names: Names
     ) -> Iterator[Finding]:
-        """The gradient on its way from the loss, which comes to ``leaves`` in this order."""
+        """Yield the gradient on its way from the loss, which comes to ``leaves`` in this order."""
         weights = [leaf for leaf in leaves if leaf.ndim > 1] or leaves
         if len(weights) < 2:
             return
@@ -113,7 +113,7 @@ class Between:
     def _jumped(
         self, line: Any, leaves: list[Any], sizes: dict[int, float], names: Names
     ) -> Iterator[Finding]:
-        """The leaves whose gradient has another size than in the first call."""
+        """Yield the leaves whose gradient has another size than in the first call."""
         found = []
         for leaf in leaves:
             first = self._norms.setdefault((line, id(leaf)), sizes[id(leaf)])
@@ -134,7 +134,7 @@ class Between:
             )  # fmt: skip
 
     def _constant(self, line: Any, losses: Sequence[Any], learns: bool) -> Iterator[Finding]:
-        """A loss that has not changed by a bit although there were gradients."""
+        """Yield a loss that has not changed by a bit although there were gradients."""
         if len(losses) != 1 or not is_tensor(losses[0]) or losses[0].numel() != 1:
             return
         loss = float(array_of(losses[0]).reshape(()))

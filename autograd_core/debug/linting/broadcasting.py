@@ -35,8 +35,8 @@ def find_broadcasts(subject: Subject) -> Iterator[Finding]:
 
 
 def _shapes(subject: Subject, node: Node) -> list[Shape]:
-    """The shapes of the inputs as far as they are known: all, where the op was traced, else those
-    that have a gradient."""
+    """Return the shapes of the inputs as far as they are known: all, where the op was traced, else
+    those that have a gradient."""
     inputs = getattr(getattr(node, "record", None), "inputs", None)
     if inputs is not None:
         pairs = [each for each in inputs if isinstance(each, tuple)]

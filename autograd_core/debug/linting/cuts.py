@@ -23,7 +23,7 @@ _USE_IT: Final = "use the value itself where its gradient is wanted"
 
 
 def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
-    """The cuts, and the leaves, by identity, that they keep from having any gradient."""
+    """Return the cuts, and the leaves, by identity, that they keep from having any gradient."""
     findings: list[Finding] = []
     lost: dict[int, Any] = {}
     others = subject.of_other_optimizers
@@ -45,7 +45,7 @@ def cuts(subject: Subject) -> Iterator[tuple[Finding, Sequence[Any]]]:
 def _cut_at(
     subject: Subject, record: Record, first: int
 ) -> Iterator[tuple[Finding, Sequence[Any]]]:
-    """The cut at ``record``, if it is one, and the leaves that it keeps from any gradient."""
+    """Yield the cut at ``record``, if it is one, and the leaves that it keeps from any gradient."""
     if isinstance(record, LeafRecord):
         cut = record.cut
         if cut is None:
@@ -101,7 +101,7 @@ def _finding(
 
 
 def _lost(subject: Subject, leaves: Iterable[Any]) -> list[Any]:
-    """Those of ``leaves`` that the pass does not reach in any way."""
+    """Return those of ``leaves`` that the pass does not reach in any way."""
     own = (subject.own(leaf) for leaf in leaves)
     unique = {id(leaf): leaf for leaf in own if leaf is not None}
     return [

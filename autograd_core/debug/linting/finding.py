@@ -58,8 +58,8 @@ class Finding:
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
-    """One finding for all that are alike, as those of a line in a loop are; those without a line
-    are apart."""
+    """Return one finding for all that are alike, as those of a line in a loop are; those without a
+    line are apart."""
     found = list(findings)
     counts = Counter(each for each in found if each.source is not None)
     unique = dict.fromkeys(
@@ -69,7 +69,7 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names in a sentence.
+    """Return names in a sentence.
 
     >>> listed(["a"]), listed(["a", "b"]), listed(list("abcdefgh"))
     ('a', 'a and b', 'a, b, c, d, e and 3 more')

@@ -156,8 +156,8 @@ def _saved_arrays(subject: Subject, node: Node) -> Iterator[tuple[str, NDArray[A
 def _beginning(
     subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble
 ) -> Beginning:
-    """The beginning of a NaN or an infinity at ``origin``; of a NaN that an op made of an infinity
-    which another op made of finite values, that other one is."""
+    """Return the beginning of a NaN or an infinity at ``origin``; of a NaN that an op made of an
+    infinity which another op made of finite values, that other one is."""
     record = origin[0]
     amount = _amount(values.statistics(origin), trouble, values.array(origin))
     if not isinstance(record, OpRecord):
@@ -203,7 +203,7 @@ def _all_known(values: ForwardValues, origin: Origin) -> bool:
 
 
 def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble) -> Given:
-    """An input that is not finite; of what comes from further back, from where."""
+    """Return an input that is not finite; of what comes from further back, from where."""
     name = _named(subject, origin)
     if not isinstance(origin[0], OpRecord):
         return Given(f"{name} with {_amount(values.statistics(origin), trouble)}", None)
@@ -266,7 +266,7 @@ def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
 
 
 def _named(subject: Subject, origin: Origin) -> str:
-    """An op by its address, if it is in the plan, and a leaf by its name."""
+    """Return an op by its address, if it is in the plan, and a leaf by its name."""
     record = origin[0]
     if isinstance(record, OpRecord):
         index = subject.index_of(record)

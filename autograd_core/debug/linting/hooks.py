@@ -16,7 +16,7 @@ _ON_MODULES = (
 
 
 def find_duplicates(subject: Subject) -> Iterator[Finding]:
-    """One finding per hook that sits more than once in the same place."""
+    """Yield one finding per hook that sits more than once in the same place."""
     for index, node in enumerate(subject.order):
         leaf = subject.leaf(node)
         place = subject.graph.address(index) if leaf is None else subject.name(leaf)
@@ -40,7 +40,7 @@ def _finding(hook: str, count: int, place: str, index: int | None) -> Finding:
 
 
 def _modules(subject: Subject) -> Iterator[tuple[str, Any]]:
-    """All modules that the program knows, each once, under its first name."""
+    """Yield all modules that the program knows, each once, under its first name."""
     seen: set[int] = set()
     for name, module in subject.names.modules.items():
         for path, child in module.named_modules():
@@ -62,7 +62,7 @@ def _repeated(hooks: Iterable[Any]) -> Iterator[tuple[str, int]]:
 
 
 def _taken_apart(hook: Any) -> tuple[Any, Callable[..., Any]]:
-    """The output that a hook belongs to, where it matters, and its function."""
+    """Return the output that a hook belongs to, where it matters, and its function."""
     if hasattr(hook, "call"):  # of a module's forward
         return None, hook.call
     return hook if isinstance(hook, tuple) else (None, hook)

@@ -15,7 +15,7 @@ _REENTRANT = "CheckpointFunctionBackward"  # runs a backward pass of its own, un
 
 
 def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Finding]:
-    """The leaves that the program names and the pass does not reach; not those, given by
+    """Yield the leaves that the program names and the pass does not reach; not those, given by
     identity, that are ``explained`` by a cut."""
     unreached = [
         tensor
@@ -109,7 +109,7 @@ def _by_departure(departure: Departure, names: list[str]) -> Finding:
 
 
 def find_stale(subject: Subject) -> Iterator[Finding]:
-    """Leaves that have a ``.grad`` already."""
+    """Yield leaves that have a ``.grad`` already."""
     stale = [(index, leaf) for index, leaf in subject.leaves.values() if leaf.grad is not None]
     if stale:
         names = [subject.name(leaf) for _, leaf in stale]
@@ -124,7 +124,7 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
 
 
 def find_shared(subject: Subject) -> Iterator[Finding]:
-    """Leaves that several ops use."""
+    """Yield leaves that several ops use."""
     targets = (resolve(edge)[0] for node in subject.order for edge in node.edges)
     uses = Counter(
         id(subject.leaf(target)) for target in targets if target is not None and target.kind == LEAF

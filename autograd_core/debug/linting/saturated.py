@@ -22,7 +22,7 @@ _MOST: Final = 1 << 22  # elements that are looked at
 
 
 def find_saturated(subject: Subject) -> Iterator[Finding]:
-    """Nodes of which half of what they kept passes on nothing."""
+    """Yield nodes of which half of what they kept passes on nothing."""
     for index, node in subject.ops():
         name = subject.graph.stem(index)
         if name != "relu" and name not in _ENDS:

@@ -17,7 +17,7 @@ _DETACHED = "detached", "let x = x.detach() take the place of x.detach_()"
 
 
 def find_freed(subject: Subject) -> Iterator[Finding]:
-    """One finding for all nodes whose saved values are gone: they all have one cause."""
+    """Yield one finding for all nodes whose saved values are gone: they all have one cause."""
     freed = [
         index
         for index, node in subject.ops()
@@ -37,8 +37,8 @@ def find_freed(subject: Subject) -> Iterator[Finding]:
 
 
 def find_changed(subject: Subject) -> Iterator[Finding]:
-    """One finding for each saved value that an in-place op changed since; its ``other`` line is
-    that of the first change."""
+    """Yield one finding for each saved value that an in-place op changed since; its ``other`` line
+    is that of the first change."""
     for index, node in subject.ops():
         for name, value, state in node.saved():
             if state == "changed":

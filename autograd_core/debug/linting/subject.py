@@ -58,8 +58,8 @@ class Subject:
         return None if tensor is None else self.engine.own(tensor)
 
     def ops(self) -> Iterator[tuple[int, Node]]:
-        """The nodes that have a rule, with their positions; of a change through a view, the node
-        of the op that changed it."""
+        """Yield the nodes that have a rule, with their positions; of a change through a view, the
+        node of the op that changed it."""
         for index, node in enumerate(self.order):
             if node.kind != LEAF:
                 yield index, getattr(node, "inner", node)
@@ -88,7 +88,7 @@ class Subject:
         return {node.record: index for index, node in reversed([*enumerate(self.order)])}
 
     def source(self, index: int) -> Source | None:
-        """The forward line of node ``index``."""
+        """Return the forward line of node ``index``."""
         return self.graph.sources.get(index)
 
     def name(self, leaf: Any) -> str:

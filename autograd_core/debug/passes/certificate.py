@@ -30,7 +30,7 @@ class Certificate(NamedTuple):
     called: tuple[int, ...] = ()
 
     def text(self, graph: Graph) -> str:
-        """One or two sentences for the console."""
+        """Return one or two sentences for the console."""
         said = [self._verdict(graph)]
         if self.hooked:
             said.append(f"hooks of the program changed what arrived at {_list(self.hooked)}")

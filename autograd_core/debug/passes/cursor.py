@@ -186,7 +186,7 @@ class Cursor:
         self.phases = self.phases_of(self.position)
 
     def phases_of(self, index: int) -> tuple[Phase, ...]:
-        """The phases of a node that has run."""
+        """Return the phases of a node that has run."""
         effects = self.driver.effects.get(index)
         with self.driver.as_before(index):
             return phases_of(self.history.shown(index), effects, self.driver)
@@ -213,7 +213,7 @@ class Cursor:
             self.phase, self.phases = 0, ()
 
     def nested(self, index: int) -> Sequence[Nested]:
-        """The passes that were started inside node ``index``; if it raised, up to then."""
+        """Return the passes that were started inside node ``index``; if it raised, up to then."""
         if self.error is not None and index == self.position:
             return self.driver.nested
         effects = self.driver.effects.get(index)

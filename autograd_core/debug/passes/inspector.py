@@ -107,17 +107,18 @@ class Inspector:
         return self._ledger.outgoing(index, self._cursor.state)
 
     def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
-        """Every contribution to one input of node ``index`` so far, and every change by the user,
-        with the running sum."""
+        """Return every contribution to one input of node ``index`` so far, and every change by the
+        user, with the running sum."""
         changes = self._cursor.edits.of_sum(index, input_nr)
         return self._ledger.entries(index, input_nr, self._cursor.state, changes)
 
     def path(self, index: int) -> tuple[int, ...]:
-        """The shortest way of the gradient from a root to node ``index``, as plan indices."""
+        """Return the shortest way of the gradient from a root to node ``index``, as plan
+        indices."""
         return self._contributions.path(index)
 
     def detail(self, index: int) -> NodeDetail:
-        """All that is known about node ``index`` where the cursor stands."""
+        """Return all that is known about node ``index`` where the cursor stands."""
         cursor, node = self._cursor, self._order[index]
         ran = index < cursor.position
         inside = index == cursor.position and bool(cursor.phase)
@@ -147,8 +148,8 @@ class Inspector:
         )
 
     def forward_value(self, index: int) -> Value | Statistics | None:
-        """What the forward op of node ``index`` made, or what the leaf holds, as far as a node
-        still keeps it; else what tracing noted of it, None where that is nothing."""
+        """Return what the forward op of node ``index`` made, or what the leaf holds, as far as a
+        node still keeps it; else what tracing noted of it, None where that is nothing."""
         node, engine = self._order[index], self._engine
         leaf = engine.own(engine.leaf(node)) if node.kind == LEAF else None
         if leaf is not None:
@@ -205,7 +206,7 @@ class Inspector:
     # leaves
 
     def leaves(self) -> tuple[LeafGradient, ...]:
-        """The ``.grad`` of every leaf, in the order in which they are done."""
+        """Return the ``.grad`` of every leaf, in the order in which they are done."""
         self._catch_up()
         state = self._cursor.state
         rows = self._rows
@@ -223,7 +224,7 @@ class Inspector:
         return tuple(rows)  # type: ignore[arg-type]  # all have been filled
 
     def leaf(self, index: int) -> LeafGradient | None:
-        """The ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
+        """Return the ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
         return self._leaf(index, self._cursor.state) if index in self._place else None
 
     def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
@@ -276,7 +277,7 @@ class Inspector:
     # waiting sums
 
     def pending(self) -> tuple[Pending, ...]:
-        """The sums that wait for a node that has not run."""
+        """Return the sums that wait for a node that has not run."""
         self._catch_up()
         state = self._cursor.state
         waiting = set(self._waiting)
@@ -313,7 +314,8 @@ class Inspector:
             self._forget((self._at, *targets, *self._changed(self._at)))
 
     def _changed(self, index: int) -> tuple[int, ...]:
-        """The leaves of which user code at node ``index`` changed ``.grad``, or what waits."""
+        """Return the leaves of which user code at node ``index`` changed ``.grad``, or what
+        waits."""
         if self._cursor.driver.waited.get(index):
             return tuple(self._place)
         effects = self._cursor.driver.effects.get(index)
@@ -343,5 +345,5 @@ def _made_by(tensor: Any, node: Node) -> bool:
 
 
 def source_line(source: Source | None) -> str:
-    """The text of the forward line, "" when it cannot be read."""
+    """Return the text of the forward line, "" when it cannot be read."""
     return "" if source is None else linecache.getline(source.file, source.line).strip()

@@ -24,11 +24,12 @@ class LeafHistory:
         self.leaves = tuple(index for index, node in enumerate(order) if node.kind == LEAF)
 
     def before(self, index: int) -> Value | None:
-        """The ``.grad`` of the leaf at node ``index`` before the pass."""
+        """Return the ``.grad`` of the leaf at node ``index`` before the pass."""
         return self._values.of(self._cursor.driver.grad_before(index))
 
     def at(self, index: int, position: int) -> Value | None:
-        """The ``.grad`` of the leaf at node ``index``, where the cursor stands at ``position``."""
+        """Return the ``.grad`` of the leaf at node ``index``, where the cursor stands at
+        ``position``."""
         return self._latest(index, (position, 1))[1]
 
     def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
@@ -41,7 +42,7 @@ class LeafHistory:
         return None if old == new else (old, new)
 
     def _latest(self, index: int, until: Time) -> tuple[Time, Value | None]:
-        """The last value up to then, and since when it holds."""
+        """Return the last value up to then, and since when it holds."""
         cursor = self._cursor
         found: list[tuple[Time, Any]] = []
         if (index + 1, 0) <= until:

@@ -83,11 +83,11 @@ class RecordedPass:
         return f"{self.graph.title}.{self.call.kind}()"
 
     def run_user_code(self) -> tuple[int, ...]:
-        """The nodes that run user code."""
+        """Return the nodes that run user code."""
         return tuple(filter(self.driver.runs_user_code, range(self.cursor.length)))
 
     def nested(self, index: int) -> tuple[RecordedPass, ...]:
-        """The passes that were started inside node ``index``; if it raised, up to then."""
+        """Return the passes that were started inside node ``index``; if it raised, up to then."""
         found = self.cursor.nested(index)
         return tuple(each for each in found if isinstance(each, RecordedPass))
 

@@ -18,30 +18,30 @@ class Scopes:
         self._length = length
 
     def of(self, index: int) -> str:
-        """The scope in which node ``index`` runs."""
+        """Return the scope in which node ``index`` runs."""
         kinds, scopes = self._graph.kinds, self._graph.scopes
         while index and kinds[index] != "op":
             index -= 1
         return scopes[index]
 
     def entered(self, position: int) -> str:
-        """The outermost scope that begins at ``position``, "" when none does."""
+        """Return the outermost scope that begins at ``position``, "" when none does."""
         here, before = self.of(position), self.of(position - 1) if position else ""
         return _first_new(here, before)
 
     def left(self, position: int) -> str:
-        """The outermost scope that ends just before ``position``, "" when none does."""
+        """Return the outermost scope that ends just before ``position``, "" when none does."""
         after = self.of(position) if position < self._length else ""
         return _first_new(self.of(position - 1), after)
 
     def end(self, position: int, scope: str) -> int:
-        """The first position from ``position`` on that is outside ``scope``."""
+        """Return the first position from ``position`` on that is outside ``scope``."""
         while position < self._length and in_scope(self.of(position), scope):
             position += 1
         return position
 
     def start(self, position: int, scope: str) -> int:
-        """The first position of the stretch of ``scope`` that ends before ``position``."""
+        """Return the first position of the stretch of ``scope`` that ends before ``position``."""
         while position and in_scope(self.of(position - 1), scope):
             position -= 1
         return position
@@ -52,7 +52,7 @@ class Scopes:
         return self.end(position, entered) if entered else position + 1
 
     def back_over(self, position: int) -> int:
-        """The same backwards: before the module that ends here, else one node back."""
+        """Return the same backwards: before the module that ends here, else one node back."""
         left = self.left(position)
         return self.start(position, left) if left else position - 1
 
@@ -68,7 +68,7 @@ class Scopes:
 
 
 def _first_new(scope: str, known: str) -> str:
-    """The shortest scope around ``scope`` that does not lie around ``known``.
+    """Return the shortest scope around ``scope`` that does not lie around ``known``.
 
     >>> _first_new("encoder.0.attention.q", "encoder.1"), _first_new("a.b", "a.b.c")
     ('encoder.0', '')

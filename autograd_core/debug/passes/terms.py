@@ -21,7 +21,7 @@ def terms_of(
     outgoing: Sequence[Outgoing],
     names: Names,
 ) -> tuple[Term, ...]:
-    """The rules that run at ``node``, for the inputs that need a gradient.
+    """Return the rules that run at ``node``, for the inputs that need a gradient.
 
     Args:
         gradients: what the rules are given.
@@ -68,7 +68,7 @@ def _known(
 
 
 def _constants(node: SavedNode) -> dict[str, Constant]:
-    """The numbers that the op was called with, by the names of its rules."""
+    """Return the numbers that the op was called with, by the names of its rules."""
     found: dict[str, Constant] = {}
     for name, saved, _ in node.saved():
         if is_number(saved):
@@ -89,7 +89,7 @@ def _of_input(node: SavedNode, edge: str, outgoing: Sequence[Outgoing]) -> Outgo
 
 
 def _with_numbers(rule: str, known: dict[str, Value | None], constants: dict[str, Constant]) -> str:
-    """The rule with numbers for its names, "" unless each of them is one."""
+    """Return the rule with numbers for its names, "" unless each of them is one."""
     numbers: dict[str, str] = {}
     for name, part in known.items():
         if part is None or part.array.size != 1:

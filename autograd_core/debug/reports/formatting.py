@@ -40,7 +40,7 @@ def here(session: Session) -> str:
 
 
 def raised_at(error: BaseException | None) -> Source | None:
-    """The innermost line of the program in the traceback of ``error``."""
+    """Return the innermost line of the program in the traceback of ``error``."""
     found, traceback = None, None if error is None else error.__traceback__
     while traceback is not None:
         if is_user_file(traceback.tb_frame.f_code.co_filename):
@@ -50,12 +50,12 @@ def raised_at(error: BaseException | None) -> Source | None:
 
 
 def line_text(source: Source) -> str:
-    """A line of the program with its text: ``train.py:12  h = torch.tanh(x)``."""
+    """Return a line of the program with its text: ``train.py:12  h = torch.tanh(x)``."""
     return f"{file_and_line(source)}  {source_line(source)}".rstrip()
 
 
 def phase_text(snapshot: Snapshot) -> str:
-    """The phase that is just over, with what it made."""
+    """Return the phase that is just over, with what it made."""
     assert snapshot.current is not None
     phases = snapshot.current.phases
     if not phases:
@@ -65,7 +65,7 @@ def phase_text(snapshot: Snapshot) -> str:
 
 
 def node_line(graph: Graph, index: int) -> str:
-    """A node in one line: step number, address, name, formula, forward line."""
+    """Return a node in one line: step number, address, name, formula, forward line."""
     node = graph.node(index)
     name = "" if node.name == node.address else node.name
     parts = (f"{step_number(index)} {node.address}", name, node.formula, source_place(graph, index))
@@ -73,25 +73,26 @@ def node_line(graph: Graph, index: int) -> str:
 
 
 def wrapped(text: str) -> str:
-    """A sentence in lines that fit, the later ones indented; code in it stays in one line."""
+    """Return a sentence in lines that fit, the later ones indented; code in it stays in one
+    line."""
     text = _CODE.sub(lambda code: code[0].replace(" ", _NO_BREAK), text)
     lines = wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False)
     return "\n".join(lines).replace(_NO_BREAK, " ")
 
 
 def source_place(graph: Graph, index: int) -> str:
-    """The forward line of a node, as ``train.py:12``; "" when unknown."""
+    """Return the forward line of a node, as ``train.py:12``; "" when unknown."""
     source = graph.sources.get(index)
     return "" if source is None else file_and_line(source)
 
 
 def file_and_line(source: Source) -> str:
-    """A line of the program, as ``train.py:12``."""
+    """Return a line of the program, as ``train.py:12``."""
     return f"{PurePath(source.file).name}:{source.line}"
 
 
 def table_text(rows: Sequence[tuple[str, ...]]) -> str:
-    """Rows in aligned columns, two spaces between them."""
+    """Return rows in aligned columns, two spaces between them."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))] if rows else []
     return "\n".join(
         "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows
@@ -99,7 +100,7 @@ def table_text(rows: Sequence[tuple[str, ...]]) -> str:
 
 
 def tensor_text(name: str, value: Value | None) -> str:
-    """A tensor with its shape, statistics, distribution and first elements."""
+    """Return a tensor with its shape, statistics, distribution and first elements."""
     if value is None:
         nothing = "None" if name.endswith(".grad") else "undefined"
         return f"{name} is {nothing}: there is no gradient, which is not a gradient of 0"
@@ -131,7 +132,7 @@ def histogram(value: Value, bins: int = 32) -> str:
 
 
 def _elements(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> list[str]:
-    """The first elements, in rows; of more than two dimensions, the first matrix."""
+    """Return the first elements, in rows; of more than two dimensions, the first matrix."""
     label = ""
     if array.ndim > 2:
         label = f"  [{', '.join('0' for _ in array.shape[:-2])}, :, :]"

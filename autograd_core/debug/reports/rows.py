@@ -14,7 +14,7 @@ _MOST_ON_A_PATH = 8  # nodes that are named
 
 
 def row_lines(rows: Iterable[Row], width: int = WIDTH) -> list[str]:
-    """Rows with their texts in one column, in lines that fit; source lines stay whole."""
+    """Return rows with their texts in one column, in lines that fit; source lines stay whole."""
     rows = list(dict.fromkeys(rows))
     column = max((len(label) for label, _ in rows), default=0)
     lines = []
@@ -32,12 +32,12 @@ def row_lines(rows: Iterable[Row], width: int = WIDTH) -> list[str]:
 
 
 def node_text(graph: Graph, index: int) -> str:
-    """A node in two words: ``#3 relu:1``."""
+    """Return a node in two words: ``#3 relu:1``."""
     return f"{step_number(index)} {graph.address(index)}"
 
 
 def path_text(graph: Graph, path: Sequence[int]) -> str:
-    """The way of a gradient, from the loss on: ``#1 sum:1 -> #2 mul:1 -> #3 log:1``."""
+    """Return the way of a gradient, from the loss on: ``#1 sum:1 -> #2 mul:1 -> #3 log:1``."""
     named = [node_text(graph, index) for index in path]
     if len(named) > _MOST_ON_A_PATH:
         half = _MOST_ON_A_PATH // 2

@@ -19,7 +19,7 @@ class SourceLine(NamedTuple):
 
 
 def lines_around(source: Source, before: int, after: int) -> list[SourceLine]:
-    """The lines of a file around ``source``; none where it cannot be read."""
+    """Return the lines of a file around ``source``; none where it cannot be read."""
     text = linecache.getlines(source.file)
     if not 0 < source.line <= len(text):
         return []
@@ -32,8 +32,8 @@ def lines_around(source: Source, before: int, after: int) -> list[SourceLine]:
 
 
 def forward_line(session: Session, index: int) -> tuple[int, Source] | None:
-    """The forward line of node ``index``, or, of a leaf, that of the node which sends to it: the
-    node that it belongs to, and the line; None where neither is known."""
+    """Return the forward line of node ``index``, or, of a leaf, that of the node which sends to it:
+    the node that it belongs to, and the line; None where neither is known."""
     for each in reversed(session.path(index)):
         source = session.graph.sources.get(each)
         if source is not None:
@@ -44,7 +44,7 @@ def forward_line(session: Session, index: int) -> tuple[int, Source] | None:
 
 
 def quoted(source: Source) -> str:
-    """The line with its number and its text: ``14 │ h = torch.tanh(x)``; "" when it cannot be
-    read."""
+    """Return the line with its number and its text: ``14 │ h = torch.tanh(x)``; "" when it cannot
+    be read."""
     text = source_line(source)
     return f"{source.line} \N{BOX DRAWINGS LIGHT VERTICAL} {text}" if text else ""

@@ -28,8 +28,8 @@ def stop_text(session: Session, reached: Reached) -> str:
 
 
 def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
-    """The gradient that made the session stop, in one sentence; then, line by line, why it is so,
-    what it was computed from, by which rule, and for which line of the program.
+    """Return the gradient that made the session stop, in one sentence; then, line by line, why it
+    is so, what it was computed from, by which rule, and for which line of the program.
 
     Of a NaN or an infinity that began in the forward pass, that comes first.
     """
@@ -38,7 +38,7 @@ def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
 
 
 def stop_rows(session: Session, trigger: Trigger) -> tuple[str, list[Row]]:
-    """The same, as rows of a label and a text."""
+    """Return the same, as rows of a label and a text."""
     place = _first_place(trigger.subject.gradient)
     seen = trigger.cause + (f", first at {list(place)}" if place else "")
     began = _forward_cause(session, trigger)
@@ -115,7 +115,8 @@ def _ingredients(session: Session, trigger: Trigger, place: tuple[int, ...]) -> 
 
 
 def _with_element(value: Value, trigger: Trigger, place: tuple[int, ...]) -> str:
-    """A tensor in a few words, and its element at the first NaN or infinity of the gradient."""
+    """Return a tensor in a few words, and its element at the first NaN or infinity of the
+    gradient."""
     gradient = trigger.subject.gradient
     if not place or gradient is None or value.shape != gradient.shape:
         return summary(value)

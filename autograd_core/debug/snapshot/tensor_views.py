@@ -80,7 +80,7 @@ def _shrunk(flat: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.fl
 
 
 def slice_of(array: Array, text: str) -> Array:
-    """The part of ``array`` that ``text`` names, as between NumPy's brackets: ``0, :, 2:5``.
+    """Return the part of ``array`` that ``text`` names, as between NumPy's brackets: ``0, :, 2:5``.
 
     Raises:
         ValueError: the text is no slice, or names what the tensor does not have.

@@ -81,7 +81,7 @@ class Timeline:
             yield leaf._replace(kept=kept)
 
     def of_leaf(self, name: str) -> list[tuple[CallRecord, LeafCall]]:
-        """The account of one leaf's ``.grad`` over all calls."""
+        """Return the account of one leaf's ``.grad`` over all calls."""
         return [(call, leaf) for call in self._calls for leaf in call.leaves if leaf.name == name]
 
     def magnitudes(self, name: str) -> list[float | None]:

@@ -98,11 +98,11 @@ class Value:
         return histogram(self.array, bins)
 
     def heat_map(self, rows: int, columns: int) -> HeatMap:
-        """The tensor as a picture of at most ``rows`` by ``columns`` cells."""
+        """Return the tensor as a picture of at most ``rows`` by ``columns`` cells."""
         return heat_map(self.array, rows, columns)
 
     def slice(self, text: str) -> Value:
-        """A part of it, as between NumPy's brackets: ``value.slice("0, :, 2:5")``.
+        """Return a part of it, as between NumPy's brackets: ``value.slice("0, :, 2:5")``.
 
         Raises:
             ValueError: it has no such part.
@@ -110,7 +110,7 @@ class Value:
         return Value(slice_of(self.array, text))
 
     def text(self, limit: int = 8) -> str:
-        """The first elements, in three digits: ``[36, 0.5, ...]`` or ``36``."""
+        """Return the first elements, in three digits: ``[36, 0.5, ...]`` or ``36``."""
         if self.array.ndim == 0:
             return format_number(float(self.array))
         flat = self.array.ravel()
@@ -134,7 +134,7 @@ class Values:
         self._known = version()
 
     def of(self, gradient: Gradient) -> Value | None:
-        """The Value of a gradient that the recording keeps."""
+        """Return the Value of a gradient that the recording keeps."""
         if gradient is None:
             return None
         if (version := self._version()) != self._known:
@@ -151,7 +151,7 @@ class Values:
 
 
 def value(gradient: Gradient) -> Value | None:
-    """A gradient, or a tensor, as the debugger shows it."""
+    """Return a gradient, or a tensor, as the debugger shows it."""
     if gradient is None:
         return None
     if not isinstance(gradient, Tensor | np.ndarray | np.generic):
@@ -180,7 +180,7 @@ _shared: Final[WeakValueDictionary[int, NDArray[Any]]] = WeakValueDictionary()
 
 
 def current_value(tensor: Any) -> Value:
-    """A tensor of the program as it is now, whatever the program makes of it later."""
+    """Return a tensor of the program as it is now, whatever the program makes of it later."""
     if not isinstance(tensor, Tensor | np.ndarray | np.generic):
         return Value(tensor.detach().clone())
     array = array_of(tensor)
@@ -189,7 +189,7 @@ def current_value(tensor: Any) -> Value:
 
 
 def array_of(gradient: Gradient) -> NDArray[Any]:
-    """The array of a gradient, be it one, a NumPy scalar or a tensor."""
+    """Return the array of a gradient, be it one, a NumPy scalar or a tensor."""
     if isinstance(gradient, Tensor):
         return gradient.array
     if isinstance(gradient, np.ndarray | np.generic):

@@ -11,13 +11,13 @@ from autograd_core.debug.snapshot.value import Value
 
 
 def summary(value: Value | None, nothing: str = "undefined") -> str:
-    """A tensor in one line that hides no zero and no extreme: ``rms 1.7, 0 to 3.56, 8 of 32 are
-    0``."""
+    """Return a tensor in one line that hides no zero and no extreme: ``rms 1.7, 0 to 3.56, 8 of 32
+    are 0``."""
     return nothing if value is None else of_statistics(value.statistics)
 
 
 def of_statistics(stats: Statistics) -> str:
-    """The same, of a tensor of which only statistics are known."""
+    """Return the same, of a tensor of which only statistics are known."""
     if stats.size <= 1 or math.isnan(stats.minimum):
         return format_statistics(stats) if stats.size else "no elements"
     ends = f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
@@ -29,15 +29,15 @@ def of_statistics(stats: Statistics) -> str:
 
 
 def headline(value: Value | None, nothing: str = "undefined") -> str:
-    """A tensor in a sentence that goes on: what is wrong with it, or :func:`summary`."""
+    """Return a tensor in a sentence that goes on: what is wrong with it, or :func:`summary`."""
     if value is not None and value.statistics.trouble:
         return format_statistics(value.statistics)
     return summary(value, nothing)
 
 
 def described(value: Value | None, nothing: str = "undefined") -> list[str]:
-    """All that statistics tell of a tensor, in two lines; a single number, or ``nothing``, in
-    one."""
+    """Return all that statistics tell of a tensor, in two lines; a single number, or ``nothing``,
+    in one."""
     if value is None or value.statistics.size <= 1:
         return [summary(value, nothing)]
     return [extremes(value), counts(value)]
@@ -61,8 +61,8 @@ def _place_of(value: Value, number: float) -> tuple[int, ...]:
 
 
 def counts(value: Value) -> str:
-    """How many elements are NaN, infinite, zero, negative and positive; of the first two, the first
-    place."""
+    """Return how many elements are NaN, infinite, zero, negative and positive; of the first two,
+    the first place."""
     stats, array = value.statistics, np.asarray(value.array)
     negative = int((array < 0).sum()) - int(np.isneginf(array).sum()) if array.size else 0
     positive = stats.size - stats.nans - stats.infs - stats.zeros - negative

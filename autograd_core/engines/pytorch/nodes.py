@@ -118,7 +118,7 @@ class TorchNode:
         return self.graph.origins.freed_at(self.sequence_nr)
 
     def changed_at(self, name: str) -> tuple[Source, ...]:
-        """The lines that changed in place what it kept as ``name``, the first one first."""
+        """Return the lines that changed in place what it kept as ``name``, the first one first."""
         return self._changed.get(name, ())
 
     def note_changed(self, name: str, raw: Any, error: RuntimeError) -> None:

@@ -23,17 +23,17 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """``input`` where it is positive, else 0."""
+    """Return ``input`` where it is positive, else 0."""
     return _applied(elementwise.relu, input, inplace)
 
 
 def sigmoid(input: Tensor) -> Tensor:
-    """The logistic function, ``1 / (1 + exp(-input))``."""
+    """Return the logistic function, ``1 / (1 + exp(-input))``."""
     return elementwise.sigmoid(input)
 
 
 def tanh(input: Tensor) -> Tensor:
-    """Hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     return elementwise.tanh(input)
 
 
@@ -43,17 +43,17 @@ def _in_place(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _applied(op: Callable[..., Tensor], input: Tensor, inplace: bool, **options: float) -> Tensor:
-    """What an op computes; under ``inplace``, in the place of its input."""
+    """Return what an op computes; under ``inplace``, in the place of its input."""
     return (_in_place(op) if inplace else op)(input, **options)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
+    """Return ``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
     return _applied(activation.elu, input, inplace, alpha=alpha)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """``input`` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
+    """Return ``input`` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return _applied(activation.celu, input, inplace, alpha=alpha)
@@ -65,27 +65,28 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """``input`` times the normal distribution function of it, or the "tanh" approximation."""
+    """Return ``input`` times the normal distribution function of it, or the "tanh"
+    approximation."""
     return activation.gelu(input, approximate=approximate)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """``input * sigmoid(input)``."""
+    """Return ``input * sigmoid(input)``."""
     return _applied(activation.silu, input, inplace)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """``input * tanh(softplus(input))``."""
+    """Return ``input * tanh(softplus(input))``."""
     return _applied(activation.mish, input, inplace)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """``log(1 + exp(beta * input)) / beta``, linear where ``beta * input > threshold``."""
+    """Return ``log(1 + exp(beta * input)) / beta``, linear where ``beta * input > threshold``."""
     return activation.softplus(input, beta=beta, threshold=threshold)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """``input`` where it is positive, else ``negative_slope * input``."""
+    """Return ``input`` where it is positive, else ``negative_slope * input``."""
     return _applied(activation.leaky_relu, input, inplace, negative_slope=negative_slope)
 
 
@@ -130,63 +131,64 @@ def rrelu(
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """``input`` held between two numbers."""
+    """Return ``input`` held between two numbers."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return _applied(activation.hardtanh, input, inplace, min_val=min_val, max_val=max_val)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """``input`` held between 0 and 6."""
+    """Return ``input`` held between 0 and 6."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """``input / 6 + 1 / 2`` held between 0 and 1."""
+    """Return ``input / 6 + 1 / 2`` held between 0 and 1."""
     return _applied(activation.hardsigmoid, input, inplace)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """``input * hardsigmoid(input)``."""
+    """Return ``input * hardsigmoid(input)``."""
     return _applied(activation.hardswish, input, inplace)
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """``input``, but 0 between ``-lambd`` and ``lambd``."""
+    """Return ``input``, but 0 between ``-lambd`` and ``lambd``."""
     return activation.hardshrink(input, lambd=lambd)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """``input`` moved towards 0 by ``lambd``, and no further."""
+    """Return ``input`` moved towards 0 by ``lambd``, and no further."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return activation.softshrink(input, lambd=lambd)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """``input - tanh(input)``."""
+    """Return ``input - tanh(input)``."""
     return elementwise.sub(input, elementwise.tanh(input))
 
 
 def softsign(input: Tensor) -> Tensor:
-    """``input / (1 + abs(input))``."""
+    """Return ``input / (1 + abs(input))``."""
     return elementwise.div(input, elementwise.add(elementwise.abs(input), 1))
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """``input`` where it is above ``threshold``, else ``value``."""
+    """Return ``input`` where it is above ``threshold``, else ``value``."""
     return _applied(activation.threshold_, input, inplace, threshold=threshold, value=value)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """The first half of ``input`` along ``dim`` times the logistic function of the second."""
+    """Return the first half of ``input`` along ``dim`` times the logistic function of the
+    second."""
     return activation.glu(input, dim)
 
 
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
-    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(input)``."""
+    """Return positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(input)``."""
     return softmax_ops.softmax(_as(input, dtype), _dim("softmax", input, dim, _stacklevel))
 
 
@@ -201,7 +203,7 @@ def softmin(
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
-    """The logarithm of :func:`softmax`, without its underflow."""
+    """Return the logarithm of :func:`softmax`, without its underflow."""
     return softmax_ops.log_softmax(_as(input, dtype), _dim("log_softmax", input, dim, _stacklevel))
 
 
@@ -210,7 +212,7 @@ def _as(input: Tensor, kind: dtype | None) -> Tensor:
 
 
 def _dim(name: str, input: Tensor, dim: int | None, stacklevel: int) -> int:
-    """``dim``, or, with a warning, the one that PyTorch takes where nobody says."""
+    """Return ``dim``, or, with a warning, the one that PyTorch takes where nobody says."""
     if dim is not None:
         return dim
     warnings.warn(

@@ -34,7 +34,7 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """``softmax(scale * query @ key.T + attn_mask) @ value``, all (..., length, size).
+    """Return ``softmax(scale * query @ key.T + attn_mask) @ value``, all (..., length, size).
 
     Args:
         attn_mask: added to the scores; a boolean one is True where a query may see a key.
@@ -93,7 +93,7 @@ def masking(hidden: Tensor, like: Tensor) -> Tensor:
 
 
 def _additive(mask: Tensor | None, like: Tensor) -> Tensor | None:
-    """A mask to add; a boolean one, True for what is not to be seen, becomes -inf and 0."""
+    """Return a mask to add; a boolean one, True for what is not to be seen, becomes -inf and 0."""
     if mask is None or mask.is_floating_point():
         return mask
     return masking(mask, like)
@@ -124,7 +124,8 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """What :class:`~autograd_core.nn.MultiheadAttention` computes, for (length, batch, size)."""
+    """Return what :class:`~autograd_core.nn.MultiheadAttention` computes, for (length, batch,
+    size)."""
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
@@ -196,7 +197,7 @@ def _fused(
     is_causal: bool,
     num_heads: int,
 ) -> Tensor:
-    """The same by the op that keeps no weights."""
+    """Return the same by the op that keeps no weights."""
     batch, length, size = q._shape[0] // num_heads, q._shape[1], num_heads * q._shape[2]
     if mask is not None:
         lead = (1, 1) if mask._shape[0] == 1 else (batch, num_heads)
@@ -210,7 +211,7 @@ def _fused(
 def _each_projected(
     inputs: tuple[Tensor, ...], weights: tuple[Tensor, ...], bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values under a weight each."""
+    """Return queries, keys and values under a weight each."""
     biases = (None,) * 3 if bias is None else functions.chunk(bias, 3)
     q, k, v = (linear(*each) for each in zip(inputs, weights, biases, strict=True))
     return q, k, v
@@ -219,7 +220,7 @@ def _each_projected(
 def _projected(
     q: Tensor, k: Tensor, v: Tensor, weight: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries, keys and values under the three parts of one weight (3 * size, size).
+    """Return queries, keys and values under the three parts of one weight (3 * size, size).
 
     What is one and the same tensor is multiplied once, as in PyTorch.
     """
@@ -238,7 +239,7 @@ def _projected(
 
 
 def _parts(x: Tensor, count: int, size: int) -> list[Tensor]:
-    """The last dimension in ``count`` pieces, each of which lies in memory by itself."""
+    """Return the last dimension in ``count`` pieces, each of which lies in memory by itself."""
     apart = shape.unsqueeze(shape.view(x, (*x._shape[:-1], count, size)), 0)
     together = shape.squeeze_dim(shape.transpose(apart, 0, -2), -2)
     copied = contiguous(together)
@@ -246,7 +247,7 @@ def _parts(x: Tensor, count: int, size: int) -> list[Tensor]:
 
 
 def _one_more_key(mask: Tensor | None) -> Tensor | None:
-    """A mask for one key more, which everybody sees."""
+    """Return a mask for one key more, which everybody sees."""
     if mask is None:
         return None
     column = functions.zeros(*mask._shape[:-1], 1, dtype=mask.dtype)
@@ -254,7 +255,7 @@ def _one_more_key(mask: Tensor | None) -> Tensor | None:
 
 
 def _merged(mask: Tensor | None, padding: Tensor | None, num_heads: int) -> Tensor | None:
-    """One mask (1 or batch * heads, length or 1, keys) of both."""
+    """Return one mask (1 or batch * heads, length or 1, keys) of both."""
     if mask is not None and mask.ndim == 2:
         mask = shape.unsqueeze(mask, 0)
     if padding is None:

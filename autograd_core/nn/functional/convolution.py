@@ -20,7 +20,7 @@ def conv1d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Signals (N, C, L), or one (C, L), under the kernels (O, C / groups, l)."""
+    """Return signals (N, C, L), or one (C, L), under the kernels (O, C / groups, l)."""
     return _convolved(1, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -33,7 +33,7 @@ def conv2d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Images (N, C, H, W), or one (C, H, W), under the kernels (O, C / groups, h, w).
+    """Return images (N, C, H, W), or one (C, H, W), under the kernels (O, C / groups, h, w).
 
     ``padding`` is a number of zeros on all sides, or "valid" for none, or "same" for as many as
     keep the size.
@@ -50,7 +50,8 @@ def conv3d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Volumes (N, C, D, H, W), or one (C, D, H, W), under the kernels (O, C / groups, d, h, w)."""
+    """Return volumes (N, C, D, H, W), or one (C, D, H, W), under the kernels (O, C / groups, d, h,
+    w)."""
     return _convolved(3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -158,7 +159,8 @@ def _check_batch(name: str, dims: int, x: Tensor) -> None:
 def _by_name(
     x: Tensor, weight: Tensor, name: str, stride: tuple[int, ...], dilation: tuple[int, ...]
 ) -> tuple[Tensor, tuple[int, ...]]:
-    """The padding that "same" or "valid" asks for; what is uneven is put around ``x`` itself."""
+    """Return the padding that "same" or "valid" asks for; what is uneven is put around ``x``
+    itself."""
     dims = len(stride)
     if name == "valid":
         return x, (0,) * dims
@@ -183,7 +185,7 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Signals (N, C, L), or one (C, L), spread by the kernels (C, O / groups, l)."""
+    """Return signals (N, C, L), or one (C, L), spread by the kernels (C, O / groups, l)."""
     return _spread(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -197,7 +199,7 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Images (N, C, H, W), or one (C, H, W), spread by the kernels (C, O / groups, h, w)."""
+    """Return images (N, C, H, W), or one (C, H, W), spread by the kernels (C, O / groups, h, w)."""
     return _spread(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -211,7 +213,8 @@ def conv_transpose3d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Volumes (N, C, D, H, W), or one (C, D, H, W), spread by the kernels (C, O / groups, ...)."""
+    """Return volumes (N, C, D, H, W), or one (C, D, H, W), spread by the kernels (C, O / groups,
+    ...)."""
     return _spread(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 

@@ -17,19 +17,19 @@ from autograd_core.tensor.numeric import result_type
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
-    """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
+    """Return the p-norm of ``x1 - x2 + eps`` along the last dimension."""
     difference = elementwise.add(elementwise.sub(x1, x2), eps)
     return vector_norm(difference, p, difference.ndim - 1, keepdim)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """``input`` over its p-norm along ``dim``, or over ``eps`` where that is larger."""
+    """Return ``input`` over its p-norm along ``dim``, or over ``eps`` where that is larger."""
     size = clamp_min(vector_norm(input, p, dim, True), min=eps)
     return elementwise.div(input, shape.expand(size, input._shape))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between vectors along ``dim``; no norm counts as less than
+    """Return the cosine of the angle between vectors along ``dim``; no norm counts as less than
     ``eps``."""
     if not (x1.dtype.is_floating_point and x2.dtype.is_floating_point):
         x1, x2 = _as_numbers(x1, x2)
@@ -41,7 +41,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 def _as_numbers(x1: Tensor, x2: Tensor) -> tuple[Tensor, ...]:
-    """Both, whole numbers as floating point ones."""
+    """Return both, whole numbers as floating point ones."""
     kind = result_type(x1, x2)
     if not kind.is_floating_point:
         raise RuntimeError(
@@ -51,5 +51,5 @@ def _as_numbers(x1: Tensor, x2: Tensor) -> tuple[Tensor, ...]:
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """The distances of all pairs of the points ``input`` (n, d), n * (n - 1) / 2 of them."""
+    """Return the distances of all pairs of the points ``input`` (n, d), n * (n - 1) / 2 of them."""
     return distance.pdist(input, p)

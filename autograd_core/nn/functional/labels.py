@@ -20,7 +20,7 @@ from autograd_core.tensor import Tensor
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """Vectors (..., num_classes) of zeros with a one where the label is."""
+    """Return vectors (..., num_classes) of zeros with a one where the label is."""
     labels = input.array
     if labels.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
@@ -50,7 +50,7 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """How unlikely it is that ``log_probs`` (T, N, C) or (T, C) spell ``targets``.
+    """Return how unlikely it is that ``log_probs`` (T, N, C) or (T, C) spell ``targets``.
 
     Args:
         targets: labels (N, S), padded at the end, or those of all samples in a row.
@@ -164,7 +164,7 @@ def linear_cross_entropy(
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """A random choice by ``logits`` that has a gradient (Jang et al. 2016): soft, or, with
+    """Return a random choice by ``logits`` that has a gradient (Jang et al. 2016): soft, or, with
     ``hard``, one hot with the gradient of the soft one."""
     if not logits.is_floating_point():
         raise RuntimeError(

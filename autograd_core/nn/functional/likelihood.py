@@ -36,7 +36,8 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of the classes ``target``, given log probabilities (N, C)."""
+    """Return the negative log likelihood of the classes ``target``, given log probabilities (N,
+    C)."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
@@ -56,7 +57,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The negative log likelihood of the classes ``target``, given any scores (N, C).
+    """Return the negative log likelihood of the classes ``target``, given any scores (N, C).
 
     ``target`` may also hold a probability for each class.
     """
@@ -104,7 +105,7 @@ def _smooth(
     reduction: str,
     dim: int,
 ) -> Tensor:
-    """The loss of all classes alike, of those places whose target counts."""
+    """Return the loss of all classes alike, of those places whose target counts."""
     if weight is not None:
         scores = elementwise.mul(scores, _along(weight, scores, dim))
     losses = elementwise.neg(reduce_ops.sum_dim(scores, dim))
@@ -152,7 +153,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of ``target``, given probabilities of its being 1."""
+    """Return the negative log likelihood of ``target``, given probabilities of its being 1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if input._shape != target._shape:
         raise ValueError(
@@ -225,7 +226,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """``target * (log(target) - input)``: how far log probabilities are from probabilities.
+    """Return ``target * (log(target) - input)``: how far log probabilities are from probabilities.
 
     ``reduction="batchmean"`` divides by the size of the batch, as the mathematics has it.
     """
@@ -260,7 +261,8 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of counts, given the (log of the) rate of a Poisson process."""
+    """Return the negative log likelihood of counts, given the (log of the) rate of a Poisson
+    process."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if log_input:
         losses = elementwise.sub(elementwise.exp(input), elementwise.mul(target, input))
@@ -290,7 +292,7 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of ``target``, given mean and variance of normal
+    """Return the negative log likelihood of ``target``, given mean and variance of normal
     distributions."""
     variance: Any = (
         elementwise.mul(functions.ones_like(input), var) if isinstance(var, (int, float)) else var
@@ -316,7 +318,7 @@ def gaussian_nll_loss(
 
 
 def _stretchable(variance: Tensor, size: tuple[int, ...]) -> Tensor:
-    """``variance``, which has one value for each row of ``size``, so that it broadcasts."""
+    """Return ``variance``, which has one value for each row of ``size``, so that it broadcasts."""
     if variance._shape == size[:-1]:
         return shape.unsqueeze(variance, -1)
     pairs = zip(size, variance._shape, strict=False)

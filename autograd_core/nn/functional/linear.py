@@ -18,7 +18,7 @@ from autograd_core.tensor.dimensions import wrapped
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input @ weight.T + bias`` for an input (..., in) and a weight (out, in)."""
+    """Return ``input @ weight.T + bias`` for an input (..., in) and a weight (out, in)."""
     if not isinstance(input, Tensor):
         kind = type(input).__name__
         raise TypeError(f"linear(): argument 'input' (position 1) must be Tensor, not {kind}")
@@ -40,7 +40,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """``input1 @ weight[o] @ input2`` for every output o; weight (out, in1, in2)."""
+    """Return ``input1 @ weight[o] @ input2`` for every output o; weight (out, in1, in2)."""
     given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
     kinds = {name: t.dtype for name, t in given.items() if t is not None}
     if len(set(kinds.values())) > 1:
@@ -87,7 +87,7 @@ def embedding(
     max_norm: float | None = None,
     norm_type: float = 2.0,
 ) -> Tensor:
-    """The rows of ``weight`` that the integers ``input`` point to.
+    """Return the rows of ``weight`` that the integers ``input`` point to.
 
     The row ``padding_idx`` gets no gradient; rows longer than ``max_norm`` are shortened to
     it in place.
@@ -133,7 +133,7 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """The sum, mean or maximum of rows of ``weight``, bag by bag.
+    """Return the sum, mean or maximum of rows of ``weight``, bag by bag.
 
     A bag is a row of ``input``, or what lies between two of the ``offsets`` in it;
     ``include_last_offset`` says that these hold the end of the last one too.  What points to

@@ -13,7 +13,8 @@ from autograd_core.tensor import Tensor
 
 
 def _expanded(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """Both in their common shape, with a warning where that is not the target's and input's."""
+    """Return both in their common shape, with a warning where that is not the target's and
+    input's."""
     if input._shape == target._shape:
         return input, target
     warn(
@@ -34,7 +35,7 @@ def _same_size(input: Tensor, weight: Tensor) -> None:
 
 
 def _weighted(losses: Tensor, weight: Tensor, reduction: str) -> Tensor:
-    """``losses`` times ``weight``; their mean is by weight, too."""
+    """Return ``losses`` times ``weight``; their mean is by weight, too."""
     losses = elementwise.mul(losses, weight)
     if reduction == "mean":
         return elementwise.div(functions.sum(losses), functions.sum(weight))
@@ -57,7 +58,7 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The mean of the squared differences, by ``weight`` if there is one."""
+    """Return the mean of the squared differences, by ``weight`` if there is one."""
     one, other = _expanded(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
@@ -74,7 +75,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The mean of the absolute differences, by ``weight`` if there is one."""
+    """Return the mean of the absolute differences, by ``weight`` if there is one."""
     one, other = _expanded(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is not None:
@@ -108,7 +109,7 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """``delta`` times :func:`smooth_l1_loss`, times ``weight``."""
+    """Return ``delta`` times :func:`smooth_l1_loss`, times ``weight``."""
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     one, other = _expanded(input, target)

@@ -30,7 +30,7 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """What other classes lack to score ``margin`` below the right one, (N, C) and (N,)."""
+    """Return what other classes lack to score ``margin`` below the right one, (N, C) and (N,)."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -95,7 +95,8 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Distances of pairs, where ``target`` is 1; what they lack to ``margin``, where it is -1."""
+    """Return distances of pairs, where ``target`` is 1; what they lack to ``margin``, where it is
+    -1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     broadcast_shapes((target, input))
     edge = functions.full((), margin, dtype=input.dtype)  # as in C++: a whole number of integers
@@ -108,7 +109,8 @@ def _at_least_0(x: Tensor) -> Tensor:
 
 
 def _by_label(target: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
-    """``alike`` but where ``target`` is -1, and ``apart`` but where it is 1: both for others."""
+    """Return ``alike`` but where ``target`` is -1, and ``apart`` but where it is 1: both for
+    others."""
     return elementwise.add(
         elementwise.where(elementwise.ne(target, 1), apart, 0),
         elementwise.where(elementwise.ne(target, -1), alike, 0),
@@ -124,7 +126,8 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """What the first lacks to be ``margin`` above the second, for target 1; for -1, below."""
+    """Return what the first lacks to be ``margin`` above the second, for target 1; for -1,
+    below."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
@@ -145,7 +148,7 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``1 - cos`` of pairs for target 1, ``cos`` above ``margin`` for -1."""
+    """Return ``1 - cos`` of pairs for target 1, ``cos`` above ``margin`` for -1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -185,7 +188,8 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """What the negative lacks to be ``margin`` farther from the anchor than the positive is."""
+    """Return what the negative lacks to be ``margin`` farther from the anchor than the positive
+    is."""
     reduction = reduction_of(size_average, reduce, reduction)
 
     def apart(x: Tensor, y: Tensor) -> Tensor:
@@ -233,7 +237,7 @@ def soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    """Return ``log(1 + exp(-target * input))`` for targets 1 and -1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     check_constant("soft_margin_loss", target=target)
     broadcast_shapes((input, target))

@@ -46,7 +46,7 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest element in each window of signals (N, C, L) or (C, L)."""
+    """Return the largest element in each window of signals (N, C, L) or (C, L)."""
     if return_indices:
         check_signals("max_pool1d", input)
     else:
@@ -76,7 +76,7 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest element in each window of images (N, C, H, W) or (C, H, W).
+    """Return the largest element in each window of images (N, C, H, W) or (C, H, W).
 
     Windows do not overlap unless ``stride`` says so.  ``return_indices`` asks for a pair: also
     where in its image each was found, counting row by row.
@@ -93,12 +93,12 @@ def max_pool3d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest element in each window of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    """Return the largest element in each window of volumes (N, C, D, H, W) or (C, D, H, W)."""
     return _largest(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest element of each of ``output_size`` windows of signals."""
+    """Return the largest element of each of ``output_size`` windows of signals."""
     check_signals("adaptive_max_pool1d", input)
     size = adaptive_output("adaptive_max_pool1d", 1, input, output_size)
     found = unpooling.adaptive_max_pool2d(flat(input), (1, *size))
@@ -106,14 +106,14 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest element of each of ``output_size`` windows of images."""
+    """Return the largest element of each of ``output_size`` windows of images."""
     size = adaptive_output("adaptive_max_pool2d", 2, input, output_size)
     found = unpooling.adaptive_max_pool2d(input, size)
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """The largest element of each of ``output_size`` windows of volumes."""
+    """Return the largest element of each of ``output_size`` windows of volumes."""
     size = adaptive_output("adaptive_max_pool3d", 3, input, output_size)
     found = unpooling.adaptive_max_pool3d(input, size)
     return found if return_indices else found[0]
@@ -187,7 +187,7 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """The largest elements of windows of images that begin at random steps (Graham 2014)."""
+    """Return the largest elements of windows of images that begin at random steps (Graham 2014)."""
     return _fractional(
         2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
@@ -201,7 +201,8 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """The largest elements of windows of volumes that begin at random steps (Graham 2014)."""
+    """Return the largest elements of windows of volumes that begin at random steps (Graham
+    2014)."""
     return _fractional(
         3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )

@@ -28,7 +28,7 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window of signals (N, C, L) or (C, L)."""
+    """Return the mean of each window of signals (N, C, L) or (C, L)."""
     check_signals("avg_pool1d", input)
     kernel = one_size("avg_pool1d", "kernel_size", kernel_size)
     step = (
@@ -60,7 +60,7 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """The mean of each window of images (N, C, H, W) or (C, H, W)."""
+    """Return the mean of each window of images (N, C, H, W) or (C, H, W)."""
     return _mean(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                  divisor_override)  # fmt: skip
 
@@ -74,7 +74,7 @@ def avg_pool3d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> Tensor:
-    """The mean of each window of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    """Return the mean of each window of volumes (N, C, D, H, W) or (C, D, H, W)."""
     return _mean(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                  divisor_override)  # fmt: skip
 
@@ -90,19 +90,19 @@ def _adaptive_mean(dims: int, x: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
-    """The means of ``output_size`` windows of signals."""
+    """Return the means of ``output_size`` windows of signals."""
     check_signals("adaptive_avg_pool1d", input)
     size = one_size("adaptive_avg_pool1d", "output_size", output_size)
     return signal(_adaptive_mean(2, flat(input), (1, *size)))
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """The means of ``output_size`` windows of images."""
+    """Return the means of ``output_size`` windows of images."""
     return _adaptive_mean(2, input, output_size)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
-    """The means of ``output_size`` windows of volumes."""
+    """Return the means of ``output_size`` windows of volumes."""
     return _adaptive_mean(3, input, output_size)
 
 
@@ -118,7 +118,7 @@ def lp_pool1d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The ``norm_type``-norm of each window of signals."""
+    """Return the ``norm_type``-norm of each window of signals."""
     pooled = avg_pool1d(input**norm_type, kernel_size, stride, 0, ceil_mode)
     return _power_mean(pooled, sizes(kernel_size, 1)[0], norm_type)
 
@@ -130,7 +130,7 @@ def lp_pool2d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The ``norm_type``-norm of each window of images."""
+    """Return the ``norm_type``-norm of each window of images."""
     height, width = sizes(kernel_size, 2)
     pooled = avg_pool2d(input**norm_type, kernel_size, stride, 0, ceil_mode)
     return _power_mean(pooled, height * width, norm_type)
@@ -143,6 +143,6 @@ def lp_pool3d(
     stride: Sizes | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
-    """The ``norm_type``-norm of each window of volumes."""
+    """Return the ``norm_type``-norm of each window of volumes."""
     pooled = avg_pool3d(input**norm_type, kernel_size, stride, 0, ceil_mode)
     return _power_mean(pooled, prod(sizes(kernel_size, 3)), norm_type)

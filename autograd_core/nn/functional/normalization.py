@@ -35,7 +35,8 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """``input`` with mean 0 and variance 1 over its last dimensions, then scaled and shifted."""
+    """Return ``input`` with mean 0 and variance 1 over its last dimensions, then scaled and
+    shifted."""
     return normalization.layer_norm(input, weight, bias, tuple(normalized_shape), eps)
 
 
@@ -45,7 +46,7 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """``input`` over the root of its mean square over the last dimensions, then scaled."""
+    """Return ``input`` over the root of its mean square over the last dimensions, then scaled."""
     last = tuple(normalized_shape)
     if input._shape[-len(last) :] != last or (weight is not None and weight._shape != last):
         refuse_normalized(input._shape, last, weight=weight)
@@ -77,7 +78,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """``input`` (N, C, ...) with mean 0 and variance 1 per channel, then scaled and shifted.
+    """Return ``input`` (N, C, ...) with mean 0 and variance 1 per channel, then scaled and shifted.
 
     In training these are the input's, and the running ones move towards them by
     ``momentum``; otherwise the running ones.
@@ -117,7 +118,7 @@ def _too_few(size: object) -> ValueError:
 
 
 def _of_nothing(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
-    """An empty tensor, of which the parameters get zeros."""
+    """Return an empty tensor, of which the parameters get zeros."""
     result = shape.clone(x)
     if weight is not None:
         result = elementwise.mul(result, weight[0])
@@ -191,8 +192,8 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled
-    and shifted per channel."""
+    """Return ``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then
+    scaled and shifted per channel."""
     if input.ndim < 2:
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.ndim}"
@@ -204,7 +205,8 @@ def group_norm(
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Each element set to zero with probability ``p``, the others scaled up to make up for it."""
+    """Return each element set to zero with probability ``p``, the others scaled up to make up for
+    it."""
     return _dropout(input, p, training, input._shape)
 
 

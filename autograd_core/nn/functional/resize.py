@@ -25,7 +25,7 @@ from autograd_core.tensor import Tensor
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
-    """A border around ``input``, or, by negative numbers, its border cut off.
+    """Return a border around ``input``, or, by negative numbers, its border cut off.
 
     Args:
         pad: how wide, before and after, of the last dimension first.
@@ -107,7 +107,7 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Images (N, C, ...) of another ``size``, or ``scale_factor`` times as large.
+    """Return images (N, C, ...) of another ``size``, or ``scale_factor`` times as large.
 
     Args:
         mode: "nearest", "nearest-exact", "linear" (signals), "bilinear" and "bicubic" (images),
@@ -161,7 +161,7 @@ def _resized(
 def _target(
     x: Tensor, dims: int, size: Any, scale_factor: Any, recompute: bool | None
 ) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
-    """The size of the result, and the factors where they were given and count."""
+    """Return the size of the result, and the factors where they were given and count."""
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
     if size is not None:
@@ -245,7 +245,8 @@ def unfold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
+    """Return what lies in each window of images (N, C, H, W), as columns (N, C * h * w,
+    windows)."""
     options = folded(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
     check_unfolded(input)
     return im2col.im2col(input, **options)
@@ -259,7 +260,7 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Columns as :func:`unfold` makes them, added up to images where windows overlap."""
+    """Return columns as :func:`unfold` makes them, added up to images where windows overlap."""
     options = folded(
         output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
         stride=stride,
@@ -271,7 +272,8 @@ def fold(
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Each element divided by a power of the mean of squares over ``size`` channels around it."""
+    """Return each element divided by a power of the mean of squares over ``size`` channels around
+    it."""
     if input.ndim < 3:
         raise ValueError(
             "Expected 3D or higher dimensionality                          input "
@@ -294,15 +296,15 @@ def local_response_norm(
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Channels (..., C * r * r, H, W) spread over images (..., C, H * r, W * r)."""
+    """Return channels (..., C * r * r, H, W) spread over images (..., C, H * r, W * r)."""
     return shuffle.pixel_shuffle(input, upscale_factor)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """The opposite of :func:`pixel_shuffle`."""
+    """Return the opposite of :func:`pixel_shuffle`."""
     return shuffle.pixel_unshuffle(input, downscale_factor)
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """The channels of (N, C, ...) dealt out: one of each group in turn."""
+    """Return the channels of (N, C, ...) dealt out: one of each group in turn."""
     return shuffle.channel_shuffle(input, groups)

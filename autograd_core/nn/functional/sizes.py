@@ -12,14 +12,14 @@ Sizes = int | Sequence[int]
 
 
 def sizes(value: Any, dims: int) -> tuple[int, ...]:
-    """One number for all dimensions, or one for each."""
+    """Return one number for all dimensions, or one for each."""
     if isinstance(value, int):
         return (value,) * dims
     return tuple(value) * (dims if len(value) == 1 else 1)
 
 
 def pair(value: Any) -> tuple[int, ...]:
-    """One number for both dimensions, or one for each."""
+    """Return one number for both dimensions, or one for each."""
     return sizes(value, 2)
 
 
@@ -33,10 +33,10 @@ def check_dims(name: str, dims: int, x: Tensor) -> None:
 
 
 def flat(x: Tensor) -> Tensor:
-    """A signal as an image of one row."""
+    """Return a signal as an image of one row."""
     return shape.unsqueeze(x, -2)
 
 
 def signal(x: Tensor) -> Tensor:
-    """The opposite of :func:`flat`."""
+    """Return the opposite of :func:`flat`."""
     return shape.squeeze_dim(x, -2)

@@ -44,7 +44,7 @@ def max_unpool1d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """Signals with the elements of ``input`` at ``indices``, zero elsewhere."""
+    """Return signals with the elements of ``input`` at ``indices``, zero elsewhere."""
     size = _unpooled_size(input, 1, kernel_size, stride, padding, output_size)
     column = shape.unsqueeze(input, -1), shape.unsqueeze(indices, -1)
     return shape.squeeze_dim(unpooling.max_unpool2d(*column, (*size, 1)), -1)
@@ -58,7 +58,7 @@ def max_unpool2d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """Images with the elements of ``input`` at ``indices``, zero elsewhere."""
+    """Return images with the elements of ``input`` at ``indices``, zero elsewhere."""
     size = _unpooled_size(input, 2, kernel_size, stride, padding, output_size)
     return unpooling.max_unpool2d(input, indices, size)
 
@@ -71,6 +71,6 @@ def max_unpool3d(
     padding: Sizes = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """Volumes with the elements of ``input`` at ``indices``, zero elsewhere."""
+    """Return volumes with the elements of ``input`` at ``indices``, zero elsewhere."""
     size = _unpooled_size(input, 3, kernel_size, stride, padding, output_size)
     return unpooling.max_unpool3d(input, indices, size)

@@ -27,7 +27,8 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Images (N, C, H, W) at the places ``grid`` (N, h, w, 2), or volumes at places (..., 3).
+    """Return images (N, C, H, W) at the places ``grid`` (N, h, w, 2), or volumes at places (...,
+    3).
 
     Args:
         grid: x, y (and z), from -1 at the one end of the image to 1 at the other.
@@ -78,7 +79,7 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """The places for :func:`grid_sample` to which the affine maps ``theta``, (N, 2, 3) or
+    """Return the places for :func:`grid_sample` to which the affine maps ``theta``, (N, 2, 3) or
     (N, 3, 4), take all elements of images of ``size`` (N, C, ...)."""
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")

@@ -17,7 +17,8 @@ _SIDES = {2: ("H", "W"), 3: ("T", "H", "W")}
 def pool_windows(
     name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1
 ) -> Windows:
-    """The windows of a pool in two or three dimensions; without a stride they do not overlap."""
+    """Return the windows of a pool in two or three dimensions; without a stride they do not
+    overlap."""
     step = kernel_size if stride is None or stride in ((), []) else stride
     found = Windows(*(sizes(each, dims) for each in (kernel_size, step, padding, dilation)))
     kernel, stride, padding, dilation = found
@@ -103,7 +104,7 @@ def check_signals(name: str, x: Tensor) -> None:
 
 
 def one_size(name: str, option: str, value: Any) -> tuple[int]:
-    """The one number that an option of signals is."""
+    """Return the one number that an option of signals is."""
     if not isinstance(value, (int, Sequence)):
         raise TypeError(
             f"{name}(): argument '{option}' (position 2) must be tuple of ints, not "
@@ -162,7 +163,8 @@ def check_signal_windows(
 
 
 def adaptive_output(name: str, dims: int, x: Tensor, output_size: Any) -> tuple[int, ...]:
-    """How many windows there are along each dimension, None standing for as many as elements."""
+    """Return how many windows there are along each dimension, None standing for as many as
+    elements."""
     size = x._shape[x.ndim - dims :]
     if dims == 1:
         output_size = one_size(name, "output_size", output_size)
@@ -200,7 +202,7 @@ def adaptive_output(name: str, dims: int, x: Tensor, output_size: Any) -> tuple[
 
 
 def folded(**options: Any) -> dict[str, tuple[int, ...]]:
-    """The sizes for images of two dimensions that folding takes."""
+    """Return the sizes for images of two dimensions that folding takes."""
     found = {
         name: (value, value) if isinstance(value, int) else tuple(value)
         for name, value in options.items()

@@ -93,11 +93,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return _ASMoutput(output if target.ndim else output.squeeze(0), loss)
 
     def log_prob(self, input: Tensor) -> Tensor:
-        """The log probabilities of all classes, (N, n_classes)."""
+        """Return the log probabilities of all classes, (N, n_classes)."""
         return self._log_prob(input, self.head(input))
 
     def predict(self, input: Tensor) -> Tensor:
-        """The most probable class of each row.
+        """Return the most probable class of each row.
 
         Rows whose most probable score is that of a single class have it without a look at the
         clusters.

@@ -93,7 +93,7 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """The result, and, where asked for, how much each query took from each key.
+        """Return the result, and, where asked for, how much each query took from each key.
 
         Masks are True, or -inf, where a key is not to be seen.
         """

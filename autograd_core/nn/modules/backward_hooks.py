@@ -43,12 +43,12 @@ class BackwardHooks:
         self.grad_outputs: tuple[Any, ...] | None = None
 
     def around_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments of ``forward``, led through a node that runs the hooks after it."""
+        """Return the arguments of ``forward``, led through a node that runs the hooks after it."""
         self.inputs = _Places(args)
         return self.inputs.through_node(self._inputs_done)
 
     def around_outputs(self, result: Any) -> Any:
-        """What ``forward`` returned, led through a node that runs the hooks before it."""
+        """Return what ``forward`` returned, led through a node that runs the hooks before it."""
         if not isinstance(result, (Tensor, tuple)):
             warnings.warn(
                 "For backward hooks to be called, module output should be a Tensor or a tuple of "
@@ -113,7 +113,7 @@ class _Places:
         self.connected = is_grad_enabled() and any(values[i].requires_grad for i in self.numbers)
 
     def through_node(self, hook: Callable[..., Any]) -> tuple[Any, ...]:
-        """The values with every tensor behind one node, to which ``hook`` is added."""
+        """Return the values with every tensor behind one node, to which ``hook`` is added."""
         values, self.values = self.values, (None,) * len(self.values)  # keep no tensor alive
         if not self.connected:
             return values
@@ -126,12 +126,12 @@ class _Places:
         return tuple(led) if type(values) is tuple else type(values)(*led)
 
     def padded(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """Gradients of the tensors, with None for what is none."""
+        """Return gradients of the tensors, with None for what is none."""
         found = dict(zip(self.numbers, gradients, strict=True))
         return tuple(found.get(i) for i in range(len(self.values)))
 
     def picked(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """The opposite of :meth:`padded`."""
+        """Return the opposite of :meth:`padded`."""
         return tuple(gradients[i] for i in self.numbers)
 
 
@@ -164,7 +164,7 @@ def _with_module(hook: Callable[..., Any], module: Any) -> Callable[..., Any]:
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
-    """The tensors in nested dictionaries, lists and tuples, in order."""
+    """Yield the tensors in nested dictionaries, lists and tuples, in order."""
     stack = [value]
     while stack:
         found = stack.pop()
@@ -177,7 +177,7 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 
 
 def _legacy_problem(args: Any, result: Any, node: Node) -> str | None:
-    """What the gradients that a legacy hook gets will lack, in PyTorch's words."""
+    """Return what the gradients that a legacy hook gets will lack, in PyTorch's words."""
     outputs = result if isinstance(result, tuple) else (result,)
     for values, verb, side in (
         (outputs, "return", "grad_output"),

@@ -28,13 +28,13 @@ class Weights(NamedTuple):
 
 
 def simple(given: Tensor, hidden: Tensor, weights: Weights, nonlinearity: str) -> Tensor:
-    """The next h of a plain network; ``given`` is what the input contributes."""
+    """Return the next h of a plain network; ``given`` is what the input contributes."""
     total = elementwise.add(F.linear(hidden, weights.hidden, weights.hidden_bias), given)
     return elementwise.tanh(total) if nonlinearity == "tanh" else elementwise.relu(total)
 
 
 def lstm(given: Tensor, state: tuple[Tensor, Tensor], weights: Weights) -> tuple[Tensor, Tensor]:
-    """The next (h, c)."""
+    """Return the next (h, c)."""
     hidden, memory = state
     total = elementwise.add(F.linear(hidden, weights.hidden, weights.hidden_bias), given)
     into, forget, new, out = unsafe_chunk(total, 4, 1)
@@ -49,7 +49,7 @@ def lstm(given: Tensor, state: tuple[Tensor, Tensor], weights: Weights) -> tuple
 
 
 def gru(given: Tensor, hidden: Tensor, weights: Weights) -> Tensor:
-    """The next h."""
+    """Return the next h."""
     ours = unsafe_chunk(F.linear(hidden, weights.hidden, weights.hidden_bias), 3, 1)
     theirs = unsafe_chunk(given, 3, 1)
     reset = elementwise.sigmoid(elementwise.add(ours[0], theirs[0]))
@@ -122,7 +122,7 @@ class RNNCellBase(Module):
         return functions.zeros(input._shape[0], self.hidden_size, dtype=input.dtype)
 
     def step(self, given: Tensor, state: Any, weights: Weights) -> Any:
-        """The next state, from what the input contributes and the last one."""
+        """Return the next state, from what the input contributes and the last one."""
         raise NotImplementedError
 
     def extra_repr(self) -> str:

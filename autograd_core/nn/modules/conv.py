@@ -135,7 +135,7 @@ class _Forward(_ConvNd):
         )
 
     def _around(self) -> list[int]:
-        """How far to go on beyond both ends of each dimension, the last one first."""
+        """Return how far to go on beyond both ends of each dimension, the last one first."""
         total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
         if self.padding == "same":
             return [part for n in reversed(total) for part in (n // 2, n - n // 2)]

@@ -11,7 +11,7 @@ from autograd_core.tensor import Tensor
 
 
 def _registered(value: Any) -> Any:
-    """``value``, made a parameter if it is a tensor."""
+    """Return ``value``, made a parameter if it is a tensor."""
     return (
         Parameter(value)
         if isinstance(value, Tensor) and not isinstance(value, Parameter)
@@ -155,11 +155,11 @@ class ParameterDict(Module):
         return ((key, self[key]) for key in self._keys)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The value of ``key``, or ``default``."""
+        """Return the value of ``key``, or ``default``."""
         return getattr(self, key) if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The value of ``key``, which is ``default`` from now on if it has none."""
+        """Return the value of ``key``, which is ``default`` from now on if it has none."""
         if key not in self:
             self[key] = default
         return self[key]
@@ -181,11 +181,11 @@ class ParameterDict(Module):
             del self[key]
 
     def copy(self) -> ParameterDict:
-        """Another dictionary of the same parameters."""
+        """Return another dictionary of the same parameters."""
         return ParameterDict(dict(self.items()))
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """A dictionary with ``default`` under all ``keys``."""
+        """Return a dictionary with ``default`` under all ``keys``."""
         return ParameterDict(dict.fromkeys(keys, default))
 
     def extra_repr(self) -> str:

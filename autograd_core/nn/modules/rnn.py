@@ -97,7 +97,7 @@ class RNNBase(Module):
         return [[p for n, p in named.items() if n.endswith(f"_{s}")] for s in suffixes]
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
-        """The next state, from what the input contributes and the last one."""
+        """Return the next state, from what the input contributes and the last one."""
         raise NotImplementedError
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
@@ -120,7 +120,7 @@ class RNNBase(Module):
         return shape.transpose(output, 0, 1) if self.batch_first else output, state
 
     def _packed(self, sequence: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
-        """Sequences of several lengths, and the states where each of them ends."""
+        """Return sequences of several lengths, and the states where each of them ends."""
         data, counts, sorting, unsorting = sequence
         self._check_size(data)
         sizes = tuple(counts.tolist())
@@ -139,7 +139,7 @@ class RNNBase(Module):
             )
 
     def _states(self, input: Tensor, batch: int, hx: Any) -> Iterator[Any]:
-        """The first state of each layer and direction."""
+        """Return the first state of each layer and direction."""
         count = self.num_layers * (2 if self.bidirectional else 1)
         out = self.proj_size or self.hidden_size
         if hx is None:
@@ -176,8 +176,8 @@ class RNNBase(Module):
     def _direction(
         self, input: Tensor, state: Any, suffix: str, counts: tuple[int, ...]
     ) -> tuple[Tensor, Any]:
-        """The outputs of one layer in one direction, and its last state; of packed sequences,
-        there are ``counts`` at each step."""
+        """Return the outputs of one layer in one direction, and its last state; of packed
+        sequences, there are ``counts`` at each step."""
         weights = cells.Weights(
             *(
                 self._parameters.get(f"{name}_{suffix}")

@@ -51,7 +51,7 @@ class _Rows(Module):
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
-        """One with the weight given, which is not trained if ``freeze``."""
+        """Return one with the weight given, which is not trained if ``freeze``."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         make: Any = cls  # subclasses take the weight by name

@@ -11,7 +11,7 @@ from autograd_core.tensor import Tensor
 
 
 def each(state: Any, function: Callable[[Tensor], Tensor]) -> Any:
-    """``function`` of a state: one tensor, several, or none."""
+    """Return ``function`` of a state: one tensor, several, or none."""
     if isinstance(state, tuple):
         return tuple(function(t) for t in state)
     return None if state is None else function(state)
@@ -20,7 +20,7 @@ def each(state: Any, function: Callable[[Tensor], Tensor]) -> Any:
 def over_steps(
     cell: Callable[[Tensor, Any], Any], steps: Sequence[Tensor], state: Any, backwards: bool
 ) -> tuple[list[Tensor], Any]:
-    """The outputs of all steps, and the last state of every sequence.
+    """Return the outputs of all steps, and the last state of every sequence.
 
     The longest sequences come first, so that a step of n rows belongs to the first n of them.
     """

@@ -69,7 +69,7 @@ class _Layer(Module):
         self.activation = _activation(activation)
 
     def _added(self, x: Tensor, norm: Module, block: Callable[[Tensor], Tensor]) -> Any:
-        """``x`` and what ``block`` makes of it, normalized before or after."""
+        """Return ``x`` and what ``block`` makes of it, normalized before or after."""
         whole: Any = x
         return whole + block(norm(x)) if self.norm_first else norm(whole + block(x))
 

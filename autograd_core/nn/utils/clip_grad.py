@@ -19,7 +19,7 @@ def _gradients(parameters: Tensors) -> list[Tensor]:
 def get_total_norm(
     tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """The norm of all elements of ``tensors`` together, as that of the norms of each."""
+    """Return the norm of all elements of ``tensors`` together, as that of the norms of each."""
     given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not given:
         return Tensor.from_array(np.zeros((), np.float32))

@@ -10,7 +10,7 @@ from autograd_core.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements in one vector, with a graph back to the parameters."""
+    """Return all elements in one vector, with a graph back to the parameters."""
     return cat([reshape(p, (-1,)) for p in parameters], dim=0)
 
 

@@ -26,7 +26,7 @@ class WeightNorm:
         self.dim = -1 if dim is None else dim
 
     def compute_weight(self, module: Module) -> Tensor:
-        """The weight, from what the module holds in its place."""
+        """Return the weight, from what the module holds in its place."""
         v, length = (getattr(module, f"{self.name}_{part}") for part in "vg")
         return normed(v, length, self.dim)
 
@@ -50,7 +50,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 
 def length_of(weight: Tensor, dim: int) -> Tensor:
-    """The length of each slice of dimension ``dim``; of all, if that is -1."""
+    """Return the length of each slice of dimension ``dim``; of all, if that is -1."""
     dims = tuple(each for each in range(weight.ndim) if each != dim)
     return vector_norm(weight, 2.0, dims, dim >= 0)
 
@@ -86,7 +86,7 @@ class SpectralNorm:
         self.n_power_iterations = n_power_iterations
 
     def compute_weight(self, module: Module, iterate: bool) -> Tensor:
-        """The weight; ``iterate``, after further steps towards its singular vectors."""
+        """Return the weight; ``iterate``, after further steps towards its singular vectors."""
         weight = getattr(module, f"{self.name}_orig")
         u, v = (getattr(module, f"{self.name}_{part}") for part in "uv")
         rows = rows_of(weight, self.dim)
@@ -100,7 +100,7 @@ class SpectralNorm:
 
 
 def rows_of(weight: Tensor, dim: int) -> Tensor:
-    """The weight as a matrix, the rows of which are its slices of dimension ``dim``."""
+    """Return the weight as a matrix, the rows of which are its slices of dimension ``dim``."""
     if dim != 0:
         others = (each for each in range(weight.ndim) if each != dim)
         weight = permute(weight, (dim, *others))
@@ -108,7 +108,7 @@ def rows_of(weight: Tensor, dim: int) -> Tensor:
 
 
 def start_vectors(rows: Tensor, eps: float) -> list[Tensor]:
-    """Vectors to begin with, one as long as columns and one as long as rows."""
+    """Return vectors to begin with, one as long as columns and one as long as rows."""
     drawn = (generator().standard_normal(size) for size in rows._shape)
     return [Tensor.from_array(_unit(x, eps).astype(rows.array.dtype)) for x in drawn]
 

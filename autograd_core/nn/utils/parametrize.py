@@ -73,7 +73,7 @@ class ParametrizationList(ModuleList):
             _check_result(self(), shape, kind)
 
     def originals(self) -> list[Tensor]:
-        """The tensors that all begins with."""
+        """Return the tensors that all begins with."""
         names = ("original",) if self.is_tensor else self._names()
         return [getattr(self, name) for name in names]
 
@@ -101,7 +101,7 @@ class ParametrizationList(ModuleList):
 
     @no_grad()
     def _inverted(self, value: Tensor, required: bool) -> Any:
-        """``value`` led back through all modules; without an inverse, one counts as identity
+        """Return ``value`` led back through all modules; without an inverse, one counts as identity
         unless it is ``required``."""
         result: Any = value
         for module in reversed(list(self)):
@@ -123,7 +123,7 @@ class ParametrizationList(ModuleList):
         return result
 
     def forward(self) -> Any:
-        """The tensor, computed anew."""
+        """Return the tensor, computed anew."""
         first, *others = self
         result = first(*self.originals())
         for module in others:
@@ -206,7 +206,8 @@ def register_parametrization(
 
 
 def _computed(name: str) -> property:
-    """The property that computes a tensor, and leads an assigned one back to the originals."""
+    """Return the property that computes a tensor, and leads an assigned one back to the
+    originals."""
 
     def get(module: Module) -> Any:
         cache = _cache.get()
@@ -223,7 +224,7 @@ def _computed(name: str) -> property:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Whether ``tensor_name``, or any tensor of the module, is computed."""
+    """Return whether ``tensor_name``, or any tensor of the module, is computed."""
     found = module._modules.get("parametrizations")
     if not isinstance(found, ModuleDict):
         return False
@@ -264,7 +265,7 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
 
 
 def type_before_parametrizations(module: Module) -> type[Any]:
-    """The class that the module had before any of its tensors was computed."""
+    """Return the class that the module had before any of its tensors was computed."""
     kind = type(module)
     named = kind.__name__.startswith("Parametrized") and kind.__module__ == __name__
     return kind.__bases__[0] if named else kind

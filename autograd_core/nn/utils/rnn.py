@@ -40,12 +40,12 @@ class PackedSequence(NamedTuple):
     unsorted_indices: Tensor | None = None
 
     def to(self, *target: Any, **options: Any) -> PackedSequence:
-        """The same with its data converted."""
+        """Return the same with its data converted."""
         return self._replace(data=self.data.to(*target, **options))
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The order that undoes ``permutation``."""
+    """Return the order that undoes ``permutation``."""
     return None if permutation is None else Tensor.from_array(np.argsort(permutation.array))
 
 
@@ -55,7 +55,7 @@ def pack_padded_sequence(
     batch_first: bool = False,
     enforce_sorted: bool = True,
 ) -> PackedSequence:
-    """Sequences (T, N, ...) padded to one length, without their padding.
+    """Return sequences (T, N, ...) padded to one length, without their padding.
 
     Raises:
         RuntimeError: a length is 0, or they are not sorted, the longest first, although
@@ -93,7 +93,8 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The opposite of :func:`pack_padded_sequence`: sequences (T, N, ...), and their lengths."""
+    """Return the opposite of :func:`pack_padded_sequence`: sequences (T, N, ...), and their
+    lengths."""
     counts = sequence.batch_sizes.array
     longest, batch = len(counts), int(counts[0])
     if total_length is not None and total_length < longest:
@@ -124,7 +125,7 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Sequences (L, ...) side by side, (T, N, ...), the short ones padded."""
+    """Return sequences (L, ...) side by side, (T, N, ...), the short ones padded."""
     given = list(sequences)
     longest = max(len(each) for each in given)
     padded = []
@@ -139,7 +140,7 @@ def pad_sequence(
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
-    """The opposite of :func:`pad_sequence`."""
+    """Return the opposite of :func:`pad_sequence`."""
     rows = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
     return [
         slice_(row, 0, 0, length, 1) for row, length in zip(rows, lengths.tolist(), strict=True)
@@ -147,13 +148,13 @@ def unpad_sequence(
 
 
 def pack_sequence(sequences: Iterable[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Sequences (L, ...) packed."""
+    """Return sequences (L, ...) packed."""
     given = list(sequences)
     lengths = [len(each) for each in given]
     return pack_padded_sequence(pad_sequence(given), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The opposite of :func:`pack_sequence`."""
+    """Return the opposite of :func:`pack_sequence`."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)

@@ -10,7 +10,7 @@ from autograd_core.random import fork_rng
 
 
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
-    """A module whose parameters are yet to be set: no random number is used up for them.
+    """Return a module whose parameters are yet to be set: no random number is used up for them.
 
     Raises:
         RuntimeError: it is no module class, or takes no ``device``; in PyTorch's words.

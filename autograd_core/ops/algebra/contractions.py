@@ -20,7 +20,7 @@ from autograd_core.tensor.dimensions import wrapped_all
 
 @public("function method", aliases="ger")
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
-    """All products of an element of ``self`` and one of ``vec2``, both vectors."""
+    """Return all products of an element of ``self`` and one of ``vec2``, both vectors."""
     for name, vector in (("self", self), ("vec2", vec2)):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
@@ -29,8 +29,8 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 
 @public()
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> Tensor:
-    """The sum of products over some dimensions: the last of ``a`` and first of ``b``, or those
-    that the two lists ``dims`` name."""
+    """Return the sum of products over some dimensions: the last of ``a`` and first of ``b``, or
+    those that the two lists ``dims`` name."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
@@ -71,7 +71,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
 
 @public("function method")
 def inner(self: Tensor, other: Tensor) -> Tensor:
-    """The sum of products over the last dimension of both."""
+    """Return the sum of products over the last dimension of both."""
     if not self.ndim or not other.ndim:
         return self * other
     if self._shape[-1] != other._shape[-1]:
@@ -84,7 +84,7 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 
 @public("function method")
 def kron(self: Tensor, other: Tensor) -> Tensor:
-    """All products of two elements, in blocks of the size of ``other``."""
+    """Return all products of two elements, in blocks of the size of ``other``."""
     rank = max(self.ndim, other.ndim)
     a = (1,) * (rank - self.ndim) + self._shape
     b = (1,) * (rank - other.ndim) + other._shape
@@ -96,13 +96,13 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
 
 @public()
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """The distances of each point of ``x1`` (n, d) from each of ``x2`` (m, d): (n, m)."""
+    """Return the distances of each point of ``x1`` (n, d) from each of ``x2`` (m, d): (n, m)."""
     return distance.cdist(x1, x2, float(p))
 
 
 @public("function method")
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
-    """The vector product along ``dim``, by default the first that has three elements."""
+    """Return the vector product along ``dim``, by default the first that has three elements."""
     if dim is None:
         dim = next((d for d, n in enumerate(self._shape) if n == 3), None)
         if dim is None:
@@ -115,7 +115,7 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 @public()
 def einsum(equation: Any, *operands: Any) -> Tensor:
-    """Products summed over the labels that the result lacks: ``einsum("ij,jk->ik", x, y)``.
+    """Return products summed over the labels that the result lacks: ``einsum("ij,jk->ik", x, y)``.
 
     Labels may also be numbers, ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.  An ellipsis stands for
     dimensions that broadcast.  Operands are contracted from left to right.
@@ -147,7 +147,7 @@ _LETTERS = ascii_uppercase + ascii_lowercase  # in the order that results take
 
 
 def _in_letters(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
-    """An equation and its operands, from operands with a list of numbers after each."""
+    """Return an equation and its operands, from operands with a list of numbers after each."""
 
     def text(labels: Any) -> str:
         return "".join("..." if n is Ellipsis else _LETTERS[n] for n in labels)
@@ -163,7 +163,7 @@ Labels = list[str]
 
 
 def _labels(equation: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
-    """One label for each dimension of each operand, and those of the result.
+    """Return one label for each dimension of each operand, and those of the result.
 
     The dimensions of an ellipsis are numbered from the last.
     """
@@ -205,7 +205,7 @@ def _labels(equation: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
 
 
 def _diagonals(x: Tensor, labels: Labels) -> tuple[Tensor, Labels]:
-    """Where a label occurs twice, the diagonal."""
+    """Return where a label occurs twice, the diagonal."""
     labels = list(labels)
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
@@ -219,7 +219,7 @@ def _diagonals(x: Tensor, labels: Labels) -> tuple[Tensor, Labels]:
 
 
 def _sum_out(x: Tensor, labels: Labels, needed: set[str]) -> tuple[Tensor, Labels]:
-    """Summed over the labels that nobody needs any more."""
+    """Sum over the labels that nobody needs any more."""
     dims = tuple(d for d, label in enumerate(labels) if label not in needed)
     return (sum_dim(x, dims) if dims else x), [label for label in labels if label in needed]
 
@@ -227,7 +227,7 @@ def _sum_out(x: Tensor, labels: Labels, needed: set[str]) -> tuple[Tensor, Label
 def _contract(
     first: tuple[Tensor, Labels], second: tuple[Tensor, Labels], needed: set[str]
 ) -> tuple[Tensor, Labels]:
-    """Two operands as one batch of matrix products."""
+    """Return two operands as one batch of matrix products."""
     x, a = _sum_out(*first, needed.union(second[1]))
     y, b = _sum_out(*second, needed.union(first[1]))
     for label in a:

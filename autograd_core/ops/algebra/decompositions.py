@@ -39,7 +39,8 @@ from autograd_core.ops.shaping.shape import unsqueeze
     symmetric=True,
 )
 def cholesky_ex(self, /, upper=False):
-    """The triangular ``L`` of ``self = L @ L.mT``, and 0, or where the factorization stopped.
+    """Return the triangular ``L`` of ``self = L @ L.mT``, and 0, or where the factorization
+    stopped.
 
     ``self`` is symmetric and positive definite; half of it is read.
     """
@@ -67,7 +68,7 @@ def cholesky_old(self, /, upper=False):
 
 
 def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
-    """The gradient of the matrix, given that of its factor."""
+    """Return the gradient of the matrix, given that of its factor."""
     if upper:
         g, L = mT(g), mT(L)
     inner = mirrored(tril(matmul(mT(L), g))) / 2
@@ -84,7 +85,7 @@ def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
     node="LinalgQrBackward0",
 )
 def qr(A, /, mode="reduced"):
-    """``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``."""
+    """Return ``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``."""
     check_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
@@ -97,7 +98,7 @@ def qr(A, /, mode="reduced"):
 
 
 def qr_backward(g: Any, Q: Any, R: Any, shape: tuple[int, ...], mode: str) -> Any:
-    """The gradient of the matrix, given those of ``Q`` and ``R``."""
+    """Return the gradient of the matrix, given those of ``Q`` and ``R``."""
     rows, columns = shape[-2:]
     if mode == "r":
         raise RuntimeError(
@@ -131,7 +132,7 @@ def _qr_tall(g_Q: Any, g_R: Any, Q: Any, R: Any) -> Any:
     self=lambda g: sum_dim(g, -2) - sum_dim(g, -1),
 )
 def differences(self, /):
-    """``self[k] - self[j]`` for all j and k; 1 on the diagonal, to divide by."""
+    """Return ``self[k] - self[j]`` for all j and k; 1 on the diagonal, to divide by."""
     result = self[..., None, :] - self[..., :, None]
     places = np.arange(self.shape[-1])
     result[..., places, places] = 1
@@ -139,8 +140,8 @@ def differences(self, /):
 
 
 def _divided(x: Any, values: Any, g: Any) -> Any:
-    """``x``, zero on its diagonal, divided by differences of values; 0 where the gradient ``g``
-    of the vectors, from which it was made, is zero everywhere, even if values are equal."""
+    """Return ``x``, zero on its diagonal, divided by differences of values; 0 where the gradient
+    ``g`` of the vectors, from which it was made, is zero everywhere, even if values are equal."""
     apart = differences(values)
     # by no mask on the quotient: this is linear in x, at x = 0 too
     return x / (apart if any_of(g) else where(apart == 0, 1, apart))
@@ -153,7 +154,8 @@ def _divided(x: Any, values: Any, g: Any) -> Any:
     symmetric=True,
 )
 def eigh(A, /, UPLO="L"):
-    """Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which half is read."""
+    """Return eigenvalues, ascending, and eigenvectors of symmetric matrices, of which half is
+    read."""
     check_square("linalg.eigh", A)
     if UPLO not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
@@ -164,7 +166,7 @@ def eigh(A, /, UPLO="L"):
 
 
 def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
-    """The gradient of the matrix, given those of eigenvalues and eigenvectors."""
+    """Return the gradient of the matrix, given those of eigenvalues and eigenvectors."""
     inner = matmul(mT(vectors), g[1])
     turned = _divided((inner - mT(inner)) / 2, values, g[1])
     stretched = vectors * unsqueeze(g[0], -2)
@@ -177,13 +179,13 @@ def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
     node="LinalgSvdBackward0",
 )
 def svd(A, /, full_matrices=True):
-    """``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``: rotation, lengths, rotation."""
+    """Return ``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``: rotation, lengths, rotation."""
     check_matrices("linalg.svd", A)
     return tuple(factored(A, full_matrices))
 
 
 def svd_backward(g: Any, U: Any, S: Any, Vh: Any) -> Any:
-    """The gradient of the matrix, given those of its three factors."""
+    """Return the gradient of the matrix, given those of its three factors."""
     g_U, g_S, g_Vh = g
     size, rows, columns = S.shape[-1], U.shape[-2], Vh.shape[-1]
     if U.shape[-1] > size:  # of full matrices, the first columns count
@@ -203,5 +205,6 @@ def svd_backward(g: Any, U: Any, S: Any, Vh: Any) -> Any:
 
 
 def _vanishes(g: Any) -> bool:
-    """Whether ``g`` is an array of zeros; never of a tensor, or the rule would not be linear."""
+    """Return whether ``g`` is an array of zeros; never of a tensor, or the rule would not be
+    linear."""
     return isinstance(g, np.ndarray) and not g.any()

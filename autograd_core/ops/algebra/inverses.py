@@ -32,7 +32,7 @@ from autograd_core.ops.shaping.shape import unsqueeze
     node="LinalgInvExBackward0",
 )
 def inv_ex(A, /):
-    """The inverse, and 0, or which diagonal element was zero on the way (from 1)."""
+    """Return the inverse, and 0, or which diagonal element was zero on the way (from 1)."""
     check_square("linalg.inv", A)
     try:
         # laid out by columns, as LAPACK has it: PyTorch reshapes the result accordingly
@@ -49,7 +49,7 @@ def inv_ex(A, /):
 
 
 def inverse(x: Any) -> Any:
-    """The inverse alone, for rules."""
+    """Return the inverse alone, for rules."""
     return inv_ex(x)[0]
 
 
@@ -60,7 +60,7 @@ def inverse(x: Any) -> Any:
     aliases="linalg.det",
 )
 def det(A, /):
-    """The determinants of square matrices."""
+    """Return the determinants of square matrices."""
     check_square("linalg.det", A)
     return np.linalg.det(A)
 
@@ -69,7 +69,8 @@ def det(A, /):
     self=lambda g, self, result: cofactors_backward(g, det(self), result),
 )
 def cofactors(self, /):
-    """The derivatives of the determinant by each element; singular matrices have them too."""
+    """Return the derivatives of the determinant by each element; singular matrices have them
+    too."""
     check_square("linalg.det", self)
     u, s, vh = factored(self)
     rest = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
@@ -78,13 +79,13 @@ def cofactors(self, /):
 
 
 def cofactors_backward(g: Any, determinant: Any, C: Any) -> Any:
-    """The gradient of a matrix that is not singular, given that of its cofactors ``C``."""
+    """Return the gradient of a matrix that is not singular, given that of its cofactors ``C``."""
     total = unsqueeze(unsqueeze(sum_dim(g * C, (-2, -1)), -1), -1)
     return (total * C - matmul(matmul(C, mT(g)), C)) / _for_matrices(determinant)
 
 
 def _for_matrices(numbers: Any) -> Any:
-    """One number per matrix, shaped to be multiplied with the matrices."""
+    """Return one number per matrix, shaped to be multiplied with the matrices."""
     return unsqueeze(unsqueeze(numbers, -1), -1)
 
 
@@ -94,7 +95,7 @@ def _for_matrices(numbers: Any) -> Any:
     node="LinalgSlogdetBackward0",
 )
 def slogdet(A, /):
-    """The sign of the determinant, and the logarithm of its absolute value."""
+    """Return the sign of the determinant, and the logarithm of its absolute value."""
     check_square("linalg.slogdet", A)
     sign, logabsdet = np.linalg.slogdet(A)
     return np.where(np.isnan(logabsdet), 0, sign).astype(A.dtype), logabsdet
@@ -106,7 +107,8 @@ def slogdet(A, /):
     symmetric="hermitian",
     )  # fmt: skip
 def pinv(self, /, atol=None, rtol=None, hermitian=False):
-    """The pseudo-inverse, taking singular values up to ``max(atol, rtol * largest)`` as zero."""
+    """Return the pseudo-inverse, taking singular values up to ``max(atol, rtol * largest)`` as
+    zero."""
     if self.ndim < 2 or self.dtype.kind != "f" or self.dtype == np.float16:
         raise RuntimeError(
             f"linalg.pinv({from_numpy_dtype(self.dtype).scalar_name}{{{list(self.shape)}}}): "
@@ -122,7 +124,7 @@ def pinv(self, /, atol=None, rtol=None, hermitian=False):
 
 
 def pinv_backward(g: Any, P: Any, x: Any) -> Any:
-    """The gradient of a matrix of constant rank, given that of its pseudo-inverse ``P``."""
+    """Return the gradient of a matrix of constant rank, given that of its pseudo-inverse ``P``."""
     Pt, gt = mT(P), mT(g)
     if x.shape[-2] <= x.shape[-1]:
         K = matmul(gt, P)
@@ -143,7 +145,7 @@ def pinv_backward(g: Any, P: Any, x: Any) -> Any:
     node="LinalgLstsqBackward0",
 )
 def lstsq(self, b, /, rcond=None, driver="gelsy"):
-    """The ``x`` of least norm that makes ``self @ x - b`` least, and what is left over.
+    """Return the ``x`` of least norm that makes ``self @ x - b`` least, and what is left over.
 
     The residuals are there for more rows than columns of full rank only, and not with "gelsy";
     ``singular_values`` with the drivers that find them.
@@ -177,7 +179,7 @@ def lstsq(self, b, /, rcond=None, driver="gelsy"):
 
 
 def lstsq_matrix_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
-    """The gradient of the matrix of a least-squares problem."""
+    """Return the gradient of the matrix of a least-squares problem."""
     g_solution, g_residuals = g
     result = pinv_backward(matmul(g_solution, mT(b)), pinv(a), a)
     if not g_residuals.shape[-1]:
@@ -187,7 +189,7 @@ def lstsq_matrix_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 def lstsq_values_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
-    """The gradient of the right-hand sides of a least-squares problem."""
+    """Return the gradient of the right-hand sides of a least-squares problem."""
     g_solution, g_residuals = g
     result = matmul(mT(pinv(a)), g_solution)
     if not g_residuals.shape[-1]:
@@ -202,7 +204,7 @@ def lstsq_values_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
     aliases="linalg.matrix_exp",
 )
 def matrix_exp(self, /):
-    """The matrix exponential, ``1 + self + self @ self / 2 + ...``."""
+    """Return the matrix exponential, ``1 + self + self @ self / 2 + ...``."""
     if self.dtype != np.float16:
         check_square("linalg.matrix_exp", self)
     if not self.size:
@@ -214,7 +216,7 @@ def matrix_exp(self, /):
 
 
 def matrix_exp_backward(g: Any, x: Any) -> Any:
-    """The upper right of the exponential of ``[[x.mT, g], [0, x.mT]]``."""
+    """Return the upper right of the exponential of ``[[x.mT, g], [0, x.mT]]``."""
     n, xt = x.shape[-1], mT(x)
     blocks = cat([cat([xt, g], dim=-1), cat([zeros_of(xt), xt], dim=-1)], dim=-2)
     return slice_(slice_(matrix_exp(blocks), -2, 0, n, 1), -1, n, 2 * n, 1)

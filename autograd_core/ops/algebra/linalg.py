@@ -50,7 +50,8 @@ def _check_inner(a: Any, b: Any) -> None:
 
 
 def _product(a: Any, b: Any) -> Any:
-    """The product of two matrices; ``dot`` takes small ones in two thirds of ``matmul``'s time."""
+    """Return the product of two matrices; ``dot`` takes small ones in two thirds of ``matmul``'s
+    time."""
     if a.dtype is _BOOL:
         check_not_bool("addmm_impl_cpu_", a)
     if a.dtype is not b.dtype or a.shape[-1:] != b.shape[:1]:
@@ -81,7 +82,7 @@ def mm(self, mat2, /):
     variants="function method",
 )
 def bmm(self, mat2, /):
-    """Products of two batches of matrices, (b, n, k) by (b, k, m)."""
+    """Return products of two batches of matrices, (b, n, k) by (b, k, m)."""
     check_same_dtype(self, mat2)
     check_not_bool("bmm", self)
     check_batches(self, mat2)
@@ -107,7 +108,7 @@ def check_batches(a: Any, b: Any) -> None:
     variants="function method",
 )
 def mv(self, vec, /):
-    """A matrix times a vector."""
+    """Return a matrix times a vector."""
     if (
         self.ndim != 2
         or self.shape[1:] != vec.shape
@@ -146,7 +147,7 @@ def check_addmv(bias: Any, a: Any, b: Any, shape: tuple[int, ...]) -> None:
     variants="function method",
 )
 def dot(self, tensor, /):
-    """Inner product of two vectors."""
+    """Return the inner product of two vectors."""
     if (
         self.ndim != 1
         or self.shape != tensor.shape
@@ -167,7 +168,7 @@ def dot(self, tensor, /):
     variants="function method inplace",
 )
 def addmm(self, mat1, mat2, /, beta=1, alpha=1):
-    """``beta * self + alpha * (mat1 @ mat2)`` for matrices ``mat1`` and ``mat2``."""
+    """Return ``beta * self + alpha * (mat1 @ mat2)`` for matrices ``mat1`` and ``mat2``."""
     if self.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
         check_addmm(self, mat1, mat2)
     if mat1.ndim != 2 or mat2.ndim != 2:
@@ -195,13 +196,13 @@ def check_addmm(bias: Any, a: Any, b: Any) -> None:
 
 
 def factor_of(x: Any, number: float) -> Any:
-    """``number`` as a factor of ``x``; for whole numbers, a whole one."""
+    """Return ``number`` as a factor of ``x``; for whole numbers, a whole one."""
     return number if x.dtype.kind == "f" else int(number)
 
 
 @public("function method", aliases="linalg.matmul")
 def matmul(self: Any, other: Any) -> Any:
-    """Matrix product of anything with at least one dimension, broadcasting over batches.
+    """Return the matrix product of anything with at least one dimension, broadcasting over batches.
 
     Taken apart as PyTorch does it, into dot, mv, mm and bmm with the views between them.
     """
@@ -248,7 +249,7 @@ def matmul(self: Any, other: Any) -> Any:
 
 
 def _folds(x: Any) -> bool:
-    """Whether all dimensions of ``x`` but the last can be made one without a copy."""
+    """Return whether all dimensions of ``x`` but the last can be made one without a copy."""
     strides, shape = x.array.strides, x._shape
     return not x.array.size or all(
         strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2)
@@ -256,7 +257,7 @@ def _folds(x: Any) -> bool:
 
 
 def _folded(x: Any, y: Any) -> Any:
-    """A batch times one matrix or vector: one product of a tall matrix."""
+    """Return a batch times one matrix or vector: one product of a tall matrix."""
     shape = x._shape
     tall = reshape(x, (math.prod(shape[:-1]), shape[-1]))
     if y.ndim == 1:
@@ -265,7 +266,7 @@ def _folded(x: Any, y: Any) -> Any:
 
 
 def _batched(x: Any, y: Any) -> Any:
-    """Batches of matrices or vectors, expanded to one batch and multiplied pairwise."""
+    """Return batches of matrices or vectors, expanded to one batch and multiplied pairwise."""
     batch = _common_batch(x._shape[:-2], y._shape[:-2])
     rows, columns = x._shape[-2:-1], y._shape[-1:] if y.ndim > 1 else ()
     count = int(np.prod(batch, dtype=np.int64))
@@ -302,7 +303,8 @@ def _common_batch(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, .
     node="LinalgSolveExBackward0",
 )
 def solve_matrix(A, B, /, left=True):
-    """The ``x`` of ``A @ x = B``, or of ``x @ A = B``, for a square matrix and a matrix or vector.
+    """Return the ``x`` of ``A @ x = B``, or of ``x @ A = B``, for a square matrix and a matrix or
+    vector.
 
     Batches broadcast; ``B`` is a batch of vectors if it has the shape of ``A`` without its last
     dimension.
@@ -349,12 +351,12 @@ def _mT(a: Any) -> Any:
 
 
 def _are_vectors(a: Any, b: Any) -> bool:
-    """Whether the right-hand sides ``b`` are one vector for each matrix, not matrices."""
+    """Return whether the right-hand sides ``b`` are one vector for each matrix, not matrices."""
     return b.ndim == 1 or (b.ndim == a.ndim - 1 and tuple(b.shape) == tuple(a.shape[:-1]))
 
 
 def _solve_gradient(g: Any, x: Any, vectors: bool, left: bool) -> Any:
-    """The gradient of the matrices, given that of the right-hand sides."""
+    """Return the gradient of the matrices, given that of the right-hand sides."""
     if vectors:
         return neg(unsqueeze(g, -1) * unsqueeze(x, -2))
     return neg(matmul(g, _mT(x)) if left else matmul(_mT(x), g))

@@ -36,8 +36,8 @@ from autograd_core.ops.shaping.joining import cat
     node="LinalgLuFactorExBackward0",
     )  # fmt: skip
 def lu_factor_ex(A, /, pivot=True):
-    """Both triangles in one matrix, the rows exchanged with each row (from 1), and 0, or which
-    diagonal element of ``U`` is zero."""
+    """Return both triangles in one matrix, the rows exchanged with each row (from 1), and 0, or
+    which diagonal element of ``U`` is zero."""
     check_matrices("torch.linalg.lu_factor", A)
     if not pivot:
         raise NotImplementedError(
@@ -59,7 +59,7 @@ def lu_factor_ex(A, /, pivot=True):
 
 
 def permutation(pivots: Any, rows: int, kind: Any) -> Any:
-    """The matrices ``P`` of ``P @ L @ U`` that undo the exchanges of rows."""
+    """Return the matrices ``P`` of ``P @ L @ U`` that undo the exchanges of rows."""
     lead = pivots.shape[:-1]
     order = np.array(np.broadcast_to(np.arange(rows), (*lead, rows)))
     for row in range(pivots.shape[-1]):
@@ -73,19 +73,19 @@ def permutation(pivots: Any, rows: int, kind: Any) -> Any:
 
 
 def inner(x: Any) -> int:
-    """The number of columns of L and of rows of U."""
+    """Return the number of columns of L and of rows of U."""
     return int(min(x.shape[-2:]))
 
 
 def parts(LU: Any) -> tuple[Any, Any]:
-    """``L`` and ``U``, from both in one matrix."""
+    """Return ``L`` and ``U``, from both in one matrix."""
     size = inner(LU)
     eye = constant(np.eye(LU.shape[-2], size), LU)
     return tril(slice_(LU, -1, 0, size, 1), -1) + eye, triu(slice_(LU, -2, 0, size, 1))
 
 
 def lu_backward(g_L: Any, g_U: Any, L: Any, U: Any, P: Any) -> Any:
-    """The gradient of a matrix, given those of its two triangular factors."""
+    """Return the gradient of a matrix, given those of its two triangular factors."""
     size = inner(g_L if g_L.shape[-2] < g_U.shape[-1] else g_U)
     L1, U1 = slice_(L, -2, 0, size, 1), slice_(U, -1, 0, size, 1)
     low = matmul(mT(L1), slice_(g_L, -2, 0, size, 1))
@@ -113,7 +113,7 @@ def lu_backward(g_L: Any, g_U: Any, L: Any, U: Any, P: Any) -> Any:
     node="LinalgLuBackward0",
 )
 def lu(A, /, pivot=True):
-    """A permutation and two triangular matrices, ``A = P @ L @ U``."""
+    """Return a permutation and two triangular matrices, ``A = P @ L @ U``."""
     LU, _, _, P = lu_factor_ex(A, pivot)
     return P, *parts(LU)
 
@@ -124,7 +124,7 @@ def lu(A, /, pivot=True):
     nondiff="P",
 )
 def lu_unpack(LU_data, LU_pivots, /, unpack_data=True, unpack_pivots=True):
-    """``P``, ``L`` and ``U``, from what :func:`lu_factor_ex` returned."""
+    """Return ``P``, ``L`` and ``U``, from what :func:`lu_factor_ex` returned."""
     if LU_data.ndim < 2:
         raise RuntimeError(
             "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
@@ -158,7 +158,7 @@ def _check_pivots_to_unpack(LU: Any, pivots: Any) -> None:
 
 
 def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
-    """The gradient of both triangles in one matrix."""
+    """Return the gradient of both triangles in one matrix."""
     rows, columns = shape[-2:]
     size = min(rows, columns)
     g_L, g_U = tril(g_L, -1), triu(g_U)
@@ -178,7 +178,8 @@ def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
     node="LinalgLuSolveBackward0",
 )
 def lu_solve(LU, pivots, B, /, left=True, adjoint=False):
-    """The ``x`` of ``A @ x = B`` (``x @ A = B``), for the ``A`` that was factored, or ``A.mT``."""
+    """Return the ``x`` of ``A @ x = B`` (``x @ A = B``), for the ``A`` that was factored, or
+    ``A.mT``."""
     _check_system(LU, pivots, B, left)
     if not left:
         B, adjoint = B.swapaxes(-2, -1), not adjoint
@@ -244,7 +245,7 @@ def _check_pivots_to_solve(LU: Any, pivots: Any) -> None:
 def lu_solve_factor_gradient(
     g_b: Any, x: Any, LU: Any, pivots: Any, left: bool, adjoint: bool
 ) -> Any:
-    """The gradient of both triangles, given the solution and the gradient of ``b``."""
+    """Return the gradient of both triangles, given the solution and the gradient of ``b``."""
     if not left:
         g_b, x, adjoint = mT(g_b), mT(x), not adjoint
     L, U = parts(LU)

@@ -16,19 +16,19 @@ from autograd_core.tensor import Tensor
 
 
 def mT(x: Any) -> Any:
-    """Matrices transposed."""
+    """Return matrices transposed."""
     return transpose(x, -2, -1)
 
 
 def constant(array: Any, like: Any) -> Any:
-    """``array`` in the dtype of ``like``, and a tensor if that is one."""
+    """Return ``array`` in the dtype of ``like``, and a tensor if that is one."""
     if isinstance(like, Tensor):
         return Tensor.from_array(np.asarray(array, like.dtype.dtype))
     return np.asarray(array, like.dtype)
 
 
 def mirrored(x: Any) -> Any:
-    """The symmetric matrices whose lower triangles are those of ``x``."""
+    """Return the symmetric matrices whose lower triangles are those of ``x``."""
     return tril(x) + mT(tril(x, -1))
 
 
@@ -103,8 +103,8 @@ _NOT_FINITE: Final = (
 
 
 def each_matrix(function: Callable[..., Any], *batches: Any) -> tuple[Any, ...]:
-    """The results of ``function`` for each matrix, or each tuple of matrices, of equal batches,
-    none of which is empty.
+    """Return the results of ``function`` for each matrix, or each tuple of matrices, of equal
+    batches, none of which is empty.
 
     SciPy's solvers take one matrix at a time.
     """
@@ -118,7 +118,7 @@ def each_matrix(function: Callable[..., Any], *batches: Any) -> tuple[Any, ...]:
 
 
 def same_batch(*arrays: Any) -> list[Any]:
-    """Batches of matrices broadcast to one batch shape."""
+    """Return batches of matrices broadcast to one batch shape."""
     lead = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
     return [np.broadcast_to(array, (*lead, *array.shape[-2:])) for array in arrays]
 
@@ -134,7 +134,7 @@ def lapack(x: Any, *names: str) -> Any:
 def factored(
     x: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
-    """The singular values of matrices, and their vectors; NaN where a matrix is infinite.
+    """Return the singular values of matrices, and their vectors; NaN where a matrix is infinite.
 
     LAPACK's routine does not come back from a matrix with infinite elements.
     """

@@ -15,7 +15,7 @@ from autograd_core.tensor.dimensions import wrapped
 
 
 def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:
-    """``beta * bias + alpha * product``; a bias times 0 is 0, be it NaN."""
+    """Return ``beta * bias + alpha * product``; a bias times 0 is 0, be it NaN."""
     kind = product.dtype
     if kind.kind != "f":
         alpha, beta = int(alpha), int(beta)
@@ -28,7 +28,7 @@ def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:
 
 
 def _sizes(a: Any, b: Any) -> tuple[int, ...]:
-    """The shape of the products of two batches, if they are batches of matrices."""
+    """Return the shape of the products of two batches, if they are batches of matrices."""
     places = (a, 0), (a, 1), (b, 2)
     return tuple(x.shape[wrapped(dim, x.ndim, of_scalars=False)] for x, dim in places)
 
@@ -49,7 +49,7 @@ def _outer(x: Any, y: Any) -> Any:
     variants="function method inplace",
 )
 def addmv(self, mat, vec, /, beta=1, alpha=1):
-    """``beta * self + alpha * (mat @ vec)`` for a matrix and a vector."""
+    """Return ``beta * self + alpha * (mat @ vec)`` for a matrix and a vector."""
     check_addmv(self, mat, vec, self.shape)
     return _plus(self, np.matmul(mat, vec), beta, alpha)
 
@@ -62,7 +62,7 @@ def addmv(self, mat, vec, /, beta=1, alpha=1):
     variants="function method inplace",
 )
 def addr(self, vec1, vec2, /, beta=1, alpha=1):
-    """``beta * self + alpha * outer(vec1, vec2)`` for two vectors."""
+    """Return ``beta * self + alpha * outer(vec1, vec2)`` for two vectors."""
     for name, each in (("vec1", vec1), ("vec2", vec2)):
         if each.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {each.ndim}-D")
@@ -86,7 +86,7 @@ def addr(self, vec1, vec2, /, beta=1, alpha=1):
     variants="function method inplace",
 )
 def baddbmm(self, batch1, batch2, /, beta=1, alpha=1):
-    """``beta * self + alpha * bmm(batch1, batch2)`` for batches of matrices."""
+    """Return ``beta * self + alpha * bmm(batch1, batch2)`` for batches of matrices."""
     if self.dtype != batch1.dtype:
         names = [from_numpy_dtype(each.dtype).c_name for each in (self, batch1, batch2)]
         raise RuntimeError(
@@ -112,7 +112,7 @@ def baddbmm(self, batch1, batch2, /, beta=1, alpha=1):
     variants="function method inplace",
 )
 def addbmm(self, batch1, batch2, /, beta=1, alpha=1):
-    """``beta * self + alpha * bmm(batch1, batch2)``, the products of the batch summed."""
+    """Return ``beta * self + alpha * bmm(batch1, batch2)``, the products of the batch summed."""
     expand(self, _sizes(batch1, batch2)[1:])
     if len(batch1) != len(batch2):
         raise RuntimeError(

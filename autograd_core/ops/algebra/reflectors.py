@@ -28,7 +28,7 @@ from autograd_core.ops.shaping.shape import unsqueeze
     aliases="linalg.householder_product",
 )
 def householder_product(input, tau, /):
-    """The first columns of the product of the reflectors in ``input``."""
+    """Return the first columns of the product of the reflectors in ``input``."""
     name = "torch.linalg.householder_product"
     check_matrices(name, input)
     if input.shape[-2] < input.shape[-1]:
@@ -43,7 +43,7 @@ def householder_product(input, tau, /):
 
 
 def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
-    """The gradients of vectors and factors."""
+    """Return the gradients of vectors and factors."""
     return _backward(g, a, tau, _first_columns(a), False)[:2]
 
 
@@ -55,7 +55,8 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
     variants="function method",
 )
 def ormqr(self, input2, input3, /, left=True, transpose=False):
-    """``input3`` times the whole product of the reflectors in ``self``, or times its transpose."""
+    """Return ``input3`` times the whole product of the reflectors in ``self``, or times its
+    transpose."""
     side = -2 if left else -1
     if input3.shape[side] != self.shape[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
@@ -67,7 +68,7 @@ def ormqr(self, input2, input3, /, left=True, transpose=False):
 def ormqr_backward(
     g: Any, a: Any, tau: Any, other: Any, left: bool, transpose: bool
 ) -> tuple[Any, Any, Any]:
-    """The gradients of vectors, factors and the matrix."""
+    """Return the gradients of vectors, factors and the matrix."""
     if left:
         return _backward(g, a, tau, other, transpose)
     g_a, g_tau, g_other = _backward(mT(g), a, tau, mT(other), not transpose)
@@ -80,7 +81,7 @@ def _first_columns(a: Any) -> Any:
 
 
 def _vectors(a: Any, tau: Any) -> tuple[list[Any], list[Any]]:
-    """The vectors, as columns, and their factors, shaped to be multiplied with matrices."""
+    """Return the vectors, as columns, and their factors, shaped to be multiplied with matrices."""
     count = tau.shape[-1]
     columns = tril(a, -1) + constant(np.eye(*a.shape[-2:]), a)
     vectors = [unsqueeze(select(columns, -1, i), -1) for i in range(count)]
@@ -88,7 +89,8 @@ def _vectors(a: Any, tau: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _sweep(a: Any, tau: Any, x: Any, transpose: bool) -> list[Any]:
-    """``x`` after each reflector, the last one first, or last if transposed; newest first."""
+    """Return ``x`` after each reflector, the last one first, or last if transposed; newest
+    first."""
     vectors, factors = _vectors(a, tau)
     order = range(len(vectors)) if transpose else reversed(range(len(vectors)))
     states = [x]

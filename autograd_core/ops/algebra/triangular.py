@@ -30,7 +30,8 @@ from autograd_core.ops.shaping.diagonals import tril, triu
     node="LinalgSolveTriangularBackward0",
 )
 def solve_triangular(self, B, /, upper, left=True, unitriangular=False):
-    """The ``x`` of ``self @ x = B``, or of ``x @ self = B``, reading one triangle of ``self``."""
+    """Return the ``x`` of ``self @ x = B``, or of ``x @ self = B``, reading one triangle of
+    ``self``."""
     check_square("linalg.solve_triangular", self)
     check_same_dtype(self, B)
     if self.shape[-1] != B.shape[-2 if left else -1]:
@@ -53,7 +54,7 @@ def solve_triangular(self, B, /, upper, left=True, unitriangular=False):
 def triangular_matrix_gradient(
     g: Any, a: Any, x: Any, is_upper: bool, left: bool, unitriangular: bool
 ) -> Any:
-    """The gradient of the triangle that was read."""
+    """Return the gradient of the triangle that was read."""
     g_b = solve_triangular(mT(a), g, not is_upper, left, unitriangular)
     whole = -matmul(g_b, mT(x)) if left else -matmul(mT(x), g_b)
     if is_upper:
@@ -87,13 +88,13 @@ def triangular_solve(self, A, /, upper=True, transpose=False, unitriangular=Fals
 def triangular_solve_gradient(
     g: Any, a: Any, is_upper: bool, transposed: bool, unitriangular: bool
 ) -> Any:
-    """The gradient of the right-hand sides."""
+    """Return the gradient of the right-hand sides."""
     matrix = a if transposed else mT(a)
     return solve_triangular(matrix, g, is_upper == transposed, True, unitriangular)
 
 
 def transposed_if(condition: bool, a: Any) -> Any:
-    """Matrices transposed, or not."""
+    """Return matrices transposed, or not."""
     return mT(a) if condition else a
 
 
@@ -106,7 +107,7 @@ def transposed_if(condition: bool, a: Any) -> Any:
     variants="function method",
 )
 def cholesky_solve(self, input2, /, upper=False):
-    """The ``x`` of ``input2 @ input2.mT @ x = self``, reading one triangle of ``input2``."""
+    """Return the ``x`` of ``input2 @ input2.mT @ x = self``, reading one triangle of ``input2``."""
     for name, matrix in (("b", self), ("u", input2)):
         if matrix.ndim < 2:
             raise RuntimeError(
@@ -126,14 +127,14 @@ def cholesky_solve(self, input2, /, upper=False):
     variants="function method",
 )
 def cholesky_inverse(self, /, upper=False):
-    """The inverse of ``self @ self.mT``, reading one triangle of ``self``."""
+    """Return the inverse of ``self @ self.mT``, reading one triangle of ``self``."""
     check_square("cholesky_inverse", self)
     eye = np.broadcast_to(np.eye(self.shape[-1], dtype=self.dtype), self.shape)
     return cholesky_solve(eye, self, upper)
 
 
 def cholesky_factor_gradient(outer: Any, L: Any, is_upper: bool) -> Any:
-    """The gradient of the triangle that was read, given minus that of ``L @ L.mT``."""
+    """Return the gradient of the triangle that was read, given minus that of ``L @ L.mT``."""
     outer = outer + mT(outer)
     if is_upper:
         return -triu(matmul(triu(L), outer))

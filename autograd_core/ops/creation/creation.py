@@ -22,7 +22,7 @@ from autograd_core.tensor.sequences import holds_tensors, without_tensors
 
 @public()
 def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A new tensor with a copy of ``data``: a number, nested lists, an array.
+    """Return a new tensor with a copy of ``data``: a number, nested lists, an array.
 
     >>> tensor([1.0, 2.0], requires_grad=True)
     tensor([1., 2.], requires_grad=True)
@@ -66,7 +66,7 @@ def _as_array(data: Any, kind: dtype | None) -> Any:
 
 
 def _refused(data: Any) -> Exception | None:
-    """What PyTorch says of data that is no array of numbers; None where it has no words."""
+    """Return what PyTorch says of data that is no array of numbers; None where it has no words."""
     sizes, first = [], data
     while isinstance(first, (list, tuple)):
         sizes.append(len(first))
@@ -91,7 +91,7 @@ def _refused(data: Any) -> Exception | None:
 
 
 def _traced(how: str, data: Any, made: Tensor) -> Tensor:
-    """``made``, after telling whoever traces that it was made from ``data``."""
+    """Return ``made``, after telling whoever traces that it was made from ``data``."""
     mode = current_mode()
     if mode is not None and mode.tracer is not None:
         if isinstance(data, Tensor):
@@ -109,7 +109,7 @@ def _has_dtype(data: Any) -> bool:
 
 @public()
 def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
-    """``data`` as a tensor, without a copy where that is possible."""
+    """Return ``data`` as a tensor, without a copy where that is possible."""
     if isinstance(data, Tensor):
         return data if dtype is None else to_dtype(data, dtype)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.dtype == data.dtype):
@@ -119,7 +119,7 @@ def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
 
 @public()
 def asarray(obj: Any, *, dtype: dtype | None = None, copy: bool | None = None) -> Tensor:
-    """``obj`` as a tensor; copied if ``copy`` says so, else where that cannot be avoided."""
+    """Return ``obj`` as a tensor; copied if ``copy`` says so, else where that cannot be avoided."""
     found = as_tensor(obj, dtype)
     if copy and (found is obj or isinstance(obj, np.ndarray)):
         return Tensor.from_array(found.array.copy(), found.requires_grad)
@@ -128,19 +128,19 @@ def asarray(obj: Any, *, dtype: dtype | None = None, copy: bool | None = None) -
 
 @public()
 def detach(self: Tensor) -> Tensor:
-    """The same data without the graph."""
+    """Return the same data without the graph."""
     return self.detach()
 
 
 @public()
 def is_nonzero(self: Tensor) -> bool:
-    """Whether the only element of ``self`` is not 0."""
+    """Return whether the only element of ``self`` is not 0."""
     return bool(self)
 
 
 @public()
 def typename(obj: Any) -> str:
-    """The name of the type of ``obj``, with its module; of a tensor, by its dtype."""
+    """Return the name of the type of ``obj``, with its module; of a tensor, by its dtype."""
     if isinstance(obj, Tensor):
         return f"torch.{obj.dtype.scalar_name}Tensor"
     kind = obj if isinstance(obj, type) else type(obj)
@@ -153,7 +153,7 @@ def typename(obj: Any) -> str:
 
 @public()
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
-    """A tensor that shares the memory of ``array``."""
+    """Return a tensor that shares the memory of ``array``."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     return _traced("from_numpy()", array, Tensor.from_array(array))
@@ -161,12 +161,12 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
 
 @public()
 def scalar_tensor(value: Number, *, dtype: dtype | None = None) -> Tensor:
-    """A tensor of no dimensions."""
+    """Return a tensor of no dimensions."""
     return tensor(value, dtype or get_default_dtype())
 
 
 def size_of(size: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape given number by number, or as one sequence."""
+    """Return a shape given number by number, or as one sequence."""
     found = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     for n in found:
         if n < 0:
@@ -178,21 +178,21 @@ def size_of(size: tuple[Any, ...]) -> tuple[int, ...]:
 
 @public()
 def zeros(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of zeros."""
+    """Return a tensor of zeros."""
     kind, shape = (dtype or get_default_dtype()).dtype, size_of(size)
     return Tensor.from_array(np.zeros(shape, kind), requires_grad)
 
 
 @public()
 def ones(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of ones."""
+    """Return a tensor of ones."""
     kind = (dtype or get_default_dtype()).dtype
     return Tensor.from_array(np.ones(size_of(size), kind), requires_grad)
 
 
 @public()
 def empty(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """A tensor of whatever was in memory; here that is zeros, so that runs are alike."""
+    """Return a tensor of whatever was in memory; here that is zeros, so that runs are alike."""
     return zeros(*size, dtype=dtype, requires_grad=requires_grad)
 
 
@@ -203,7 +203,7 @@ def full(
     dtype: dtype | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor that holds ``fill_value`` everywhere."""
+    """Return a tensor that holds ``fill_value`` everywhere."""
     if dtype is None or isinstance(fill_value, Tensor):
         value = as_tensor(fill_value, dtype).array
     else:
@@ -215,19 +215,19 @@ def full(
 def full_like(
     self: Tensor, fill_value: Number, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """``fill_value`` everywhere, in the shape and dtype of ``self``."""
+    """Return ``fill_value`` everywhere, in the shape and dtype of ``self``."""
     return full(self._shape, fill_value, dtype or self.dtype, requires_grad)
 
 
 @public(aliases="empty_like")
 def zeros_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of the shape and dtype of ``self``."""
+    """Return zeros of the shape and dtype of ``self``."""
     return zeros(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 @public()
 def ones_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Ones of the shape and dtype of ``self``."""
+    """Return ones of the shape and dtype of ``self``."""
     return ones(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
@@ -235,7 +235,7 @@ def ones_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool =
 def eye(
     n: int, m: int | None = None, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """A matrix with ones on its diagonal."""
+    """Return a matrix with ones on its diagonal."""
     if n < 0:
         raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     kind = (dtype or get_default_dtype()).dtype
@@ -246,7 +246,7 @@ def eye(
 def arange(
     *bounds: Number, dtype: dtype | None = None, requires_grad: bool = False, **named: Number
 ) -> Tensor:
-    """Numbers at equal steps: ``arange([start,] end[, step])``."""
+    """Return numbers at equal steps: ``arange([start,] end[, step])``."""
     start, end, step = (*((0, *bounds) if len(bounds) == 1 else bounds), None, None, None)[:3]
     start, end = named.get("start", start or 0), named.get("end", end)
     step = named.get("step", 1 if step is None else step)
@@ -269,7 +269,7 @@ def linspace(
     dtype: dtype | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """``steps`` numbers from ``start`` to ``end``, both included."""
+    """Return ``steps`` numbers from ``start`` to ``end``, both included."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     kind = (dtype or get_default_dtype()).dtype
@@ -284,8 +284,8 @@ _PRECISIONS: dict[Any, tuple[Any, Any]] = {
 
 
 def _evenly(first: float, last: float, steps: int, kind: Any) -> Any:
-    """Numbers at equal steps, counted from the nearer end; what falls between integers is cut
-    off.
+    """Return numbers at equal steps, counted from the nearer end; what falls between integers is
+    cut off.
 
     Of product and sum only the sum is rounded, as PyTorch's fused operation does; not so in half
     precision, where it has none.
@@ -304,20 +304,20 @@ def _evenly(first: float, last: float, steps: int, kind: Any) -> Any:
 def logspace(
     start: float, end: float, steps: int, base: float = 10.0, *, dtype: dtype | None = None
 ) -> Tensor:
-    """``steps`` powers of ``base``, exponents from ``start`` to ``end``."""
+    """Return ``steps`` powers of ``base``, exponents from ``start`` to ``end``."""
     kind = (dtype or get_default_dtype()).dtype
     return Tensor.from_array(np.logspace(start, end, steps, base=base, dtype=kind))
 
 
 @public()
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None) -> Tensor:
-    """The places of the lower triangle of a matrix: two rows, of its rows and columns."""
+    """Return the places of the lower triangle of a matrix: two rows, of its rows and columns."""
     return _places("tril_indices", np.tril_indices(row, offset, col), dtype)
 
 
 @public()
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None) -> Tensor:
-    """The places of the upper triangle of a matrix: two rows, of its rows and columns."""
+    """Return the places of the upper triangle of a matrix: two rows, of its rows and columns."""
     return _places("triu_indices", np.triu_indices(row, offset, col), dtype)
 
 
@@ -333,19 +333,19 @@ def _places(name: str, found: Any, dtype: dtype | None) -> Tensor:
 
 @public()
 def is_tensor(value: Any) -> bool:
-    """Whether ``value`` is a tensor."""
+    """Return whether ``value`` is a tensor."""
     return isinstance(value, Tensor)
 
 
 @public()
 def is_floating_point(self: Tensor) -> bool:
-    """Whether ``self`` holds floating point numbers."""
+    """Return whether ``self`` holds floating point numbers."""
     return self.dtype.is_floating_point
 
 
 @public()
 def numel(self: Tensor) -> int:
-    """How many elements ``self`` has."""
+    """Return how many elements ``self`` has."""
     return self.numel()
 
 
@@ -353,7 +353,7 @@ def numel(self: Tensor) -> int:
 def allclose(
     self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Whether all elements agree within ``atol + rtol * |other|``."""
+    """Return whether all elements agree within ``atol + rtol * |other|``."""
     if self.dtype is not other.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
     broadcast_shapes((self, other))
@@ -362,5 +362,5 @@ def allclose(
 
 @public("function method")
 def equal(self: Tensor, other: Tensor) -> bool:
-    """Whether shapes and all elements are equal."""
+    """Return whether shapes and all elements are equal."""
     return builtins.bool(np.array_equal(self.array, other.array))

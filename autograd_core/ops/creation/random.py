@@ -16,7 +16,7 @@ from autograd_core.tensor import Tensor
 
 @public()
 def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Uniform random numbers from 0 to 1."""
+    """Return uniform random numbers from 0 to 1."""
     kind = (dtype or get_default_dtype()).dtype
     array = np.asarray(generator().random(size_of(size)))
     return Tensor.from_array(array.astype(kind), requires_grad)
@@ -24,7 +24,7 @@ def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) ->
 
 @public()
 def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Normal random numbers of mean 0 and variance 1."""
+    """Return normal random numbers of mean 0 and variance 1."""
     kind = (dtype or get_default_dtype()).dtype
     array = np.asarray(generator().standard_normal(size_of(size)))
     return Tensor.from_array(array.astype(kind), requires_grad)
@@ -32,13 +32,13 @@ def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -
 
 @public()
 def rand_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Uniform random numbers from 0 to 1, in the shape and dtype of ``self``."""
+    """Return uniform random numbers from 0 to 1, in the shape and dtype of ``self``."""
     return rand(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 @public()
 def randn_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Normal random numbers, in the shape and dtype of ``self``."""
+    """Return normal random numbers, in the shape and dtype of ``self``."""
     return randn(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
@@ -50,7 +50,7 @@ def randint(
     size: Any = None,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """Random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
+    """Return random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
     *bounds, size = arguments if size is None else (*arguments, size)
     bounds = [each for each in (low, *bounds, high) if each is not None]
     low, high = bounds if len(bounds) == 2 else (0, *bounds)
@@ -64,13 +64,14 @@ def randint(
 
 @public()
 def randint_like(self: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
-    """Random integers in the shape and dtype of ``self``: ``randint_like(self, [low,] high)``."""
+    """Return random integers in the shape and dtype of ``self``: ``randint_like(self, [low,]
+    high)``."""
     return randint(*bounds, self._shape, dtype=dtype or self.dtype)
 
 
 @public()
 def randperm(n: int) -> Tensor:
-    """The numbers 0 to n - 1 in random order."""
+    """Return the numbers 0 to n - 1 in random order."""
     return Tensor.from_array(generator().permutation(n))
 
 
@@ -82,7 +83,8 @@ def normal(
     *,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """Normal random numbers; means and deviations may be tensors, which gives their shape."""
+    """Return normal random numbers; means and deviations may be tensors, which gives their
+    shape."""
     if not isinstance(std, Tensor) and std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     parts: list[Any] = [p.array if isinstance(p, Tensor) else p for p in (mean, std)]
@@ -95,7 +97,7 @@ def normal(
 
 @public("function method")
 def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
-    """1 with the probability that ``self``, or ``p``, says, else 0."""
+    """Return 1 with the probability that ``self``, or ``p``, says, else 0."""
     chances = self.array if p is None else np.full(self._shape, p)
     if chances.size and not (chances.min() >= 0 and chances.max() <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
@@ -105,7 +107,7 @@ def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
 
 @public("function method")
 def multinomial(self: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
-    """Places drawn with the weights of each row of ``self``: (..., num_samples)."""
+    """Return places drawn with the weights of each row of ``self``: (..., num_samples)."""
     rows = np.atleast_2d(self.array.astype(np.float64))
     if not (rows.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")

@@ -14,7 +14,7 @@ from autograd_core.tensor import Tensor
 def _cosines(
     length: int, periodic: bool, kind: dtype | None, coefficients: tuple[float, ...]
 ) -> Tensor:
-    """The sum of ``a[k] * cos(2 pi k n / N)``, N being the period."""
+    """Return the sum of ``a[k] * cos(2 pi k n / N)``, N being the period."""
     period = length if periodic else length - 1
     angle = 2 * math.pi * np.arange(length) / max(period, 1)
     total = sum(a * np.cos(k * angle) for k, a in enumerate(coefficients))
@@ -24,7 +24,7 @@ def _cosines(
 
 @public()
 def hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None) -> Tensor:
-    """A raised cosine that starts at 0; ``periodic`` leaves out the last 0."""
+    """Return a raised cosine that starts at 0; ``periodic`` leaves out the last 0."""
     return _cosines(window_length, periodic, dtype, (0.5, -0.5))
 
 
@@ -37,7 +37,7 @@ def hamming_window(
     *,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """``alpha - beta * cos``: a raised cosine that does not start at 0."""
+    """Return ``alpha - beta * cos``: a raised cosine that does not start at 0."""
     return _cosines(window_length, periodic, dtype, (alpha, -beta))
 
 
@@ -45,7 +45,7 @@ def hamming_window(
 def blackman_window(
     window_length: int, periodic: bool = True, *, dtype: dtype | None = None
 ) -> Tensor:
-    """A sum of two cosines."""
+    """Return a sum of two cosines."""
     return _cosines(window_length, periodic, dtype, (0.42, -0.5, 0.08))
 
 
@@ -53,7 +53,7 @@ def blackman_window(
 def bartlett_window(
     window_length: int, periodic: bool = True, *, dtype: dtype | None = None
 ) -> Tensor:
-    """A triangle that starts at 0."""
+    """Return a triangle that starts at 0."""
     period = max(window_length if periodic else window_length - 1, 1)
     places = np.arange(window_length)
     values = np.ones(1) if window_length == 1 else 1 - np.abs(2 * places / period - 1)

@@ -18,7 +18,7 @@ from autograd_core.ops.pointwise.elementwise import zeros_of
     other=lambda g: g,
 )
 def copy(self, other):
-    """``other``, broadcast over what was ``self``."""
+    """Return ``other``, broadcast over what was ``self``."""
     return np.array(np.broadcast_to(other, np.broadcast_shapes(np.shape(self), np.shape(other))))
 
 
@@ -26,7 +26,7 @@ def copy(self, other):
     self=lambda g: zeros_of(g),
 )
 def fill(self, *, value):
-    """``value`` in every place of ``self``."""
+    """Return ``value`` in every place of ``self``."""
     return np.full_like(self, fitting_number(value, self.dtype))
 
 
@@ -36,12 +36,12 @@ def fill(self, *, value):
     self=lambda g: zeros_of(g),
 )
 def zero(self):
-    """0 in every place of ``self``."""
+    """Return 0 in every place of ``self``."""
     return np.zeros_like(self)
 
 
 def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -> Exception:
-    """What NumPy says of ``values`` that do not fit into the places that ``indices`` pick of
+    """Return what NumPy says of ``values`` that do not fit into the places that ``indices`` pick of
     ``x``, or of places that there are not; in PyTorch's words."""
     if isinstance(error, IndexError):
         return refused_indices(error, x.shape, indices)
@@ -60,7 +60,7 @@ def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -
     of="index_put",
 )
 def assigned(self, values, /, indices):
-    """``self`` with ``values`` at ``indices``, as advanced indexing picks them."""
+    """Return ``self`` with ``values`` at ``indices``, as advanced indexing picks them."""
     result = np.array(self)
     try:
         result[indices] = values

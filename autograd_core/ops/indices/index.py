@@ -19,7 +19,7 @@ from autograd_core.tensor.dimensions import wrapped
     linear=True,
 )
 def alias(self, /):
-    """All of ``self`` again: ``self[:]``."""
+    """Return all of ``self`` again: ``self[:]``."""
     return self[...]
 
 
@@ -29,7 +29,7 @@ def alias(self, /):
     linear=True,
 )
 def select(self, /, dim, index):
-    """The slice at ``index`` of dimension ``dim``, which is dropped."""
+    """Return the slice at ``index`` of dimension ``dim``, which is dropped."""
     if not -self.shape[dim] <= index < self.shape[dim]:
         raise IndexError(
             f"index {index} is out of bounds for dimension {dim} with size {self.shape[dim]}"
@@ -54,7 +54,7 @@ def check_select(shape: tuple[int, ...], dim: int, index: int) -> None:
     linear=True,
 )
 def select_backward(grad_output, /, shape, dim, index):
-    """Zeros of ``shape`` with ``grad_output`` at ``index`` of dimension ``dim``."""
+    """Return zeros of ``shape`` with ``grad_output`` at ``index`` of dimension ``dim``."""
     result = np.zeros(shape, grad_output.dtype)
     result[(slice(None),) * (dim % len(shape)) + (index, ...)] = grad_output
     return result
@@ -69,7 +69,7 @@ def select_backward(grad_output, /, shape, dim, index):
     node="SliceBackward0",
 )
 def slice_(self, /, dim, start, end, step):
-    """Every ``step``-th slice of dimension ``dim`` from ``start`` to ``end``."""
+    """Return every ``step``-th slice of dimension ``dim`` from ``start`` to ``end``."""
     if step < 1:
         raise ValueError("step must be greater than zero")
     return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
@@ -80,7 +80,7 @@ def slice_(self, /, dim, start, end, step):
     linear=True,
 )
 def slice_backward(grad_output, /, shape, dim, start, end, step):
-    """Zeros of ``shape`` with ``grad_output`` in that slice."""
+    """Return zeros of ``shape`` with ``grad_output`` in that slice."""
     result = np.zeros(shape, grad_output.dtype)
     result[(slice(None),) * (dim % len(shape)) + (slice(start, end, step),)] = grad_output
     return result
@@ -92,7 +92,7 @@ def slice_backward(grad_output, /, shape, dim, start, end, step):
     holds="indices",
 )
 def index(self, /, indices):
-    """Elements picked by integer or boolean arrays, as NumPy's advanced indexing does."""
+    """Return elements picked by integer or boolean arrays, as NumPy's advanced indexing does."""
     try:
         return self[indices]
     except IndexError as error:
@@ -102,7 +102,7 @@ def index(self, /, indices):
 def refused_indices(
     error: IndexError, shape: tuple[int, ...], indices: tuple[Any, ...]
 ) -> IndexError:
-    """What NumPy says of indices into an array of ``shape``, in PyTorch's words."""
+    """Return what NumPy says of indices into an array of ``shape``, in PyTorch's words."""
     if (wrong := misfitting_mask(shape, indices)) is not None:
         return wrong
     text, number = str(error), len(indices)
@@ -120,7 +120,8 @@ def refused_indices(
 
 
 def misfitting_mask(shape: tuple[int, ...], indices: Iterable[Any]) -> IndexError | None:
-    """The error of a mask that has not the shape of what it masks of an array of ``shape``."""
+    """Return the error of a mask that has not the shape of what it masks of an array of
+    ``shape``."""
     dim = 0
     for part in indices:
         if not _is_mask(part):
@@ -146,7 +147,7 @@ def _is_mask(part: Any) -> bool:
     holds="indices",
 )
 def index_put(self, /, shape, indices):
-    """Zeros of ``shape`` to which ``self`` was added at ``indices``, repeats included."""
+    """Return zeros of ``shape`` to which ``self`` was added at ``indices``, repeats included."""
     result = np.zeros(shape, self.dtype)
     first = indices[0] if len(indices) == 1 else None
     if _is_mask(first):  # no place twice, so there is nothing to add up
@@ -180,8 +181,8 @@ _WIDE: Final = 32  # elements
     linear=True,
 )
 def embedding(weight, indices, /, padding_idx=-1):
-    """The rows of ``weight`` (n, d) that ``indices`` point to; that of ``padding_idx`` gets no
-    gradient."""
+    """Return the rows of ``weight`` (n, d) that ``indices`` point to; that of ``padding_idx`` gets
+    no gradient."""
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     if indices.dtype.kind != "i" or indices.dtype.itemsize < 4:
@@ -203,8 +204,8 @@ def embedding(weight, indices, /, padding_idx=-1):
     linear=True,
 )
 def embedding_backward(self, indices, /, shape, padding_idx=-1):
-    """Zeros of ``shape`` to which the rows ``self`` were added at ``indices``, none of them at
-    ``padding_idx``."""
+    """Return zeros of ``shape`` to which the rows ``self`` were added at ``indices``, none of them
+    at ``padding_idx``."""
     result = np.zeros(shape, self.dtype)
     add_rows(result, indices, self)
     if padding_idx >= 0:
@@ -219,5 +220,5 @@ def embedding_backward(self, indices, /, shape, padding_idx=-1):
     linear=True,
 )
 def embedding_rows(self, indices, /, padding_idx=-1):
-    """The rows of ``self`` that ``indices`` point to, with zeros for ``padding_idx``."""
+    """Return the rows of ``self`` that ``indices`` point to, with zeros for ``padding_idx``."""
     return np.where((indices == padding_idx)[..., None], self.dtype.type(0), self[indices])

@@ -18,8 +18,8 @@ from autograd_core.tensor.dimensions import wrapped
 
 
 def _at(x: Any, index: Any, dim: int, name: str = "", from_end: bool = False) -> Any:
-    """Where ``index`` points along ``dim``, as NumPy's indexing takes it; ``from_end``, it may
-    count from the end."""
+    """Return where ``index`` points along ``dim``, as NumPy's indexing takes it; ``from_end``, it
+    may count from the end."""
     axis = wrapped(dim, x.ndim)
     size = x.shape[axis] if x.ndim else 1
     wrong = (index < (-size if from_end else 0)) | (index >= size)
@@ -42,7 +42,7 @@ def _out_of_range(name: str, number: int, dim: int, size: int) -> Exception:
     linear=True,
 )
 def index_select(self, index, /, dim):
-    """The slices of ``dim`` that ``index`` lists."""
+    """Return the slices of ``dim`` that ``index`` lists."""
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     places = _at(self, index, dim)
@@ -60,7 +60,7 @@ def index_select(self, index, /, dim):
     linear=True,
 )
 def add_slices(self, index, /, shape, dim):
-    """Zeros of ``shape`` to which the slices of ``self`` were added where ``index`` says."""
+    """Return zeros of ``shape`` to which the slices of ``self`` were added where ``index`` says."""
     result = np.zeros(shape, self.dtype)
     np.add.at(at_least_1d(result), _at(result, index, dim), at_least_1d(self))
     return result
@@ -72,7 +72,7 @@ def add_slices(self, index, /, shape, dim):
     linear=True,
 )
 def index_add(self, source, index, /, dim, alpha=1):
-    """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
+    """Return ``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
     result = np.array(self)
     added = at_least_1d(source if alpha == 1 else source * alpha)
     np.add.at(at_least_1d(result), _at(self, index, dim, "index_add"), added)
@@ -85,7 +85,7 @@ def index_add(self, source, index, /, dim, alpha=1):
     linear=True,
 )
 def index_copy(self, source, index, /, dim):
-    """``self`` with the slices of ``source`` where ``index`` says."""
+    """Return ``self`` with the slices of ``source`` where ``index`` says."""
     result = np.array(self)
     at_least_1d(result)[_at(self, index, dim, "index_copy")] = source
     return result
@@ -95,7 +95,7 @@ def index_copy(self, source, index, /, dim):
     self=lambda g, index, dim: index_fill(g, index, dim, 0),
 )
 def index_fill(self, index, /, dim, value):
-    """``self`` with the number ``value`` in the slices that ``index`` lists."""
+    """Return ``self`` with the number ``value`` in the slices that ``index`` lists."""
     return _filled(self, index, dim, value)
 
 
@@ -114,7 +114,7 @@ def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
     node="IndexFillBackward1",
 )
 def index_fill_tensor(self, value, index, /, dim):
-    """``self`` with the one value of a tensor in the slices that ``index`` lists."""
+    """Return ``self`` with the one value of a tensor in the slices that ``index`` lists."""
     return _filled(self, index, dim, value.item())
 
 
@@ -133,7 +133,8 @@ def index_fill_tensor(self, value, index, /, dim):
     edges="self source",
 )
 def index_reduce(self, source, index, /, dim, reduce, include_self=True):
-    """``self`` with the slices of ``source`` that ``index`` points to a place reduced into it."""
+    """Return ``self`` with the slices of ``source`` that ``index`` points to a place reduced into
+    it."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
@@ -146,7 +147,7 @@ def index_reduce(self, source, index, /, dim, reduce, include_self=True):
 
 
 def whole_index(index: Any, source: Any, dim: int) -> Any:
-    """``index`` for every element of ``source``."""
+    """Return ``index`` for every element of ``source``."""
     shape = tuple(source.shape)
     row = [1] * len(shape)
     if shape:
@@ -164,7 +165,8 @@ def whole_index(index: Any, source: Any, dim: int) -> Any:
     node="IndexPutBackward0",
 )
 def index_put_added(self, values, /, indices):
-    """``self`` to which ``values`` were added at ``indices``, as advanced indexing picks them."""
+    """Return ``self`` to which ``values`` were added at ``indices``, as advanced indexing picks
+    them."""
     result = np.array(self)
     try:
         np.add.at(result, indices, values)
@@ -178,12 +180,13 @@ def index_put_added(self, values, /, indices):
     linear=True,
 )
 def take(self, index, /):
-    """The elements of ``self``, flattened, that ``index`` points to, in the shape of that."""
+    """Return the elements of ``self``, flattened, that ``index`` points to, in the shape of
+    that."""
     return np.take(self, _reachable(self, index))
 
 
 def _reachable(x: Any, index: Any) -> Any:
-    """``index``, which points to elements of the flattened ``x``."""
+    """Return ``index``, which points to elements of the flattened ``x``."""
     wrong = (index < -x.size) | (index >= x.size)
     if wrong.any():
         raise IndexError(
@@ -198,7 +201,7 @@ def _reachable(x: Any, index: Any) -> Any:
     linear=True,
 )
 def put_flat(self, index, /, shape):
-    """Zeros of ``shape`` to which ``self`` was added in places of the flattened tensor."""
+    """Return zeros of ``shape`` to which ``self`` was added in places of the flattened tensor."""
     result = np.zeros(shape, self.dtype)
     np.add.at(result.reshape(-1), index, self)
     return result
@@ -210,7 +213,7 @@ def put_flat(self, index, /, shape):
     linear=True,
 )
 def put(self, source, index, /, accumulate=False):
-    """``self`` with ``source`` in, or added to, places of the flattened tensor."""
+    """Return ``self`` with ``source`` in, or added to, places of the flattened tensor."""
     result = np.array(self, order="C")
     flat, values = result.reshape(-1), source.reshape(_reachable(self, index).shape)
     if accumulate:

@@ -24,7 +24,7 @@ def _check_tensors(name: str, **values: object) -> None:
 
 
 def checked_index(name: str, index: Tensor) -> Tensor:
-    """The index of :func:`gather` and :func:`scatter`; an empty one may be of any dtype."""
+    """Return the index of :func:`gather` and :func:`scatter`; an empty one may be of any dtype."""
     _check_tensors(name, index=index)
     if index.dtype is int64 or index.dtype is int32:
         return index

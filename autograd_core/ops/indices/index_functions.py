@@ -35,7 +35,7 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public()
 def where(condition: Tensor, self: Any = None, y: Any = None) -> Any:
-    """``self`` where ``condition`` holds, else ``y``; alone, the places where it does."""
+    """Return ``self`` where ``condition`` holds, else ``y``; alone, the places where it does."""
     if self is None and y is None:
         return nonzero(condition, as_tuple=True)
     if not isinstance(condition, Tensor):
@@ -57,7 +57,7 @@ def where(condition: Tensor, self: Any = None, y: Any = None) -> Any:
 
 @public("function method")
 def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
-    """The elements of ``self`` that ``index`` points to along ``dim``."""
+    """Return the elements of ``self`` that ``index`` points to along ``dim``."""
     return scattering.gather(self, checked_index("gather", index), dim)
 
 
@@ -87,8 +87,8 @@ def scatter(
     value: Number | None = None,
     reduce: str | None = None,
 ) -> Tensor:
-    """``self`` with ``src``, or the number ``value``, where ``index`` points along ``dim``; added
-    to what is there, or multiplied with it, under ``reduce`` "add" or "multiply"."""
+    """Return ``self`` with ``src``, or the number ``value``, where ``index`` points along ``dim``;
+    added to what is there, or multiplied with it, under ``reduce`` "add" or "multiply"."""
     if (src is None) is (value is None):
         raise TypeError("scatter() takes either src or value")
     src = value if src is None else src
@@ -115,7 +115,7 @@ def _scatter_reduced(self: Tensor, dim: int, index: Tensor, src: Any, reduce: st
 
 @public("function method inplace")
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """``self`` to which ``src`` was added where ``index`` points along ``dim``."""
+    """Return ``self`` to which ``src`` was added where ``index`` points along ``dim``."""
     check_source(self, src)
     return scattering.scatter_add(self, src, checked_index("scatter", index), dim)
 
@@ -124,7 +124,8 @@ def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def scatter_reduce(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """``self`` with what ``index`` points to a place reduced: sum, prod, mean, amax or amin."""
+    """Return ``self`` with what ``index`` points to a place reduced: sum, prod, mean, amax or
+    amin."""
     index = checked_index("scatter", index)
     check_source(self, src)
     return scattering.scatter_reduce(self, src, index, dim, reduce, include_self)
@@ -132,7 +133,7 @@ def scatter_reduce(
 
 @public("function method")
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The slices of ``dim`` that ``index`` lists."""
+    """Return the slices of ``dim`` that ``index`` lists."""
     check_selected(index)
     return index_along.index_select(self, index, dim)
 
@@ -141,21 +142,21 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
 def index_add(
     self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
 ) -> Tensor:
-    """``self`` to which slices were added where ``index`` says."""
+    """Return ``self`` to which slices were added where ``index`` says."""
     check_added("index_add", self, dim, index, source)
     return index_along.index_add(self, source, index, dim, alpha)
 
 
 @public("function method inplace")
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """``self`` with the slices of ``source`` where ``index`` says."""
+    """Return ``self`` with the slices of ``source`` where ``index`` says."""
     check_copied(self, dim, index, source)
     return index_along.index_copy(self, source, index, dim)
 
 
 @public("function method inplace")
 def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
-    """``self`` with ``value`` in the slices that ``index`` lists."""
+    """Return ``self`` with ``value`` in the slices that ``index`` lists."""
     check_filled(index, value)
     check_gradient(self.dtype, value)
     if isinstance(value, Tensor):
@@ -167,7 +168,8 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Number) ->
 def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """``self`` with slices that ``index`` points to a place reduced: prod, mean, amax or amin."""
+    """Return ``self`` with slices that ``index`` points to a place reduced: prod, mean, amax or
+    amin."""
     check_added("index_reduce", self, dim, index, source)
     return index_along.index_reduce(self, source, index, dim, reduce, include_self)
 
@@ -176,7 +178,7 @@ def index_reduce(
 def index_put(
     self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """``self`` with ``values`` at, or added to, the places that ``indices`` pick."""
+    """Return ``self`` with ``values`` at, or added to, the places that ``indices`` pick."""
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
             "index_put(): argument 'indices' (position 2) must be tuple of Tensors, not "
@@ -198,7 +200,7 @@ def index_put(
 
 @public("function method inplace")
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
-    """``self`` with ``value`` where ``mask`` holds."""
+    """Return ``self`` with ``value`` where ``mask`` holds."""
     if isinstance(value, Tensor):
         check_gradient(self.dtype, value)
         return masking.masked_fill_tensor(self, mask, value)
@@ -207,26 +209,26 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
 
 @public("function method")
 def masked_select(self: Tensor, mask: Tensor) -> Tensor:
-    """The elements of ``self`` where ``mask`` holds, as a vector."""
+    """Return the elements of ``self`` where ``mask`` holds, as a vector."""
     return masking.masked_select(self, mask)
 
 
 @public("function method inplace")
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
+    """Return ``self`` with the elements of ``source``, in order, where ``mask`` holds."""
     return masking.masked_scatter(self, source, mask)
 
 
 @public("function method")
 def take(self: Tensor, index: Tensor) -> Tensor:
-    """The elements of the flattened ``self`` that ``index`` points to."""
+    """Return the elements of the flattened ``self`` that ``index`` points to."""
     check_taken("take", self, index)
     return index_along.take(self, index)
 
 
 @public("function method inplace")
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """``self`` with ``source`` in, or added to, places of the flattened tensor."""
+    """Return ``self`` with ``source`` in, or added to, places of the flattened tensor."""
     check_taken("put_", self, index)
     check_put(self, index, source)
     return index_along.put(self, source, index, accumulate)
@@ -234,7 +236,8 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
 
 @public("function method")
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
-    """The places of all elements that are not 0: one row each, or one vector per dimension."""
+    """Return the places of all elements that are not 0: one row each, or one vector per
+    dimension."""
     found = places(self if self._shape or not as_tuple else reshape(self, (1,)))
     if not as_tuple:
         return found
@@ -243,7 +246,7 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
 
 @public("function method")
 def argwhere(self: Tensor) -> Tensor:
-    """The places of all elements that are not 0, one row each."""
+    """Return the places of all elements that are not 0, one row each."""
     return places(self)
 
 
@@ -263,7 +266,7 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements, or slices of ``dim``, in order; where each went, how many."""
+    """Return the different elements, or slices of ``dim``, in order; where each went, how many."""
     if dim is not None:
         dim = wrapped(dim, self.ndim, of_scalars=False)
         check_slices(self, dim)

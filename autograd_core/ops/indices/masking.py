@@ -22,7 +22,7 @@ from autograd_core.ops.shaping.shape import reshape
     self=lambda g, mask: where(mask, 0, g),
 )
 def masked_fill(self, mask, *, value):
-    """``self`` with the number ``value`` where ``mask`` holds."""
+    """Return ``self`` with the number ``value`` where ``mask`` holds."""
     return np.where(_truth(mask), fitting_number(value, self.dtype), self)
 
 
@@ -35,7 +35,7 @@ def masked_fill(self, mask, *, value):
     broadcasts="self value",
 )
 def masked_fill_tensor(self, mask, value, /):
-    """``self`` with the one value of a tensor where ``mask`` holds."""
+    """Return ``self`` with the one value of a tensor where ``mask`` holds."""
     if value.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
@@ -55,7 +55,7 @@ def _truth(mask: Any) -> Any:
 
 
 def _both(mask: Any, x: Any) -> Any:
-    """Both in their common shape."""
+    """Return both in their common shape."""
     try:
         return np.broadcast_arrays(mask, x)
     except ValueError:
@@ -68,7 +68,7 @@ def _both(mask: Any, x: Any) -> Any:
     broadcasts="self",
 )
 def masked_select(self, mask, /):
-    """The elements of ``self`` where ``mask`` holds, as a vector; both broadcast."""
+    """Return the elements of ``self`` where ``mask`` holds, as a vector; both broadcast."""
     if mask.dtype != np.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
     mask, self = _both(mask, self)
@@ -80,7 +80,8 @@ def masked_select(self, mask, /):
     linear=True,
 )
 def place(self, mask, /, shape):
-    """Zeros, as ``mask`` and ``shape`` broadcast, with the elements of ``self`` where it holds."""
+    """Return zeros, as ``mask`` and ``shape`` broadcast, with the elements of ``self`` where it
+    holds."""
     result = np.zeros(np.broadcast_shapes(mask.shape, shape), self.dtype)
     result[np.broadcast_to(mask, result.shape)] = self
     return result
@@ -93,7 +94,7 @@ def place(self, mask, /, shape):
     broadcasts="self",
 )
 def masked_scatter(self, source, mask, /):
-    """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
+    """Return ``self`` with the elements of ``source``, in order, where ``mask`` holds."""
     if mask.dtype != np.bool_:
         raise RuntimeError(
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
@@ -115,6 +116,6 @@ def masked_scatter(self, source, mask, /):
 
 
 def _first(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
-    """The gradient of the elements that were used; 0 for those left over."""
+    """Return the gradient of the elements that were used; 0 for those left over."""
     used = masked_select(g, mask)
     return reshape(constant_pad_nd(used, (0, count(shape) - used.shape[0])), shape)

@@ -22,7 +22,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 def _places(index: Any, dim: int) -> tuple[Any, ...]:
-    """Where ``index`` points along ``dim``, as NumPy's advanced indexing takes it."""
+    """Return where ``index`` points along ``dim``, as NumPy's advanced indexing takes it."""
     index = at_least_1d(index)
     last = index.ndim - 1
     return tuple(
@@ -41,14 +41,15 @@ def _add_at(result: Any, index: Any, dim: int, x: Any) -> None:
 
 
 def _flat_places(index: Any, dim: int, x: Any) -> Any:
-    """Where ``index`` points along ``dim`` in the memory of ``x``, whose elements lie in order."""
+    """Return where ``index`` points along ``dim`` in the memory of ``x``, whose elements lie in
+    order."""
     steps = (step // x.itemsize for step in x.strides)
     pairs = zip(_places(index, dim), steps, strict=True)
     return functools.reduce(np.add, (p if step == 1 else p * step for p, step in pairs))
 
 
 def _like(index: Any, src: Any) -> Any:
-    """The part of ``src`` that ``index`` covers."""
+    """Return the part of ``src`` that ``index`` covers."""
     return at_least_1d(src)[tuple(slice(n) for n in at_least_1d(index).shape)]
 
 
@@ -91,7 +92,8 @@ def _check_sizes(size: Shape, shape: Shape, dim: int, src_shape: Shape | None, n
     linear=True,
 )
 def gather(self, index, /, dim):
-    """The elements of ``self`` that ``index`` points to along ``dim``, in the shape of that."""
+    """Return the elements of ``self`` that ``index`` points to along ``dim``, in the shape of
+    that."""
     _check(index, self, dim, name="input")
     if not index.size:
         return np.zeros(index.shape, self.dtype)
@@ -106,7 +108,7 @@ def gather(self, index, /, dim):
     linear=True,
 )
 def scatter_zeros(self, index, /, shape, dim):
-    """Zeros of ``shape`` to which ``self`` was added where ``index`` points."""
+    """Return zeros of ``shape`` to which ``self`` was added where ``index`` points."""
     result = np.zeros(shape, self.dtype)
     if index.size:
         _add_at(at_least_1d(result), index, dim, at_least_1d(self))
@@ -121,7 +123,7 @@ def scatter_zeros(self, index, /, shape, dim):
     node="ScatterBackward0",
 )
 def scatter(self, src, index, /, dim):
-    """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
+    """Return ``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
     _check(index, self, dim, src)
     result = np.array(self)
     if index.size:
@@ -135,7 +137,7 @@ def scatter(self, src, index, /, dim):
     node="ScatterBackward1",
 )
 def scatter_number(self, index, /, dim, value):
-    """``self`` with the number ``value`` where ``index`` points along ``dim``."""
+    """Return ``self`` with the number ``value`` where ``index`` points along ``dim``."""
     _check(index, self, dim)
     result = np.array(self)
     if index.size:
@@ -144,7 +146,8 @@ def scatter_number(self, index, /, dim, value):
 
 
 def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
-    """The gradient of ``src``, zero where ``index``, which may be smaller, does not reach."""
+    """Return the gradient of ``src``, zero where ``index``, which may be smaller, does not
+    reach."""
     found = gather(g, index, dim)
     if 0 in index.shape:
         return scatter_zeros(found, index, shape, dim)
@@ -152,7 +155,7 @@ def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
 
 
 def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
-    """``g`` with zeros behind it in each dimension, up to ``shape``."""
+    """Return ``g`` with zeros behind it in each dimension, up to ``shape``."""
     missing = [n - m for n, m in zip(shape or (1,), tuple(g.shape) or (1,), strict=True)]
     if any(missing):
         pad = tuple(n for each in missing[::-1] for n in (0, each))
@@ -166,7 +169,8 @@ def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
     linear=True,
 )
 def scatter_add(self, src, index, /, dim):
-    """``self`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
+    """Return ``self`` to which the elements of ``src`` were added where ``index`` points along
+    ``dim``."""
     _check(index, self, dim, src)
     result = np.array(self)
     if index.size:
@@ -179,7 +183,7 @@ _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximu
 
 
 def reduce_along(x: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
-    """``x`` with the elements of ``src`` that point to a place reduced into it."""
+    """Return ``x`` with the elements of ``src`` that point to a place reduced into it."""
     if reduce not in _UFUNCS:
         raise RuntimeError(
             "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
@@ -224,7 +228,7 @@ def reduce_slopes(
     include_self: bool,
     op: str = "scatter_reduce",
 ) -> tuple[Any, Any]:
-    """The gradients of ``x`` and of ``src``, both of which may take part in a place."""
+    """Return the gradients of ``x`` and of ``src``, both of which may take part in a place."""
     shape = tuple(src.shape)
     if 0 in index.shape:
         return g, scatter_zeros(gather(g, index, dim), index, shape, dim)
@@ -245,7 +249,7 @@ def reduce_slopes(
 
 
 def _number(x: Any, src: Any, index: Any, dim: int, include_self: bool) -> Any:
-    """How many elements meet in each place; at least one."""
+    """Return how many elements meet in each place; at least one."""
     number = scatter_zeros(zeros_of(src) + 1, index, tuple(x.shape), dim)
     return number + 1 if include_self else where(number == 0, 1, number)
 
@@ -277,7 +281,7 @@ def _product_slopes(
 
 @op(self=lambda g, message: _refuse(message), node="DelayedError")
 def differentiable_once(self, /, message):
-    """``self``, whose gradient is an error that says so in ``message``."""
+    """Return ``self``, whose gradient is an error that says so in ``message``."""
     return np.array(self)
 
 
@@ -292,7 +296,8 @@ def _refuse(message: str) -> Any:
     edges="self src",
 )
 def scatter_reduce(self, src, index, /, dim, reduce, include_self=True):
-    """``self`` with the elements of ``src`` that ``index`` points to a place reduced into it."""
+    """Return ``self`` with the elements of ``src`` that ``index`` points to a place reduced into
+    it."""
     if reduce == "mean":
         check_not_bool("scatter_gather_tensor_cpu_reduce_mean", self)
     return reduce_along(self, src, index, dim, reduce, include_self)

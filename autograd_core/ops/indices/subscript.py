@@ -35,7 +35,7 @@ _NOT_A_TUPLE: Final = (
 
 
 def getitem(x: Tensor, key: Any) -> Tensor:
-    """``x[key]``."""
+    """Return ``x[key]``."""
     part, picked = take_apart(x, key)
     if picked:
         return index.index(part, plain_indices(picked))
@@ -56,7 +56,8 @@ def setitem(x: Tensor, key: Any, value: Any) -> None:
 
 
 def take_apart(x: Tensor, key: Any) -> tuple[Tensor, Picked]:
-    """The view that the numbers, slices and Nones of ``key`` select, and what is to index it."""
+    """Return the view that the numbers, slices and Nones of ``key`` select, and what is to index
+    it."""
     kind = type(key)
     if kind is int:
         return _selected(x, 0, key, 0), []
@@ -105,7 +106,8 @@ def take_apart(x: Tensor, key: Any) -> tuple[Tensor, Picked]:
 
 
 def _stands_for_tuple(key: Any) -> bool:
-    """Whether ``key`` is a sequence that is read as a tuple: a short one of more than numbers."""
+    """Return whether ``key`` is a sequence that is read as a tuple: a short one of more than
+    numbers."""
     if isinstance(key, tuple):
         return True
     if isinstance(key, (Tensor, np.ndarray)) or not _is_sequence(key) or len(key) >= 32:
@@ -125,7 +127,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _readable(part: Any) -> Any:
-    """A part of a key as an int, a bool, or a tensor that is neither.
+    """Return a part of a key as an int, a bool, or a tensor that is neither.
 
     Raises:
         IndexError: it is no index; in PyTorch's words.
@@ -144,7 +146,8 @@ def _readable(part: Any) -> Any:
 
 
 def _number_of(part: Tensor) -> Any:
-    """The number in a 0-d tensor of whole numbers, True or False in a 0-d mask, else ``part``."""
+    """Return the number in a 0-d tensor of whole numbers, True or False in a 0-d mask, else
+    ``part``."""
     if part._shape or part.dtype.is_floating_point:
         return part
     number = part.item()
@@ -152,7 +155,7 @@ def _number_of(part: Tensor) -> Any:
 
 
 def _index_tensor(sequence: Any) -> Tensor:
-    """Numbers as a tensor of int64, truth values and uint8 as a mask."""
+    """Return numbers as a tensor of int64, truth values and uint8 as a mask."""
     if isinstance(sequence, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(sequence).__name__}'")
     if isinstance(sequence, np.ndarray):
@@ -167,13 +170,13 @@ def _index_tensor(sequence: Any) -> Tensor:
 
 
 def type_name(value: Any) -> str:
-    """What C calls the type of ``value``: NumPy's with the name of their module."""
+    """Return what C calls the type of ``value``: NumPy's with the name of their module."""
     kind = type(value)
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
 def _covers(part: Any) -> int:
-    """How many dimensions this part of a key takes up."""
+    """Return how many dimensions this part of a key takes up."""
     return part.ndim if isinstance(part, Tensor) and part.dtype in _MASKS else 1
 
 
@@ -226,7 +229,7 @@ def _index_of(number: Any) -> int:
 
 
 def _positions(picked: list[tuple[int, Tensor, int]]) -> Picked:
-    """Tensors for certain dimensions as one index, with whole slices between them."""
+    """Return tensors for certain dimensions as one index, with whole slices between them."""
     indices: Picked = []
     covered = 0
     for dim, part, number in picked:
@@ -237,7 +240,7 @@ def _positions(picked: list[tuple[int, Tensor, int]]) -> Picked:
 
 
 def plain_indices(indices: Iterable[Any]) -> Held:
-    """Tensors as NumPy's advanced indexing takes them: numbers, or masks of truth values.
+    """Return tensors as NumPy's advanced indexing takes them: numbers, or masks of truth values.
 
     Raises:
         IndexError: a tensor has another dtype.
@@ -265,8 +268,8 @@ def _plain(part: Tensor) -> Any:
 def checked_places(
     x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
 ) -> Held:
-    """Where in ``x``, as NumPy takes it, to put ``values``, which must have its dtype; but the one
-    value for what a mask picks may have any."""
+    """Return where in ``x``, as NumPy takes it, to put ``values``, which must have its dtype; but
+    the one value for what a mask picks may have any."""
     parts = [part for part in indices if isinstance(part, Tensor)]
     one_mask = len(parts) == 1 and parts[0].dtype in _MASKS and values.numel() == 1
     if one_mask and not accumulate:
@@ -290,7 +293,7 @@ def checked_places(
 
 
 def _assignable(x: Tensor, value: Any) -> Tensor:
-    """``value`` as a tensor; a number, of the dtype of ``x``."""
+    """Return ``value`` as a tensor; a number, of the dtype of ``x``."""
     if isinstance(value, Tensor):
         return value
     if not isinstance(value, (bool, int, float, complex, np.integer)):
@@ -303,20 +306,20 @@ def _assignable(x: Tensor, value: Any) -> Tensor:
 
 
 def unsqueezing(key: Any) -> Any:
-    """``key``, but for True, to which all of a tensor can be assigned as to ``x[None]``."""
+    """Return ``key``, but for True, to which all of a tensor can be assigned as to ``x[None]``."""
     return None if key is True else key
 
 
 def without_leading_ones(value: Tensor) -> Tensor:
-    """``value`` without the dimensions of size 1 in front."""
+    """Return ``value`` without the dimensions of size 1 in front."""
     size = value._shape
     first = next((dim for dim, n in enumerate(size) if n != 1), len(size))
     return shape.view(value, size[first:]) if first else value
 
 
 def _fitting(value: Tensor, size: tuple[int, ...]) -> Tensor:
-    """``value`` without the dimensions of size 1 in front that ``size`` lacks; checked to stretch
-    to ``size``."""
+    """Return ``value`` without the dimensions of size 1 in front that ``size`` lacks; checked to
+    stretch to ``size``."""
     extra = max(value.dim() - len(size), 0)
     if extra and value._shape[:extra] == (1,) * extra:
         value = shape.view(value, value._shape[extra:])

@@ -41,7 +41,7 @@ class Trellis(NamedTuple):
 def trellis(
     shape: tuple[int, ...], targets: Any, input_lengths: Any, target_lengths: Any, blank: int
 ) -> Trellis:
-    """The trellis for log probabilities of ``shape`` (T, N, C) and targets (N, S)."""
+    """Return the trellis for log probabilities of ``shape`` (T, N, C) and targets (N, S)."""
     steps, batch, classes = shape
     length, inputs = np.asarray(target_lengths), np.asarray(input_lengths)
     states = 2 * int(length.max(initial=0)) + 1
@@ -74,7 +74,8 @@ def _skips(labels: Array, blank: int) -> tuple[Array, Array]:
 
 
 def _ways(emitted: Any, skips: tuple[Array, Array], batch: int, states: int) -> Any:
-    """The logarithm of the probability of all ways to each state at each time, (T, N, S + 2)."""
+    """Return the logarithm of the probability of all ways to each state at each time, (T, N, S +
+    2)."""
     rows = np.arange(batch)[:, None]
     start = np.where(np.arange(states) < 2, np.arange(states), states)[None]
     first = index(constant_pad_nd(index(emitted, (0,)), (0, 1), _NEVER), (rows, start))
@@ -105,8 +106,9 @@ def _likelihood(ways: Any, ends: Any) -> Any:
         normalized=True,
 )  # fmt: skip
 def ctc_loss(log_probs, /, targets, input_lengths, target_lengths, blank):
-    """Minus the logarithm of the probability that ``log_probs`` (T, N, C), log probabilities of
-    classes at each time, spells ``targets`` (N, S): with repeats, and blanks anywhere between."""
+    """Return minus the logarithm of the probability that ``log_probs`` (T, N, C), log probabilities
+    of classes at each time, spells ``targets`` (N, S): with repeats, and blanks anywhere between.
+    """
     check_implemented("ctc_loss_cpu", log_probs, half=False)
     plan = trellis(log_probs.shape, targets, input_lengths, target_lengths, blank)
     found = -_likelihood(
@@ -124,7 +126,7 @@ def _size(plan: Trellis) -> tuple[int, int]:
 
 
 def ctc_gradient(g: Any, x: Any, input_lengths: Any, plan: Trellis) -> Any:
-    """The probability of each class at each time, less what it is given the targets.
+    """Return the probability of each class at each time, less what it is given the targets.
 
     The derivative is the second term alone.  The first, which PyTorch adds, makes no difference
     behind a ``log_softmax``; with it this is the gradient of the scores that were normalized.

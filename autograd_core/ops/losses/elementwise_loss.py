@@ -22,7 +22,7 @@ from autograd_core.ops.reductions.reduce import count
 
 
 def reduced(losses: Any, reduction: str) -> Any:
-    """Arrays: the mean or the sum of ``losses``, or all of them."""
+    """Return the mean or the sum of ``losses``, or all of them, as arrays."""
     if reduction == "none":
         return losses
     total = np.add.reduce(losses, axis=None)
@@ -30,7 +30,7 @@ def reduced(losses: Any, reduction: str) -> Any:
 
 
 def share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
-    """The gradient of each loss, given that of the reduced loss."""
+    """Return the gradient of each loss, given that of the reduced loss."""
     return g / count(shape) if reduction == "mean" else g
 
 
@@ -45,8 +45,8 @@ def share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
     broadcasts="self target",
 )
 def smooth_l1_loss(self, target, /, reduction="mean", beta=1.0):
-    """Half the squared difference over ``beta``, but from ``beta`` on the difference less half of
-    ``beta``."""
+    """Return half the squared difference over ``beta``, but from ``beta`` on the difference less
+    half of ``beta``."""
     self, target = promoted(self, target)
     check_implemented("smooth_l1_cpu", self)
     distance = np.abs(self - target)
@@ -55,7 +55,7 @@ def smooth_l1_loss(self, target, /, reduction="mean", beta=1.0):
 
 
 def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: float) -> Any:
-    """The gradient of ``x``: its difference over ``beta``, between -1 and 1."""
+    """Return the gradient of ``x``: its difference over ``beta``, between -1 and 1."""
     slope = hardtanh((x - target) / max(beta, 1e-300))
     return share(g, x.shape, reduction) * slope
 
@@ -70,7 +70,8 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: f
     broadcasts="self target",
 )
 def huber_loss(self, target, /, reduction="mean", delta=1.0):
-    """Half the squared difference, but beyond ``delta`` growing on with the slope it has there."""
+    """Return half the squared difference, but beyond ``delta`` growing on with the slope it has
+    there."""
     one, other = promoted(self, target)
     check_castable(one, self)
     check_implemented("huber_cpu", one)
@@ -81,7 +82,7 @@ def huber_loss(self, target, /, reduction="mean", delta=1.0):
 
 
 def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: float) -> Any:
-    """The gradient of ``x``: its difference, between ``-delta`` and ``delta``."""
+    """Return the gradient of ``x``: its difference, between ``-delta`` and ``delta``."""
     check_found(x, target)
     return share(g, x.shape, reduction) * hardtanh(x - target, min_val=-delta, max_val=delta)
 
@@ -93,7 +94,7 @@ def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: floa
     broadcasts="self",
 )
 def soft_margin_loss(self, target, /, reduction="mean"):
-    """``log(1 + exp(-target * self))`` for targets 1 and -1."""
+    """Return ``log(1 + exp(-target * self))`` for targets 1 and -1."""
     if self.dtype.kind != "f":
         _check_sign(self)
         check_castable(np.zeros(0, np.float32), self)
@@ -101,7 +102,7 @@ def soft_margin_loss(self, target, /, reduction="mean"):
 
 
 def margin_slope(x: Any, target: Any) -> Any:
-    """The derivative of the loss by the scores ``x``."""
+    """Return the derivative of the loss by the scores ``x``."""
     _check_sign(target)
     return -(target * sigmoid(-(target * x)))
 
@@ -122,7 +123,8 @@ def _check_sign(x: Any) -> None:
     broadcasts="self target",
 )
 def binary_cross_entropy(self, target, weight=None, /, reduction="mean"):
-    """``-(target * log(self) + (1 - target) * log(1 - self))``, each logarithm at least -100."""
+    """Return ``-(target * log(self) + (1 - target) * log(1 - self))``, each logarithm at least
+    -100."""
     check_found(self, target)
     check_implemented("binary_cross_entropy", self)
     if np.any((self < 0) | (self > 1)):
@@ -136,7 +138,7 @@ def binary_cross_entropy(self, target, weight=None, /, reduction="mean"):
 
 
 def weighted(losses: Any, weight: Any) -> Any:
-    """``losses`` times ``weight``, if there is one."""
+    """Return ``losses`` times ``weight``, if there is one."""
     return losses if weight is None else losses * weight
 
 
@@ -176,7 +178,7 @@ def _logits_losses(x: Any, target: Any, pos_weight: Any) -> Any:
 
 @in_blocks
 def logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
-    """The derivative of the loss by the scores ``x``."""
+    """Return the derivative of the loss by the scores ``x``."""
     if pos_weight is None:
         return sigmoid(x) - target
     positive = target * pos_weight

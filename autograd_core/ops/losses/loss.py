@@ -28,7 +28,7 @@ from autograd_core.ops.reductions.reduce import count
     ),
 )
 def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
-    """Minus the entry of ``self`` that ``target`` points to, averaged, summed or neither.
+    """Return minus the entry of ``self`` that ``target`` points to, averaged, summed or neither.
 
     Args:
         self: log probabilities, (N, C), (C,) or (N, C, ...).
@@ -70,7 +70,8 @@ def nll_loss2d(self, target, weight=None, /, reduction="mean", ignore_index=-100
 def nll_loss_backward(
     grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
 ):
-    """The gradient of :func:`nll_loss`, of ``shape``, for that of the loss, ``grad_output``."""
+    """Return the gradient of :func:`nll_loss`, of ``shape``, for that of the loss,
+    ``grad_output``."""
     return _slopes(grad_output, target, weight, shape, reduction, ignore_index)
 
 
@@ -83,7 +84,7 @@ def nll_loss_backward(
 def nll_loss2d_backward(
     grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
 ):
-    """The gradient of :func:`nll_loss2d`, of ``shape``, for that of the loss."""
+    """Return the gradient of :func:`nll_loss2d`, of ``shape``, for that of the loss."""
     return _slopes(grad_output, target, weight, shape, reduction, ignore_index)
 
 
@@ -126,7 +127,8 @@ def check_labels(target: Any) -> None:
 def _picked(
     shape: tuple[int, ...], kind: Any, target: Any, weight: Any, ignore_index: int
 ) -> tuple[Any, Any, int]:
-    """Where the targets are in an array of ``shape``, how much each counts, and the class axis."""
+    """Return where the targets are in an array of ``shape``, how much each counts, and the class
+    axis."""
     axis = 1 if len(shape) > 1 else 0
     if weight is not None and weight.shape != (shape[axis],):
         raise RuntimeError(
@@ -173,7 +175,7 @@ def _check_sizes(shape: tuple[int, ...], target: Any) -> None:
 
 
 def _entries(x: Any, index: Any, axis: int) -> Any:
-    """What ``index`` picks along ``axis``."""
+    """Return what ``index`` picks along ``axis``."""
     if axis and x.ndim == 2:  # the usual case, and five times as fast
         return x[np.arange(len(index)), index]
     return np.take_along_axis(x, np.expand_dims(index, axis), axis).squeeze(axis)
@@ -185,7 +187,7 @@ def _entries(x: Any, index: Any, axis: int) -> Any:
     broadcasts="self target",
 )
 def mse_loss(self, target, /, reduction="mean"):
-    """The squared difference of two tensors of one shape, averaged, summed or neither."""
+    """Return the squared difference of two tensors of one shape, averaged, summed or neither."""
     self, target = promoted(self, target)
     check_implemented("mse_cpu", self)
     squares = np.square(self - target)
@@ -196,5 +198,5 @@ def mse_loss(self, target, /, reduction="mean"):
 
 
 def mse_loss_backward(g: Any, x: Any, target: Any, reduction: str) -> Any:
-    """Twice the difference, times the gradient of the loss."""
+    """Return twice the difference, times the gradient of the loss."""
     return g * (2 / (count(x.shape) or 1) if reduction == "mean" else 2) * (x - target)

@@ -39,7 +39,7 @@ def multi_margin_loss(self, target, weight=None, /, p=1, margin=1.0, reduction="
 def multi_margin_loss_backward(
     g: Any, x: Any, target: Any, weight: Any, p: int, margin: float, reduction: str
 ) -> Any:
-    """The gradient of the scores."""
+    """Return the gradient of the scores."""
     rows, classes = x.shape
     index = _column(target)
     right = take_along(x, index, 1, True)
@@ -82,13 +82,13 @@ def multilabel_margin_loss(self, target, /, reduction="mean"):
 
 
 def _wanted(target: Any) -> tuple[Any, Any]:
-    """Which entries of the list of labels count, and the labels, 0 for those that do not."""
+    """Return which entries of the list of labels count, and the labels, 0 for those that do not."""
     wanted = np.minimum.accumulate(target >= 0, 1)
     return wanted, np.where(wanted, target, 0)
 
 
 def _pairs(wanted: Any, labels: Any) -> Any:
-    """1 for every pair of a label that counts and a class that is none, (N, C, C)."""
+    """Return 1 for every pair of a label that counts and a class that is none, (N, C, C)."""
     is_label = np.zeros(labels.shape, bool)
     rows = np.broadcast_to(np.arange(len(labels))[:, None], labels.shape)
     is_label[rows[wanted], labels[wanted]] = True
@@ -96,13 +96,13 @@ def _pairs(wanted: Any, labels: Any) -> Any:
 
 
 def multilabel_margin_loss_backward(g: Any, x: Any, target: Any, reduction: str) -> Any:
-    """The gradient of the scores, which is constant wherever it exists."""
+    """Return the gradient of the scores, which is constant wherever it exists."""
     slope = _slope(x, target, reduction)
     return (reshape(g, (-1, 1)) if reduction == "none" else g) * slope
 
 
 def _slope_along(g: Any, x: Any, target: Any, reduction: str) -> Any:
-    """How the losses change where the scores change by ``g``."""
+    """Return how the losses change where the scores change by ``g``."""
     return sum_dim(g * _slope(x, target, reduction), 1 if reduction == "none" else (0, 1))
 
 

@@ -53,7 +53,8 @@ def check_operands(q: Any, k: Any, v: Any, mask: Any) -> None:
     of="scaled_dot_product_attention",
 )
 def attention(query, key, value, attn_mask=None, /, is_causal=False, scale=1.0):
-    """``softmax(scale * query @ key.T + attn_mask) @ value`` for batches (N, heads, length, size).
+    """Return ``softmax(scale * query @ key.T + attn_mask) @ value`` for batches (N, heads, length,
+    size).
 
     ``is_causal`` lets no query see keys that come after it.
     """
@@ -68,7 +69,7 @@ def attention(query, key, value, attn_mask=None, /, is_causal=False, scale=1.0):
 
 
 def _weights(q: Any, k: Any, mask: Any, is_causal: bool, scale: float) -> Any:
-    """How much each query takes from each key."""
+    """Return how much each query takes from each key."""
     scores = matmul(q, transpose(k, -2, -1)) * scale
     if mask is not None:
         scores = scores + mask
@@ -82,7 +83,7 @@ def _weights(q: Any, k: Any, mask: Any, is_causal: bool, scale: float) -> Any:
 def attention_backward(
     g: Any, q: Any, k: Any, v: Any, mask: Any, is_causal: bool, scale: float
 ) -> tuple[Any, Any, Any]:
-    """The gradients of queries, keys and values; the weights are computed again."""
+    """Return the gradients of queries, keys and values; the weights are computed again."""
     weights = _weights(q, k, mask, is_causal, scale)
     g_weights = matmul(g, transpose(v, -2, -1))
     g_scores = weights * (g_weights - sum_dim(g_weights * weights, -1, True)) * scale

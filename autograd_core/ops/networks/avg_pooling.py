@@ -32,7 +32,7 @@ def avg_pool2d(
     self, /, kernel_size, stride, padding=(0, 0), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
 ):  # fmt: skip
-    """The mean of each window of images (..., H, W)."""
+    """Return the mean of each window of images (..., H, W)."""
     if self.dtype != np.int64:
         check_implemented("avg_pool2d", self)
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
@@ -58,7 +58,7 @@ def avg_pool3d(
     self, /, kernel_size, stride, padding=(0, 0, 0), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
 ):  # fmt: skip
-    """The mean of each window of volumes (..., D, H, W)."""
+    """Return the mean of each window of volumes (..., D, H, W)."""
     if self.dtype != np.int64:
         check_implemented("avg_pool3d_out_frame", self, half=False)
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
@@ -97,7 +97,7 @@ def _one_dimension(windows: Windows, axis: int) -> Windows:
 def _counts(
     windows: Windows, size: Any, output: Any, include_pad: bool, divisor: int | None, kind: Any
 ) -> Any:
-    """What the sum of each window is divided by; to be read only."""
+    """Return what the sum of each window is divided by; to be read only."""
     if divisor is not None:
         return np.array(divisor).astype(kind)
     result = np.ones(())
@@ -121,7 +121,7 @@ def _counts(
 def avg_pool_backward(
     self, /, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):
-    """The gradient, of ``shape``, of what was averaged."""
+    """Return the gradient, of ``shape``, of what was averaged."""
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
     axis = len(shape) - len(kernel_size)
     size, output = shape[axis:], self.shape[axis:]

@@ -13,7 +13,7 @@ from autograd_core.ops.shaping.shape import reshape
 
 
 def per_channel(x: Any, ndim: int) -> Any:
-    """A vector (C,), arrays or tensors, beside inputs (N, C, ...) of ``ndim`` dimensions."""
+    """Return a vector (C,), arrays or tensors, beside inputs (N, C, ...) of ``ndim`` dimensions."""
     return reshape(x, (1, -1, *(1,) * (ndim - 2)))
 
 
@@ -34,7 +34,8 @@ def _axes(ndim: int) -> tuple[int, ...]:
 def batch_norm(
     input, weight=None, bias=None, running_mean=None, running_var=None, /, training=True, eps=1e-5
 ):
-    """``input`` (N, C, ...) with mean 0 and variance 1 in every channel, then scaled and shifted.
+    """Return ``input`` (N, C, ...) with mean 0 and variance 1 in every channel, then scaled and
+    shifted.
 
     Mean and variance are the input's own while ``training``, else those given.  ``result1`` and
     ``result2``, the reciprocal standard deviation, are (C,).
@@ -61,7 +62,7 @@ _BLOCK: Final = 1 << 15  # elements whose intermediate results stay in the cache
 
 
 def _in_rows(x: Any) -> bool:
-    """Whether ``x`` is an array (N, C, ...) of rows long enough for BLAS to add up."""
+    """Return whether ``x`` is an array (N, C, ...) of rows long enough for BLAS to add up."""
     return type(x) is np.ndarray and x.ndim > 2 and x.size > 0 and x.flags.c_contiguous
 
 
@@ -79,7 +80,7 @@ def _normalized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, A
 
 
 def _affine(x: Any, weight: Any, bias: Any) -> Any:
-    """A fresh array, scaled and shifted per channel in its place."""
+    """Return a fresh array, scaled and shifted per channel in its place."""
     if weight is not None:
         x *= per_channel(weight, x.ndim)
     if bias is not None:
@@ -96,7 +97,7 @@ def batch_norm_backward(
     training: bool,
     needs: tuple[bool, bool, bool],
 ) -> tuple[Any, Any, Any]:
-    """The gradients of input, weight and bias.
+    """Return the gradients of input, weight and bias.
 
     Outside of training mean and variance are constants, and take no gradient on.
     """
@@ -175,8 +176,8 @@ def _backward_by_samples(
     node="NativeGroupNormBackward0",
 )
 def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
-    """``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled
-    and shifted per channel.
+    """Return ``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then
+    scaled and shifted per channel.
 
     ``result1`` and ``result2`` are (N, num_groups, 1).
     """
@@ -217,7 +218,7 @@ def group_norm_backward(
     num_groups: int,
     needs: tuple[bool, bool, bool],
 ) -> tuple[Any, Any, Any]:
-    """The gradients of input, weight and bias."""
+    """Return the gradients of input, weight and bias."""
     g_ans, g_mean, g_rstd = g
     grouped = _groups(x.shape, num_groups)
     normalized = (reshape(x, grouped) - mean) * rstd

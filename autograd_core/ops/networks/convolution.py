@@ -31,7 +31,8 @@ from autograd_core.ops.reductions.reduce import sum_dim
     node="ConvolutionBackward0",
 )
 def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
-    """Images ``input`` (N, C, ...) under the kernels ``weight`` (O, C / groups, ...): (N, O, ...).
+    """Return images ``input`` (N, C, ...) under the kernels ``weight`` (O, C / groups, ...): (N, O,
+    ...).
 
     Groups of channels are convolved separately.
     """
@@ -73,7 +74,7 @@ def _convolved(input: Any, weight: Any, bias: Any, windows: Windows, groups: int
     linear=True,
 )
 def convolution_input(grad_output, weight, /, shape, stride, padding, dilation, groups):
-    """The gradient, of ``shape``, of the images that :func:`convolution` was given."""
+    """Return the gradient, of ``shape``, of the images that :func:`convolution` was given."""
     windows = Windows(weight.shape[2:], stride, padding, dilation)
     parts = _parts(shape, weight.shape, windows)
     if not parts:
@@ -111,7 +112,7 @@ def _input_gradient(
     linear=True,
 )
 def convolution_weight(grad_output, input, /, shape, stride, padding, dilation, groups):
-    """The gradient, of ``shape``, of the kernels that :func:`convolution` was given."""
+    """Return the gradient, of ``shape``, of the kernels that :func:`convolution` was given."""
     windows = Windows(shape[2:], stride, padding, dilation)
     result: Any = None
     for part in _parts(input.shape, shape, windows) or [slice(None)]:
@@ -133,8 +134,8 @@ _COLUMNS: Final = 1 << 19  # elements of columns that are made at a time
 
 
 def _parts(shape: tuple[int, ...], kernels: tuple[int, ...], windows: Windows) -> list[slice]:
-    """Which of the images of ``shape`` to take together, so that columns stay in the cache and
-    their memory does not grow with the batch; none: all of them."""
+    """Return which of the images of ``shape`` to take together, so that columns stay in the cache
+    and their memory does not grow with the batch; none: all of them."""
     count, channels, *size = shape
     output = windows.output_size(tuple(size))
     each = channels * math.prod(kernels[2:]) * math.prod(max(n, 0) for n in output)
@@ -145,13 +146,14 @@ def _parts(shape: tuple[int, ...], kernels: tuple[int, ...], windows: Windows) -
 
 
 def _is_each(shape: tuple[int, ...], groups: int) -> bool:
-    """Whether kernels of ``shape`` have so few weights that each image gets its own product."""
+    """Return whether kernels of ``shape`` have so few weights that each image gets its own
+    product."""
     return math.prod(shape[1:]) <= 4 * (shape[0] // groups)
 
 
 def _columns(x: Any, windows: Windows, groups: int, each: bool) -> tuple[Any, tuple[int, ...]]:
-    """What lies in each window, (groups, C / groups * kernel, windows * N), or, of each image,
-    (N, groups, C / groups * kernel, windows); and how many windows there are."""
+    """Return what lies in each window, (groups, C / groups * kernel, windows * N), or, of each
+    image, (N, groups, C / groups * kernel, windows); and how many windows there are."""
     images = x if each else _channels_first(x)
     size = x.shape[2:]
     output = windows.output_size(size)
@@ -178,7 +180,7 @@ def _columns(x: Any, windows: Windows, groups: int, each: bool) -> tuple[Any, tu
 
 
 def _rows(grad: Any, groups: int, each: bool) -> Any:
-    """The gradient of the output, (N, O, ...), as :func:`_columns` has the windows."""
+    """Return the gradient of the output, (N, O, ...), as :func:`_columns` has the windows."""
     count, outputs, *size = grad.shape
     if each:
         return grad.reshape(count, groups, outputs // groups, math.prod(size))
@@ -205,7 +207,7 @@ def _per_channel(bias: Any, ndim: int) -> Any:
 
 
 def over_channels(g: Any) -> Any:
-    """The gradient of a bias: all but the channels summed."""
+    """Return the gradient of a bias: all but the channels summed."""
     return sum_dim(g, (0, *range(2, g.ndim)))
 
 
@@ -230,8 +232,8 @@ def over_channels(g: Any) -> Any:
 def conv_transpose(
     input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1, output_padding=()
 ):
-    """Images (N, C, ...) spread by kernels (C, O / groups, ...): (N, O, ...), what a convolution
-    of those kernels would make (N, C, ...) of."""
+    """Return images (N, C, ...) spread by kernels (C, O / groups, ...): (N, O, ...), what a
+    convolution of those kernels would make (N, C, ...) of."""
     _check_dtypes(input, weight)
     if bias is not None:
         check_castable(bias, input)
@@ -274,7 +276,7 @@ def conv_transpose(
 
 
 def _reached(g: Any, stride: tuple[int, ...], output_padding: tuple[int, ...]) -> Any:
-    """``g`` without the steps of output padding that no kernel reaches."""
+    """Return ``g`` without the steps of output padding that no kernel reaches."""
     beyond = [extra // step * step for extra, step in zip(output_padding, stride, strict=True)]
     if not any(beyond):
         return g

@@ -14,7 +14,7 @@ from autograd_core.ops.networks.unpooling import at_indices, from_indices
 
 
 def _starts(samples: Any, size: int, count: int, kernel: int) -> Any:
-    """Where the windows along one dimension begin, (planes, count)."""
+    """Return where the windows along one dimension begin, (planes, count)."""
     step = (size - kernel) / (count - 1) if count > 1 else 0.0
     numbers = np.arange(count)
     begins = ((numbers + samples[:, None]) * step).astype(np.int64)
@@ -60,8 +60,8 @@ def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
     node="FractionalMaxPool2DBackward0",
 )
 def fractional_max_pool2d(self, /, kernel_size, output_size, samples):
-    """The largest elements of windows of images, and where they are; ``samples`` (N, C, 2), from
-    0 to 1, say where windows begin."""
+    """Return the largest elements of windows of images, and where they are; ``samples`` (N, C, 2),
+    from 0 to 1, say where windows begin."""
     return _largest(self, kernel_size, output_size, samples)
 
 
@@ -76,5 +76,6 @@ def fractional_max_pool2d(self, /, kernel_size, output_size, samples):
     node="FractionalMaxPool3DBackward0",
     )  # fmt: skip
 def fractional_max_pool3d(self, /, kernel_size, output_size, samples):
-    """The largest elements of windows of volumes, and where they are; ``samples`` (N, C, 3)."""
+    """Return the largest elements of windows of volumes, and where they are; ``samples`` (N, C,
+    3)."""
     return _largest(self, kernel_size, output_size, samples)

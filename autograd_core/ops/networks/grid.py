@@ -34,8 +34,8 @@ _WEIGHTS: dict[str, tuple[int, list[list[float]]]] = {
 
 
 def _reflected(places: Any, low: float, high: float) -> tuple[Any, Any]:
-    """Places mirrored until they lie between ``low`` and ``high``, and in which direction they
-    then move."""
+    """Return places mirrored until they lie between ``low`` and ``high``, and in which direction
+    they then move."""
     span = high - low
     if span == 0:
         return np.zeros_like(places), np.zeros_like(places)
@@ -48,7 +48,7 @@ def _reflected(places: Any, low: float, high: float) -> tuple[Any, Any]:
 
 
 def _padded(places: Any, size: int, padding: str, align_corners: bool) -> tuple[Any, Any]:
-    """Places brought inside as ``padding`` says, and their slope there."""
+    """Return places brought inside as ``padding`` says, and their slope there."""
     if padding == "zeros":
         return places, np.ones_like(places)
     slope: Any = 1.0
@@ -104,7 +104,8 @@ def _taps(
 
 
 def _slopes(g: Any, x: Any, grid: Any, options: tuple[str, str, bool], orders: Any) -> Any:
-    """The gradient of ``grid``: one more derivative along each dimension, weighed by ``g``."""
+    """Return the gradient of ``grid``: one more derivative along each dimension, weighed by
+    ``g``."""
     return stack(
         [
             sum_dim(g * sampled_at(x, grid, *options, tuple(raised)), 1)
@@ -132,7 +133,8 @@ _GRID_RULES: dict[str, Any] = {
     node="GridSampler2DBackward0",
 )
 def grid_sampler_2d(input, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
-    """The images ``input`` (N, C, H, W) at the places ``grid`` (N, h, w, 2): x and y from -1 to 1.
+    """Return the images ``input`` (N, C, H, W) at the places ``grid`` (N, h, w, 2): x and y from -1
+    to 1.
 
     Args:
         mode: "nearest", "bilinear" or "bicubic".
@@ -148,7 +150,7 @@ def grid_sampler_2d(input, grid, /, mode="bilinear", padding_mode="zeros", align
     node="GridSampler3DBackward0",
 )
 def grid_sampler_3d(input, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
-    """The volumes ``input`` (N, C, D, H, W) at the places ``grid`` (N, d, h, w, 3)."""
+    """Return the volumes ``input`` (N, C, D, H, W) at the places ``grid`` (N, d, h, w, 3)."""
     _check_dtypes("grid_sampler_3d_cpu", input, grid)
     return _sampled(input, grid, mode, padding_mode, align_corners, (0, 0, 0))
 
@@ -177,7 +179,7 @@ def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool, orders: Se
     ),
 )
 def sampled_at(self, grid, /, mode, padding_mode, align_corners, orders):
-    """The derivative of :func:`grid_sampler_2d` by the places, ``orders`` times along each
+    """Return the derivative of :func:`grid_sampler_2d` by the places, ``orders`` times along each
     dimension of the image."""
     return _sampled(self, grid, mode, padding_mode, align_corners, orders)
 
@@ -191,8 +193,8 @@ def sampled_at(self, grid, /, mode, padding_mode, align_corners, orders):
     ),
 )
 def spread_from(self, grid, /, shape, mode, padding_mode, align_corners, orders):
-    """Images of ``shape`` to which ``self`` was added in the places and by the weights with which
-    :func:`sampled_at` looks them up."""
+    """Return images of ``shape`` to which ``self`` was added in the places and by the weights with
+    which :func:`sampled_at` looks them up."""
     batch, channels, *size = shape
     result = np.zeros((batch, channels, prod(size)), self.dtype)
     rows, columns = np.arange(batch)[:, None, None], np.arange(channels)[None, :, None]
@@ -203,7 +205,7 @@ def spread_from(self, grid, /, shape, mode, padding_mode, align_corners, orders)
 
 
 def _base(size: Sequence[int], align_corners: bool, kind: Any) -> Any:
-    """The places of all elements, from -1 to 1, and a one: (elements, dims + 1)."""
+    """Return the places of all elements, from -1 to 1, and a one: (elements, dims + 1)."""
     sides = []
     for n in size:
         side = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
@@ -217,8 +219,8 @@ def _base(size: Sequence[int], align_corners: bool, kind: Any) -> Any:
     linear=True,
 )
 def affine_grid_generator(theta, /, size, align_corners=False):
-    """Where the affine maps ``theta`` (N, dims, dims + 1) take the places of images of ``size``
-    (N, C, ...)."""
+    """Return where the affine maps ``theta`` (N, dims, dims + 1) take the places of images of
+    ``size`` (N, C, ...)."""
     base = _base(size[2:], align_corners, theta.dtype)
     return (base @ theta.swapaxes(1, 2)).reshape(size[0], *size[2:], len(size) - 2)
 
@@ -228,6 +230,6 @@ def affine_grid_generator(theta, /, size, align_corners=False):
     linear=True,
 )
 def affine_grid_sums(self, /, size, align_corners):
-    """The gradient of the maps from that of the places."""
+    """Return the gradient of the maps from that of the places."""
     flat = self.reshape(size[0], prod(size[2:]), len(size) - 2)
     return flat.swapaxes(1, 2) @ _base(size[2:], align_corners, self.dtype)

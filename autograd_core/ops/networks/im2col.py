@@ -21,7 +21,8 @@ from autograd_core.ops.networks.windows import Windows
     node="Im2ColBackward0",
 )
 def im2col(self, /, kernel_size, dilation, padding, stride):
-    """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
+    """Return what lies in each window of images (N, C, H, W), as columns (N, C * h * w,
+    windows)."""
     if self.dtype != np.bool_:
         check_implemented("im2col_out_cpu", self)
     if self.ndim == 3:
@@ -57,7 +58,7 @@ def _listed(numbers: tuple[int, ...]) -> str:
     node="Col2ImBackward0",
 )
 def col2im(self, /, output_size, kernel_size, dilation, padding, stride):
-    """Columns as :func:`im2col` makes them, added up where windows overlap."""
+    """Return columns as :func:`im2col` makes them, added up where windows overlap."""
     if self.dtype != np.bool_:
         check_implemented("col2im_out_cpu", self)
     if self.ndim == 2:

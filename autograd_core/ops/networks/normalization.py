@@ -15,8 +15,8 @@ _USUAL: Final = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 def normalized_in(kernel: str, x: Any, *parameters: Any) -> tuple[Any, Any]:
-    """The dtype to compute in, float32 for half numbers, whose squares overflow; and that of the
-    statistics, which is that of the parameters.
+    """Return the dtype to compute in, float32 for half numbers, whose squares overflow; and that of
+    the statistics, which is that of the parameters.
 
     Raises:
         RuntimeError: theirs is another than that of ``x``, and not float32 beside half numbers.
@@ -38,7 +38,7 @@ def normalized_in(kernel: str, x: Any, *parameters: Any) -> tuple[Any, Any]:
 
 
 def settled(result: Any, mean: Any, rstd: Any, kind: Any, of_statistics: Any) -> tuple[Any, ...]:
-    """What was computed in one dtype, in those that results and statistics have."""
+    """Return what was computed in one dtype, in those that results and statistics have."""
     if result.dtype is kind is of_statistics:
         return result, mean, rstd
     mean, rstd = (each.astype(of_statistics, copy=False) for each in (mean, rstd))
@@ -55,7 +55,8 @@ def settled(result: Any, mean: Any, rstd: Any, kind: Any, of_statistics: Any) ->
     node="NativeLayerNormBackward0",
 )
 def layer_norm(input, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
-    """``input`` with mean 0 and variance 1 over its last dimensions, then scaled and shifted.
+    """Return ``input`` with mean 0 and variance 1 over its last dimensions, then scaled and
+    shifted.
 
     The normalized dimensions are those of ``normalized_shape``, which is also the shape of
     ``weight`` and ``bias``.
@@ -121,7 +122,7 @@ def layer_norm_backward(
     normalized_shape: tuple[int, ...],
     needs: tuple[bool, bool, bool],
 ) -> tuple[Any, Any, Any]:
-    """The gradients of input, weight and bias.
+    """Return the gradients of input, weight and bias.
 
     Nothing in a user's program leads a gradient to ``mean`` and ``rstd``; the derivative of
     this function does.

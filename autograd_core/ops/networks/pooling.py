@@ -29,7 +29,7 @@ from autograd_core.ops.pointwise.elementwise import masked
     node="MaxPool2DWithIndicesBackward0",
 )
 def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_mode=False):
-    """The largest element in each window of images (..., H, W), the first of equals.
+    """Return the largest element in each window of images (..., H, W), the first of equals.
 
     ``result1`` says where in its window each was found, counting row by row.
     """
@@ -55,7 +55,7 @@ def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ce
 def max_pool3d(
     self, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False
 ):
-    """The largest element in each window of volumes (..., D, H, W), the first of equals."""
+    """Return the largest element in each window of volumes (..., D, H, W), the first of equals."""
     check_not_bool("max_pool3d", self)
     return _largest(self, Windows(kernel_size, stride, padding, dilation), ceil_mode)
 
@@ -76,7 +76,7 @@ def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
 
 
 def pooled_size(x: Any, windows: Windows, ceil_mode: bool) -> tuple[int, ...]:
-    """How many windows there are in images along each dimension.
+    """Return how many windows there are in images along each dimension.
 
     Raises:
         RuntimeError: there are none.
@@ -95,8 +95,8 @@ def pooled_size(x: Any, windows: Windows, ceil_mode: bool) -> tuple[int, ...]:
 
 
 def _first_places(patches: Sequence[Any], largest: Any) -> Any:
-    """The number of the first of ``patches`` to have each of the elements ``largest``; of NaN
-    the last, as PyTorch has it.
+    """Return the number of the first of ``patches`` to have each of the elements ``largest``; of
+    NaN the last, as PyTorch has it.
 
     From the back, one more than before, or 0 where it is there: four times as fast as storing
     where a comparison holds.
@@ -112,7 +112,7 @@ def _first_places(patches: Sequence[Any], largest: Any) -> Any:
 
 
 def best_places(rows: Any) -> Any:
-    """Where in each row the largest element is, the first of equals; of NaN the last."""
+    """Return where in each row the largest element is, the first of equals; of NaN the last."""
     places = np.argmax(rows, -1)
     if rows.dtype.kind == "f":
         strange = np.isnan(rows)
@@ -122,7 +122,7 @@ def best_places(rows: Any) -> Any:
 
 
 def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
-    """Where in the whole image each place in a window is, counting row by row."""
+    """Return where in the whole image each place in a window is, counting row by row."""
     within = np.unravel_index(places.astype(np.int64), windows.kernel)
     result: Any = 0
     for axis, offset in enumerate(within):
@@ -142,7 +142,7 @@ def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
     linear=True,
 )
 def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dilation):
-    """Zeros of ``shape`` to which ``self`` was added at ``places`` of the windows."""
+    """Return zeros of ``shape`` to which ``self`` was added at ``places`` of the windows."""
     windows = Windows(kernel_size, stride, padding, dilation)
     axis = len(shape) - len(kernel_size)
     output = self.shape[axis:]
@@ -163,7 +163,7 @@ def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dila
     linear=True,
 )
 def max_pool_gather(self, places, /, kernel_size, stride, padding, dilation):
-    """The elements of ``self`` at ``places`` of the windows."""
+    """Return the elements of ``self`` at ``places`` of the windows."""
     windows = Windows(kernel_size, stride, padding, dilation)
     axis = self.ndim - len(kernel_size)
     output = places.shape[axis:]
@@ -178,6 +178,6 @@ def max_pool_gather(self, places, /, kernel_size, stride, padding, dilation):
 def padded_image(
     shape: tuple[int, ...], windows: Windows, output: tuple[int, ...], kind: Any, value: Any
 ) -> Any:
-    """An array for images of ``shape`` with their padding, filled with ``value``."""
+    """Return an array for images of ``shape`` with their padding, filled with ``value``."""
     axis = len(shape) - len(windows.kernel)
     return np.full((*shape[:axis], *windows.padded_size(shape[axis:], output)), value, kind)

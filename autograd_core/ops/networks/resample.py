@@ -26,13 +26,13 @@ class Taps(NamedTuple):
     source_length: int
 
     def transposed(self) -> Taps:
-        """The same matrix by columns."""
+        """Return the same matrix by columns."""
         order = np.argsort(self.sources, kind="stable")
         return Taps(self.sources[order], self.targets[order], self.weights[order],
                     self.source_length, self.length)  # fmt: skip
 
     def along(self, x: Any, axis: int) -> Any:
-        """``x`` multiplied with the matrix along ``axis``.
+        """Return ``x`` multiplied with the matrix along ``axis``.
 
         By gathering, not as a dense product: a NaN must stay where it is.
         """
@@ -73,14 +73,14 @@ def _taps(targets: Any, sources: Any, weights: Any, length: int, source_length: 
     linear=True,
 )
 def resampled(self, /, maps):
-    """The last dimensions of ``self`` multiplied with the matrices ``maps``, one each."""
+    """Return the last dimensions of ``self`` multiplied with the matrices ``maps``, one each."""
     for axis, taps in enumerate(maps, self.ndim - len(maps)):
         self = taps.along(self, axis)
     return np.ascontiguousarray(self)
 
 
 def transposed(maps: Maps) -> Maps:
-    """The maps of the derivative."""
+    """Return the maps of the derivative."""
     return tuple(taps.transposed() for taps in maps)
 
 
@@ -96,8 +96,8 @@ def _entry(
     *others: Any,
     keeps: bool = False,
 ) -> Any:
-    """An op of its own in the table, as PyTorch has a node of its own for each kind and number
-    of dimensions.
+    """Return an op of its own in the table, as PyTorch has a node of its own for each kind and
+    number of dimensions.
 
     Args:
         implementation: PyTorch's name of its kernel.
@@ -126,7 +126,7 @@ def _entry(
 
 
 def _of_bytes(x: Any, maps: Maps) -> Any:
-    """The same for bytes, rounded after each dimension, the last of which comes first."""
+    """Return the same for bytes, rounded after each dimension, the last of which comes first."""
     for axis in reversed(range(x.ndim - len(maps), x.ndim)):
         found = maps[axis - x.ndim].along(x.astype(np.float64), axis)
         x = np.clip(np.floor(found + 0.5), 0, 255)
@@ -138,7 +138,7 @@ def _of_bytes(x: Any, maps: Maps) -> Any:
 
 @lru_cache(maxsize=256)
 def mean_of_windows(size: int, count: int) -> Taps:
-    """The means of ``count`` windows that cover all elements."""
+    """Return the means of ``count`` windows that cover all elements."""
     if not count:
         return _taps([], [], [], 0, size)
     starts = [i * size // count for i in range(count)]
@@ -151,7 +151,7 @@ def mean_of_windows(size: int, count: int) -> Taps:
 
 @lru_cache(maxsize=256)
 def nearest(size: int, count: int, scale: float | None = None, exact: bool = False) -> Taps:
-    """Each element repeated, or left out."""
+    """Return each element repeated, or left out."""
     ratio = 1 / scale if scale else size / count
     places = (np.arange(count) + (0.5 if exact else 0.0)) * np.float32(ratio).astype(np.float64)
     sources = np.minimum(np.floor(places).astype(np.int64), size - 1)
@@ -159,7 +159,7 @@ def nearest(size: int, count: int, scale: float | None = None, exact: bool = Fal
 
 
 def _positions(size: int, count: int, scale: float | None, align_corners: bool) -> Any:
-    """Where in the source each element of the result lies."""
+    """Return where in the source each element of the result lies."""
     if align_corners:
         return np.arange(count) * ((size - 1) / (count - 1) if count > 1 else 0.0)
     return (np.arange(count) + 0.5) * (1 / scale if scale else size / count) - 0.5
@@ -178,7 +178,7 @@ def linear(size: int, count: int, scale: float | None = None, align_corners: boo
 
 
 def cubic_weights(part: Any, a: float = -0.75) -> list[Any]:
-    """The weights of four neighbours, the second of which lies ``part`` before."""
+    """Return the weights of four neighbours, the second of which lies ``part`` before."""
 
     def near(x: Any) -> Any:
         return ((a + 2) * x - (a + 3)) * x * x + 1
@@ -207,7 +207,7 @@ def antialiased(
     align_corners: bool = False,
     degree: int = 1,
 ) -> Taps:
-    """A filter as wide as an element of the result is, when that is smaller."""
+    """Return a filter as wide as an element of the result is, when that is smaller."""
     ratio = (size - 1) / (count - 1) if align_corners and count > 1 else (
         0.0 if align_corners else 1 / scale if scale else size / count)  # fmt: skip
     width = max(ratio, 1.0)
@@ -239,8 +239,8 @@ def _filter(x: float, degree: int) -> float:
 
 @lru_cache(maxsize=256)
 def border(size: int, before: int, after: int, mode: str) -> Taps:
-    """Elements of the source again before and after it: mirrored, those at the ends, or those
-    at the other end; negative numbers cut off."""
+    """Return elements of the source again before and after it: mirrored, those at the ends, or
+    those at the other end; negative numbers cut off."""
     places = np.arange(-before, size + after)
     if mode == "reflect":
         period = 2 * (size - 1) or 1
@@ -316,5 +316,5 @@ REPLICATION = {
     linear=True,
 )
 def circular_pad(self, /, maps):
-    """A border that goes on at the other end of the image."""
+    """Return a border that goes on at the other end of the image."""
     return resampled(self, maps)

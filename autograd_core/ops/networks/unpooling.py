@@ -13,12 +13,13 @@ from autograd_core.ops.networks.pooling import best_places
 
 
 def adaptive_bounds(size: int, count: int) -> list[tuple[int, int]]:
-    """``count`` windows that cover ``size`` elements, where each starts and ends."""
+    """Return ``count`` windows that cover ``size`` elements, where each starts and ends."""
     return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
 
 
 def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
-    """The largest element of each of ``output_size`` windows, and where in the image it is."""
+    """Return the largest element of each of ``output_size`` windows, and where in the image it
+    is."""
     axis = x.ndim - len(output_size)
     size = x.shape[axis:]
     flat = np.arange(math.prod(size)).reshape(size)
@@ -46,7 +47,7 @@ def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
     node="AdaptiveMaxPool2DBackward0",
 )
 def adaptive_max_pool2d(self, /, output_size):
-    """The largest element of each of ``output_size`` windows of images, and where it is."""
+    """Return the largest element of each of ``output_size`` windows of images, and where it is."""
     check_implemented("adaptive_max_pool2d", self)
     return adaptive_largest(self, output_size)
 
@@ -62,7 +63,7 @@ def adaptive_max_pool2d(self, /, output_size):
     node="AdaptiveMaxPool3DBackward0",
 )
 def adaptive_max_pool3d(self, /, output_size):
-    """The largest element of each of ``output_size`` windows of volumes, and where it is."""
+    """Return the largest element of each of ``output_size`` windows of volumes, and where it is."""
     check_implemented("adaptive_max_pool3d_cpu", self)
     return adaptive_largest(self, output_size)
 
@@ -72,7 +73,7 @@ def adaptive_max_pool3d(self, /, output_size):
     linear=True,
 )
 def at_indices(self, indices, /, shape, dims):
-    """Zeros of ``shape`` with ``self`` added at ``indices`` of the last ``dims`` dimensions,
+    """Return zeros of ``shape`` with ``self`` added at ``indices`` of the last ``dims`` dimensions,
     counted as one."""
     result, flat, places = _flat(shape, indices, dims, self.dtype)
     rows = np.arange(len(flat))[:, None]
@@ -85,20 +86,21 @@ def at_indices(self, indices, /, shape, dims):
     linear=True,
 )
 def from_indices(self, indices, /, dims):
-    """The elements at ``indices`` of the last ``dims`` dimensions, counted as one."""
+    """Return the elements at ``indices`` of the last ``dims`` dimensions, counted as one."""
     planes, places = (_planes(each, dims) for each in (self, indices))
     found = np.take_along_axis(planes, places, -1)
     return found.reshape(indices.shape)
 
 
 def _flat(shape: Any, indices: Any, dims: int, kind: Any) -> tuple[Any, Any, Any]:
-    """Zeros of ``shape``, the same with the last dimensions as one, and indices into that."""
+    """Return zeros of ``shape``, the same with the last dimensions as one, and indices into
+    that."""
     result = np.zeros(shape, kind)
     return result, _planes(result, dims), _planes(indices, dims)
 
 
 def _planes(x: Any, dims: int) -> Any:
-    """``x`` with its last dimensions as one, and those before them as another."""
+    """Return ``x`` with its last dimensions as one, and those before them as another."""
     axis = x.ndim - dims
     return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
@@ -145,7 +147,7 @@ def _unpooled(x: Any, indices: Any, output_size: tuple[int, ...]) -> Any:
     node="MaxUnpool2DBackward0",
 )
 def max_unpool2d(self, indices, /, output_size):
-    """Images of ``output_size``, zero but for ``self`` at ``indices``."""
+    """Return images of ``output_size``, zero but for ``self`` at ``indices``."""
     return _unpooled(self, indices, tuple(output_size))
 
 
@@ -155,5 +157,5 @@ def max_unpool2d(self, indices, /, output_size):
     node="MaxUnpool3DBackward0",
 )
 def max_unpool3d(self, indices, /, output_size):
-    """Volumes of ``output_size``, zero but for ``self`` at ``indices``."""
+    """Return volumes of ``output_size``, zero but for ``self`` at ``indices``."""
     return _unpooled(self, indices, tuple(output_size))

@@ -19,7 +19,7 @@ def _other_dims(ndim: int, dim: int) -> tuple[int, ...]:
     node="WeightNormInterfaceBackward0",
 )
 def weight_norm(v, g_, /, dim=0):
-    """``v`` with its slices of dimension ``dim`` made as long as ``g_`` says."""
+    """Return ``v`` with its slices of dimension ``dim`` made as long as ``g_`` says."""
     return v * (g_ / vector_norm(v, 2.0, _other_dims(v.ndim, dim), True))
 
 

@@ -30,18 +30,19 @@ class Windows(NamedTuple):
         )
 
     def output_size(self, size: Sequence[int], ceil_mode: bool = False) -> Sizes:
-        """How many places the kernel has along each dimension; less than 1, if it does not fit.
+        """Return how many places the kernel has along each dimension; less than 1, if it does not
+        fit.
 
         With ``ceil_mode``, also places that reach beyond the padding, if they begin before it.
         """
         return _output_size(self, tuple(size), ceil_mode)
 
     def padded_size(self, size: Sequence[int], output: Sequence[int] = ()) -> Sizes:
-        """The size of an image with its padding, and with what windows reach beyond it."""
+        """Return the size of an image with its padding, and with what windows reach beyond it."""
         return _padded_size(self, tuple(size), tuple(output))
 
     def inside(self, size: Sequence[int]) -> tuple[slice, ...]:
-        """Where in a padded image the image of ``size`` itself lies."""
+        """Return where in a padded image the image of ``size`` itself lies."""
         return tuple(slice(p, p + n) for p, n in zip(self.padding, size, strict=True))
 
     def offsets(self, padded: Any, output: Sizes, axis: int) -> Iterator[tuple[Sizes, Any]]:

@@ -33,7 +33,7 @@ from autograd_core.tensor.dimensions import wrapped
 )
 @in_blocks
 def elu(self, *, alpha=1.0, scale=1.0, input_scale=1.0):
-    """``scale * self`` where ``self`` is positive, else
+    """Return ``scale * self`` where ``self`` is positive, else
     ``scale * alpha * (exp(input_scale * self) - 1)``."""
     below = alpha * np.expm1(np.minimum(self, 0) * input_scale)
     return (np.where(self > 0, self, below) * scale).astype(self.dtype, copy=False)
@@ -45,12 +45,12 @@ def elu(self, *, alpha=1.0, scale=1.0, input_scale=1.0):
 )
 @in_blocks
 def celu(self, *, alpha=1.0):
-    """``self`` where it is positive, else ``alpha * (exp(self / alpha) - 1)``."""
+    """Return ``self`` where it is positive, else ``alpha * (exp(self / alpha) - 1)``."""
     return np.where(self > 0, self, alpha * np.expm1(np.minimum(self, 0) / alpha))
 
 
 def _negative(x: Any) -> Any:
-    """``x`` where it is negative, else 0, and constant at 0."""
+    """Return ``x`` where it is negative, else 0, and constant at 0."""
     return where(x < 0, x, 0)
 
 
@@ -63,8 +63,8 @@ _ROOT, _CUBE = math.sqrt(2 / math.pi), 0.044715
 )
 @in_blocks
 def gelu(self, *, approximate="none"):
-    """``self`` times the normal distribution function of ``self``; ``approximate="tanh"`` for the
-    approximation of that by the hyperbolic tangent."""
+    """Return ``self`` times the normal distribution function of ``self``; ``approximate="tanh"``
+    for the approximation of that by the hyperbolic tangent."""
     if approximate == "tanh":
         return _gelu_by_tanh(self)
     if approximate != "none":
@@ -76,7 +76,7 @@ def gelu(self, *, approximate="none"):
 
 
 def _bent(x: Any, square: Any) -> Any:
-    """``tanh(_ROOT * (x + _CUBE * x**3))``, given ``x**2``."""
+    """Return ``tanh(_ROOT * (x + _CUBE * x**3))``, given ``x**2``."""
     bent = square * _CUBE
     bent += 1
     bent *= x
@@ -119,7 +119,7 @@ def _slope_by_cdf(x: Any) -> Any:
 
 @in_blocks
 def gelu_slope(x: Any, approximate: str) -> Any:
-    """The derivative of :func:`gelu`."""
+    """Return the derivative of :func:`gelu`."""
     if isinstance(x, np.ndarray):
         return _slope_by_cdf(x) if approximate == "none" else _slope_by_tanh(x)
     if approximate == "none":
@@ -135,7 +135,7 @@ def gelu_slope(x: Any, approximate: str) -> Any:
     self=lambda g, self: g * (exp(self * self * -0.5) / math.sqrt(2 * math.pi)),
 )
 def normal_cdf(self):
-    """The distribution function of the normal distribution."""
+    """Return the distribution function of the normal distribution."""
 
 
 @pointwise(
@@ -144,12 +144,12 @@ def normal_cdf(self):
 )
 @in_blocks
 def silu(self):
-    """``self * sigmoid(self)``."""
+    """Return ``self * sigmoid(self)``."""
     return np.multiply(share := logistic(self), self, share if share.ndim else None)
 
 
 def silu_slope(x: Any, share: Any) -> Any:
-    """The derivative of :func:`silu`, given ``sigmoid(x)``."""
+    """Return the derivative of :func:`silu`, given ``sigmoid(x)``."""
     if not isinstance(x, np.ndarray):
         return share * (1 + x * (1 - share))
     slope = 1 - share
@@ -160,7 +160,8 @@ def silu_slope(x: Any, share: Any) -> Any:
 
 
 def log_1_exp(x: Any) -> Any:
-    """Arrays: ``log(1 + exp(x))`` without overflow; ``np.logaddexp`` takes 20 times as long."""
+    """Return ``log(1 + exp(x))`` of arrays without overflow; ``np.logaddexp`` takes 20 times as
+    long."""
     rest = np.abs(x)
     if type(rest) is not np.ndarray:
         return np.maximum(x, 0) + np.log1p(np.exp(-rest))
@@ -175,13 +176,13 @@ def log_1_exp(x: Any) -> Any:
 )
 @in_blocks
 def mish(self):
-    """``self * tanh(softplus(self))``."""
+    """Return ``self * tanh(softplus(self))``."""
     return self * np.tanh(log_1_exp(self))
 
 
 @in_blocks
 def mish_slope(x: Any) -> Any:
-    """The derivative of :func:`mish`."""
+    """Return the derivative of :func:`mish`."""
     bent = tanh(softplus(x))
     return bent + x * (1 - bent * bent) * sigmoid(x)
 
@@ -194,7 +195,7 @@ def mish_slope(x: Any) -> Any:
 )
 @in_blocks
 def softplus(self, *, beta=1.0, threshold=20.0):
-    """``log(1 + exp(beta * self)) / beta``; ``self`` itself where ``beta * self`` is above
+    """Return ``log(1 + exp(beta * self)) / beta``; ``self`` itself where ``beta * self`` is above
     ``threshold``."""
     if beta == 1 and threshold >= 20 and self.dtype == np.float32:
         return log_1_exp(self)  # which is `self` itself above 17
@@ -208,7 +209,7 @@ def softplus(self, *, beta=1.0, threshold=20.0):
 )
 @in_blocks
 def log_sigmoid(self):
-    """The logarithm of the logistic function."""
+    """Return the logarithm of the logistic function."""
     return -log_1_exp(-self)
 
 
@@ -219,7 +220,7 @@ def log_sigmoid(self):
 )
 @in_blocks
 def leaky_relu(self, *, negative_slope=0.01):
-    """``self`` where it is positive, else ``negative_slope * self``."""
+    """Return ``self`` where it is positive, else ``negative_slope * self``."""
     if 0 <= negative_slope <= 1:
         return np.maximum(self, self * negative_slope)  # without the branches of `np.where`
     return np.where(self > 0, self, self * negative_slope)
@@ -236,7 +237,7 @@ def leaky_relu(self, *, negative_slope=0.01):
     weight=lambda g, self: where(self > 0, 0, g * self),
 )
 def prelu(self, weight):
-    """``self`` where it is positive, else ``weight * self``."""
+    """Return ``self`` where it is positive, else ``weight * self``."""
     return np.where(self > 0, self, self * weight)
 
 
@@ -246,7 +247,8 @@ def prelu(self, weight):
     second=Second("RreluWithNoiseBackwardBackward0"),
 )
 def rrelu_with_noise(self, noise):
-    """``self`` where it is positive, else ``noise * self``; the slopes are random, and no input."""
+    """Return ``self`` where it is positive, else ``noise * self``; the slopes are random, and no
+    input."""
     return np.where(self > 0, self, self * noise)
 
 
@@ -256,7 +258,7 @@ def rrelu_with_noise(self, noise):
     second=Second("HardtanhBackwardBackward0"),
 )
 def hardtanh(self, *, min_val=-1.0, max_val=1.0):
-    """``self`` held between two numbers, whole ones for whole numbers."""
+    """Return ``self`` held between two numbers, whole ones for whole numbers."""
     if self.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
         if self.dtype.kind == "u" and min(min_val, max_val) < 0:
@@ -266,13 +268,13 @@ def hardtanh(self, *, min_val=-1.0, max_val=1.0):
 
 @pointwise(result_dtype="bool")
 def beyond(self, *, low, high):
-    """Where ``self <= low`` or ``high <= self``, which NaN is not."""
+    """Return where ``self <= low`` or ``high <= self``, which NaN is not."""
     return np.logical_or(np.less_equal(self, low), np.greater_equal(self, high))
 
 
 @pointwise(result_dtype="bool")
 def between(self, *, low, high):
-    """Where ``low < self < high``."""
+    """Return where ``low < self < high``."""
     return np.logical_and(np.greater(self, low), np.less(self, high))
 
 
@@ -283,7 +285,7 @@ def between(self, *, low, high):
 )
 @in_blocks
 def hardsigmoid(self):
-    """``self / 6 + 1 / 2`` held between 0 and 1."""
+    """Return ``self / 6 + 1 / 2`` held between 0 and 1."""
     return np.clip(self + 3, 0, 6) / 6
 
 
@@ -295,7 +297,7 @@ def hardsigmoid(self):
 )
 @in_blocks
 def hardswish(self):
-    """``self * hardsigmoid(self)``."""
+    """Return ``self * hardsigmoid(self)``."""
     return self * (np.clip(self + 3, 0, 6) / 6)
 
 
@@ -305,7 +307,7 @@ def hardswish(self):
     second=Second("HardshrinkBackwardBackward0"),
 )
 def hardshrink(self, *, lambd=0.5):
-    """``self``, but 0 between ``-lambd`` and ``lambd``."""
+    """Return ``self``, but 0 between ``-lambd`` and ``lambd``."""
     return np.where(np.abs(self) <= lambd, np.zeros_like(self), self)
 
 
@@ -315,7 +317,7 @@ def hardshrink(self, *, lambd=0.5):
     second=Second("SoftshrinkBackwardBackward0"),
 )
 def softshrink(self, *, lambd=0.5):
-    """``self`` moved towards 0 by ``lambd``, and no further."""
+    """Return ``self`` moved towards 0 by ``lambd``, and no further."""
     return self - np.clip(self, -lambd, lambd)
 
 
@@ -327,7 +329,7 @@ def softshrink(self, *, lambd=0.5):
     second=Second("ThresholdBackwardBackward0"),
 )
 def threshold_(self, *, threshold, value):
-    """``self`` where it is above ``threshold``, else ``value``."""
+    """Return ``self`` where it is above ``threshold``, else ``value``."""
     return np.where(self <= threshold, np.array(value, self.dtype), self)
 
 
@@ -335,7 +337,7 @@ def threshold_(self, *, threshold, value):
     self=lambda g, self, dim: glu_backward(g, self, dim),
 )
 def glu(self, /, dim=-1):
-    """The first half of ``self`` along ``dim`` times the logistic function of the second."""
+    """Return the first half of ``self`` along ``dim`` times the logistic function of the second."""
     check_implemented("glu_cpu", self)
     if self.ndim == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
@@ -349,7 +351,7 @@ def glu(self, /, dim=-1):
 
 
 def glu_backward(g: Any, x: Any, dim: int) -> Any:
-    """The gradients of both halves, joined."""
+    """Return the gradients of both halves, joined."""
     half = x.shape[dim] // 2
     first, gate = slice_(x, dim, 0, half, 1), sigmoid(slice_(x, dim, half, 2 * half, 1))
     parts = g * gate, g * first * (gate * (1 - gate))

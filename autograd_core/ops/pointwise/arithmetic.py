@@ -38,7 +38,7 @@ def _check_alpha(x: Any, y: Any, alpha: Number) -> None:
 
 @public("function method inplace")
 def add(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
-    """``self + alpha * other``."""
+    """Return ``self + alpha * other``."""
     _check_alpha(self, other, alpha)
     return (
         elementwise.add(self, other)
@@ -49,7 +49,7 @@ def add(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
 
 @public("function method inplace", aliases="subtract")
 def sub(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
-    """``self - alpha * other``."""
+    """Return ``self - alpha * other``."""
     _check_alpha(self, other, alpha)
     return (
         elementwise.sub(self, other)
@@ -60,7 +60,7 @@ def sub(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
 
 @public()
 def rsub(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
-    """``other - alpha * self``."""
+    """Return ``other - alpha * self``."""
     if isinstance(other, Tensor):
         return select.rsub_tensor(self, other, alpha=alpha)
     if self.dtype is bool_ or isinstance(other, bool):
@@ -69,13 +69,13 @@ def rsub(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
 
 
 def rdiv(x: Tensor, y: Number) -> Tensor:
-    """``y / x`` for a number ``y``, by way of the reciprocal, as PyTorch has it."""
+    """Return ``y / x`` for a number ``y``, by way of the reciprocal, as PyTorch has it."""
     return elementwise.mul(elementwise.reciprocal(x), y)
 
 
 @public("function method inplace", aliases="divide true_divide")
 def div(self: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
-    """``self / other``; rounded down ("floor") or towards 0 ("trunc") on demand."""
+    """Return ``self / other``; rounded down ("floor") or towards 0 ("trunc") on demand."""
     if rounding_mode is None:
         return elementwise.div(self, other)
     return rounding.div_rounded(self, other, rounding_mode=rounding_mode)
@@ -83,13 +83,13 @@ def div(self: Tensor, other: Tensor | Number, *, rounding_mode: str | None = Non
 
 @public("function method inplace")
 def floor_divide(self: Tensor, other: Tensor | Number) -> Tensor:
-    """``self // other``: the quotient rounded down."""
+    """Return ``self // other``: the quotient rounded down."""
     return rounding.div_rounded(self, other, rounding_mode="floor")
 
 
 @public("function method inplace")
 def pow(self: Tensor | Number, exponent: Tensor | Number) -> Tensor:
-    """``self`` to the power of a number or a tensor."""
+    """Return ``self`` to the power of a number or a tensor."""
     if isinstance(exponent, Tensor):
         if exponent.dtype is bool_ and (
             isinstance(self, bool) or getattr(self, "dtype", None) is bool_
@@ -110,12 +110,12 @@ def float_power(self: Tensor | Number, exponent: Tensor | Number) -> Tensor:
 
 @public("function method inplace")
 def square(self: Tensor) -> Tensor:
-    """``self * self``."""
+    """Return ``self * self``."""
     return pow(self, 2)
 
 
 def promoted(x: Any, y: Number) -> Any:
-    """``x`` in the dtype that it takes beside the number ``y``."""
+    """Return ``x`` in the dtype that it takes beside the number ``y``."""
     own = number_dtype(y)
     return to_dtype(x, own) if isinstance(x, Tensor) and own.category > x.dtype.category else x
 
@@ -132,7 +132,7 @@ def _check_divisor(name: str, *values: Tensor | Number) -> None:
 
 @public("function method inplace")
 def fmod(self: Tensor, other: Tensor | Number) -> Tensor:
-    """What is left of ``self`` after division by ``other``, with the sign of ``self``."""
+    """Return what is left of ``self`` after division by ``other``, with the sign of ``self``."""
     _check_divisor("fmod", self, other)
     if isinstance(other, Tensor):
         return rounding.fmod(self, other)
@@ -141,7 +141,7 @@ def fmod(self: Tensor, other: Tensor | Number) -> Tensor:
 
 @public("function method inplace")
 def remainder(self: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """``self % other``: the rest after division, with the sign of ``other``."""
+    """Return ``self % other``: the rest after division, with the sign of ``other``."""
     _check_divisor("remainder", self, other)
     if isinstance(other, Tensor):
         return rounding.remainder(self, other)
@@ -150,7 +150,7 @@ def remainder(self: Tensor | Number, other: Tensor | Number) -> Tensor:
 
 @public("function method inplace")
 def copysign(self: Tensor, other: Tensor | Number) -> Tensor:
-    """The size of ``self`` with the sign of ``other``."""
+    """Return the size of ``self`` with the sign of ``other``."""
     if isinstance(other, Tensor):
         return rounding.copysign(self, other)
     return rounding.copysign_number(self, other=other)
@@ -158,7 +158,7 @@ def copysign(self: Tensor, other: Tensor | Number) -> Tensor:
 
 @public("function method inplace", aliases="special.xlogy")
 def xlogy(self: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """``self * log(other)``, and 0 where ``self`` is."""
+    """Return ``self * log(other)``, and 0 where ``self`` is."""
     if not isinstance(other, Tensor):
         return exponential.xlogy_number(self, other=other)
     if not isinstance(self, Tensor):
@@ -170,7 +170,8 @@ def xlogy(self: Tensor | Number, other: Tensor | Number) -> Tensor:
 def clamp(
     self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
 ) -> Tensor:
-    """``self`` held between ``min`` and ``max``, numbers or tensors; either may be left out."""
+    """Return ``self`` held between ``min`` and ``max``, numbers or tensors; either may be left
+    out."""
     bounds = [bound for bound in (min, max) if isinstance(bound, Tensor)]
     if not bounds:
         for bound in (min, max):
@@ -190,7 +191,7 @@ def _constant(value: Number, kind: dtype) -> Tensor:
 
 @public("function method inplace")
 def clamp_min(self: Tensor, min: Tensor | Number) -> Tensor:
-    """``self``, or ``min`` where ``self`` is below it."""
+    """Return ``self``, or ``min`` where ``self`` is below it."""
     if isinstance(min, Tensor):
         return select.clamp_min_tensor(self, min)
     return select.clamp_min(promoted(self, min), min=min)
@@ -198,7 +199,7 @@ def clamp_min(self: Tensor, min: Tensor | Number) -> Tensor:
 
 @public("function method inplace")
 def clamp_max(self: Tensor, max: Tensor | Number) -> Tensor:
-    """``self``, or ``max`` where ``self`` is above it."""
+    """Return ``self``, or ``max`` where ``self`` is above it."""
     if isinstance(max, Tensor):
         return select.clamp_max_tensor(self, max)
     return select.clamp_max(promoted(self, max), max=max)
@@ -206,7 +207,7 @@ def clamp_max(self: Tensor, max: Tensor | Number) -> Tensor:
 
 @public("function method inplace")
 def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
-    """The point ``weight`` of the way from ``self`` to ``end``."""
+    """Return the point ``weight`` of the way from ``self`` to ``end``."""
     _check_lerp(self, end, weight)
     if isinstance(weight, Tensor):
         return select.lerp_tensor(self, end, weight)
@@ -230,7 +231,7 @@ def _check_lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> None:
 
 @public("function method inplace")
 def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-    """``self + value * tensor1 / tensor2``."""
+    """Return ``self + value * tensor1 / tensor2``."""
     if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
@@ -245,7 +246,7 @@ def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1
 
 @public()
 def fill(self: Tensor, value: Tensor | Number) -> Tensor:
-    """``value`` in every place of ``self``."""
+    """Return ``value`` in every place of ``self``."""
     if not isinstance(value, Tensor):
         return assign.fill(self, value=value)
     check_gradient(self.dtype, value)
@@ -254,7 +255,8 @@ def fill(self: Tensor, value: Tensor | Number) -> Tensor:
 
 @public("function method inplace", aliases="special.round")
 def round(self: Tensor, *, decimals: int = 0) -> Tensor:
-    """The nearest whole number, the even one of two; or with ``decimals`` after the point."""
+    """Return the nearest whole number, the even one of two; or with ``decimals`` after the
+    point."""
     return rounding.round_decimals(self, decimals=decimals) if decimals else rounding.round_(self)
 
 
@@ -262,13 +264,14 @@ def round(self: Tensor, *, decimals: int = 0) -> Tensor:
 def nan_to_num(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there are)."""
+    """Return ``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there
+    are)."""
     return rounding.nan_to_num(self, nan=nan, posinf=posinf, neginf=neginf)
 
 
 @public("function method")
 def frexp(self: Tensor) -> return_types.frexp:
-    """``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
+    """Return ``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
     if not self.dtype.is_floating_point:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     return return_types.frexp(*rounding.frexp(self))
@@ -276,19 +279,20 @@ def frexp(self: Tensor) -> return_types.frexp:
 
 @public("function method inplace", aliases="special.logit")
 def logit(self: Tensor, eps: float | None = None) -> Tensor:
-    """``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 - eps``."""
+    """Return ``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 -
+    eps``."""
     return exponential.logit(self, eps=eps)
 
 
 @public()
 def polygamma(n: int, self: Tensor) -> Tensor:
-    """The ``n``-th derivative of :func:`digamma`."""
+    """Return the ``n``-th derivative of :func:`digamma`."""
     return special_functions.polygamma(self, n=n)
 
 
 @public("function method inplace", aliases="special.multigammaln")
 def mvlgamma(self: Tensor, p: int) -> Tensor:
-    """Logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
+    """Return the logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
     if self.dtype is bool_:
         raise RuntimeError("The input tensor may not be a boolean tensor.")
     return special_functions.mvlgamma(self, p=p)
@@ -296,7 +300,7 @@ def mvlgamma(self: Tensor, p: int) -> Tensor:
 
 @public("function method")
 def positive(self: Tensor) -> Tensor:
-    """``+self``: ``self`` itself."""
+    """Return ``+self``: ``self`` itself."""
     if self.dtype is bool_:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
@@ -305,11 +309,11 @@ def positive(self: Tensor) -> Tensor:
 @public("function method", aliases="resolve_conj resolve_neg", name="conj")
 @public()
 def real(self: Tensor) -> Tensor:
-    """``self`` itself, as all numbers here are real."""
+    """Return ``self`` itself, as all numbers here are real."""
     return self
 
 
 @public("function method inplace")
 def conj_physical(self: Tensor) -> Tensor:
-    """``self`` itself, as all numbers here are real."""
+    """Return ``self`` itself, as all numbers here are real."""
     return self

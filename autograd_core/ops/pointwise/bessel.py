@@ -33,7 +33,7 @@ def _scipy(name: str, *arrays: Any) -> Any:
     aliases="special.entr",
 )
 def entr(self):
-    """``-self * log(self)``; 0 at 0, -inf below."""
+    """Return ``-self * log(self)``; 0 at 0, -inf below."""
     return _scipy("entr", self)
 
 
@@ -44,7 +44,7 @@ def entr(self):
     aliases="special.erfcx",
 )
 def erfcx(self):
-    """``exp(self ** 2) * erfc(self)``."""
+    """Return ``exp(self ** 2) * erfc(self)``."""
     return _scipy("erfcx", self)
 
 
@@ -55,7 +55,7 @@ def erfcx(self):
     aliases="special.i0e",
 )
 def i0e(self):
-    """The modified Bessel function of order 0, times ``exp(-abs(self))``."""
+    """Return the modified Bessel function of order 0, times ``exp(-abs(self))``."""
     return _scipy("i0e", self)
 
 
@@ -66,12 +66,12 @@ def i0e(self):
     aliases="special.i1e",
 )
 def i1e(self):
-    """The modified Bessel function of order 1, times ``exp(-abs(self))``."""
+    """Return the modified Bessel function of order 1, times ``exp(-abs(self))``."""
     return _scipy("i1e", self)
 
 
 def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
-    """The derivative of :func:`i1e`, which is 1/2 at 0."""
+    """Return the derivative of :func:`i1e`, which is 1/2 at 0."""
     at_zero = x == 0
     inside = where(at_zero, 1, x)
     return where(at_zero, 0.5, zeroth - first * (sign(x) + 1 / inside))
@@ -84,7 +84,7 @@ def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
     aliases="special.log_ndtr",
 )
 def log_ndtr(self):
-    """The logarithm of the normal distribution's area below ``self``."""
+    """Return the logarithm of the normal distribution's area below ``self``."""
     return _scipy("log_ndtr", self)
 
 
@@ -95,7 +95,7 @@ def log_ndtr(self):
     aliases="special.ndtri",
 )
 def ndtri(self):
-    """Where the normal distribution's area below is ``self``."""
+    """Return where the normal distribution's area below is ``self``."""
     return _scipy("ndtri", self)
 
 
@@ -107,7 +107,7 @@ def ndtri(self):
     other=lambda g, self, other: g * self / (other + 1),
 )
 def xlog1py_tensor(self, other):
-    """``self * log1p(other)``; 0 where ``self`` is 0."""
+    """Return ``self * log1p(other)``; 0 where ``self`` is 0."""
     return _scipy("xlog1py", self, other)
 
 
@@ -118,7 +118,7 @@ def xlog1py_tensor(self, other):
     other=lambda g, other, self: g * self / (other + 1),
 )
 def xlog1py_of_number(other, *, self):
-    """``self * log1p(other)``."""
+    """Return ``self * log1p(other)``."""
     return _scipy("xlog1py", np.asarray(self, other.dtype), other)
 
 
@@ -129,25 +129,25 @@ def xlog1py_of_number(other, *, self):
     self=lambda g, other: g * math.log1p(other),
 )
 def xlog1py_number(self, *, other):
-    """``self * log1p(other)``."""
+    """Return ``self * log1p(other)``."""
     return _scipy("xlog1py", self, np.asarray(other, self.dtype))
 
 
 @public(name="special.ndtr")
 def ndtr(self: Tensor) -> Tensor:
-    """The area below ``self`` of the normal distribution, by way of :func:`erf`."""
+    """Return the area below ``self`` of the normal distribution, by way of :func:`erf`."""
     return (erf(self * math.sqrt(0.5)) + 1) * 0.5
 
 
 @public(name="special.polygamma")
 def polygamma(n: int, self: Tensor) -> Tensor:
-    """The ``n``-th derivative of digamma."""
+    """Return the ``n``-th derivative of digamma."""
     return _polygamma(self, n=n)
 
 
 @public(name="special.xlog1py")
 def xlog1py(self: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """``self * log1p(other)``; 0 where ``self`` is 0."""
+    """Return ``self * log1p(other)``; 0 where ``self`` is 0."""
     if not isinstance(self, Tensor):
         return xlog1py_of_number(other, self=self)
     if not isinstance(other, Tensor):

@@ -18,7 +18,7 @@ from autograd_core.op.blocks import in_blocks
     other=lambda g: g,
 )
 def add(self, other):
-    """``self + other``."""
+    """Return ``self + other``."""
 
 
 @pointwise(
@@ -29,7 +29,7 @@ def add(self, other):
     other=lambda g, alpha: g * alpha,
 )
 def add_scaled(self, other, *, alpha):
-    """``self + alpha * other``."""
+    """Return ``self + alpha * other``."""
     return np.add(self, other * other.dtype.type(alpha))
 
 
@@ -40,7 +40,7 @@ def add_scaled(self, other, *, alpha):
     other=lambda g: -g,
 )
 def sub(self, other):
-    """``self - other``."""
+    """Return ``self - other``."""
 
 
 @pointwise(
@@ -51,7 +51,7 @@ def sub(self, other):
     other=lambda g, alpha: -g * alpha,
 )
 def sub_scaled(self, other, *, alpha):
-    """``self - alpha * other``."""
+    """Return ``self - alpha * other``."""
     return np.subtract(self, other * other.dtype.type(alpha))
 
 
@@ -61,7 +61,7 @@ def sub_scaled(self, other, *, alpha):
     self=lambda g: -g,
 )
 def rsub(self, *, other):
-    """``other - self``."""
+    """Return ``other - self``."""
     return np.subtract(np.array(other).astype(self.dtype), self)
 
 
@@ -73,7 +73,7 @@ def rsub(self, *, other):
     aliases="multiply",
 )
 def mul(self, other):
-    """Elementwise product."""
+    """Return the elementwise product."""
 
 
 @pointwise(
@@ -83,7 +83,7 @@ def mul(self, other):
     other=lambda g, self, other: -g * ((self / other) / other),
 )
 def div(self, other):
-    """Elementwise quotient; the quotient of integers is a floating point number."""
+    """Return the elementwise quotient; the quotient of integers is a floating point number."""
 
 
 @pointwise(
@@ -94,7 +94,7 @@ def div(self, other):
     self=lambda g, other: g * other,
 )
 def mul_number(self, *, other):
-    """``self`` times a number, as PyTorch multiplies within its own functions."""
+    """Return ``self`` times a number, as PyTorch multiplies within its own functions."""
     return np.multiply(self, other)
 
 
@@ -106,7 +106,7 @@ def mul_number(self, *, other):
     self=lambda g, other: g / other,
 )
 def div_number(self, *, other):
-    """``self`` over a number, as PyTorch divides within its own functions."""
+    """Return ``self`` over a number, as PyTorch divides within its own functions."""
     return np.true_divide(self, other)
 
 
@@ -117,7 +117,7 @@ def div_number(self, *, other):
     variants="function method inplace",
 )
 def reciprocal(self):
-    """``1 / self``."""
+    """Return ``1 / self``."""
 
 
 @pointwise(
@@ -128,7 +128,7 @@ def reciprocal(self):
     aliases="negative",
 )
 def neg(self):
-    """``-self``."""
+    """Return ``-self``."""
 
 
 @pointwise(
@@ -139,7 +139,7 @@ def neg(self):
     ),
 )
 def pow_number(self, *, exponent):
-    """``self`` to the power of a number."""
+    """Return ``self`` to the power of a number."""
     if exponent < 0 and np.asarray(self).dtype.kind in "iu":
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     # float32 ** 3 takes 60 times as long as two products
@@ -158,7 +158,7 @@ def pow_number(self, *, exponent):
     ),
 )
 def pow_tensor(self, exponent):
-    """``self`` to the power of ``exponent``, both tensors."""
+    """Return ``self`` to the power of ``exponent``, both tensors."""
 
 
 @pointwise(
@@ -169,19 +169,19 @@ def pow_tensor(self, exponent):
     ),
 )
 def pow_base(exponent, *, self):
-    """The number ``self`` to the power of ``exponent``."""
+    """Return the number ``self`` to the power of ``exponent``."""
     return np.power(np.array(self).astype(exponent.dtype), exponent)
 
 
 def unless_zero_base(g: Any, base: Any, exponent: Any) -> Any:
-    """``g``, the gradient of the exponent; 0 where powers of 0 are constantly 0."""
+    """Return ``g``, the gradient of the exponent; 0 where powers of 0 are constantly 0."""
     if isinstance(base, (bool, int, float)):
         return g if base else where(exponent >= 0, 0, g)
     return where(base == 0, where(exponent >= 0, 0, g), g)
 
 
 def natural_log(number: float) -> float:
-    """The logarithm of a number; -inf at 0, NaN below."""
+    """Return the logarithm of a number; -inf at 0, NaN below."""
     return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 
@@ -192,7 +192,7 @@ def natural_log(number: float) -> float:
     variants="function method inplace",
 )
 def exp(self):
-    """``e`` to the power of ``self``."""
+    """Return ``e`` to the power of ``self``."""
 
 
 @pointwise(
@@ -212,7 +212,7 @@ def log(self):
     variants="function method inplace",
 )
 def sqrt(self):
-    """Square root; NaN below 0.  Its derivative at 0 is infinite."""
+    """Return the square root; NaN below 0.  Its derivative at 0 is infinite."""
 
 
 @pointwise(
@@ -232,7 +232,7 @@ def sin(self):
     variants="function method inplace",
 )
 def cos(self):
-    """Cosine of an angle in radians."""
+    """Return the cosine of an angle in radians."""
 
 
 @pointwise(
@@ -242,11 +242,11 @@ def cos(self):
     variants="function method inplace",
 )
 def tanh(self):
-    """Hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
 
 
 def logistic(x: Any) -> Any:
-    """Arrays: ``1 / (1 + exp(-x))`` by way of tanh: as fast, and nothing overflows."""
+    """Return arrays: ``1 / (1 + exp(-x))`` by way of tanh: as fast, and nothing overflows."""
     half = np.multiply(x, 0.5)
     if type(half) is not np.ndarray or half.dtype.kind != "f":
         return np.add(np.multiply(np.tanh(half), 0.5), 0.5)
@@ -274,7 +274,7 @@ def sigmoid(self):
     variants="function method inplace",
 )
 def relu(self):
-    """``self`` where it is positive, else 0."""
+    """Return ``self`` where it is positive, else 0."""
     return np.maximum(self, 0)
 
 
@@ -291,7 +291,7 @@ def abs(self):
 
 @pointwise(np.zeros_like)
 def zeros_of(self):
-    """Zeros in the place of ``self``; unlike ``self * 0``, also where it is infinite."""
+    """Return zeros in the place of ``self``; unlike ``self * 0``, also where it is infinite."""
 
 
 @pointwise(
@@ -299,7 +299,7 @@ def zeros_of(self):
     variants="function method inplace",
 )
 def sign(self):
-    """-1, 0 or 1, and 0 for NaN; its derivative is 0."""
+    """Return -1, 0 or 1, and 0 for NaN; its derivative is 0."""
     return _signs(self)
 
 
@@ -315,7 +315,7 @@ def _signs(x):
     variants="function method inplace",
 )
 def sgn(self):
-    """The same as :func:`sign`, as long as there are no complex numbers."""
+    """Return the same as :func:`sign`, as long as there are no complex numbers."""
     return _signs(self)
 
 
@@ -324,7 +324,8 @@ def sgn(self):
     self=lambda g, self, min, max: where(within(self, min=min, max=max), g, 0),
 )
 def clamp(self, *, min=None, max=None):
-    """``self`` held between the numbers ``min`` and ``max``; the gradient passes where it was."""
+    """Return ``self`` held between the numbers ``min`` and ``max``; the gradient passes where it
+    was."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     return np.clip(self, min, max)
@@ -332,7 +333,7 @@ def clamp(self, *, min=None, max=None):
 
 @pointwise(result_dtype="bool")
 def within(self, *, min=None, max=None):
-    """Where ``min <= self <= max``; a bound of None is no bound."""
+    """Return where ``min <= self <= max``; a bound of None is no bound."""
     inside = np.ones(np.shape(self), bool) if min is None else np.greater_equal(self, min)
     return inside if max is None else np.logical_and(inside, np.less_equal(self, max))
 
@@ -342,7 +343,7 @@ _INT8 = np.dtype(np.int8)
 
 
 def masked(x: Any, mask: Any) -> Any:
-    """Arrays of floats: ``x`` where ``mask`` holds, else 0.
+    """Return arrays of floats: ``x`` where ``mask`` holds, else 0.
 
     By bits, which takes a fifth of the time of ``np.where``; a product with the mask would
     make NaN of infinity.
@@ -354,8 +355,8 @@ def masked(x: Any, mask: Any) -> Any:
 
 
 def chosen(mask: Any, x: Any, y: Any) -> Any:
-    """``np.where(mask, x, y)``, of large arrays of floats of one shape by bits: in a quarter of the
-    time, as no branch is mispredicted."""
+    """Return ``np.where(mask, x, y)``, of large arrays of floats of one shape by bits: in a quarter
+    of the time, as no branch is mispredicted."""
     if not (
         mask.size > 1024
         and type(x) is type(y) is np.ndarray
@@ -379,7 +380,7 @@ def chosen(mask: Any, x: Any, y: Any) -> Any:
     other=lambda g, condition: where(condition, 0, g),
 )
 def where(condition, self, other):
-    """``self`` where ``condition`` holds, else ``other``."""
+    """Return ``self`` where ``condition`` holds, else ``other``."""
     if type(condition) is np.ndarray and condition.dtype.kind == "b":
         if (
             type(other) is int
@@ -404,19 +405,19 @@ def where(condition, self, other):
 
 @pointwise(np.equal, result_dtype="bool", variants="function method inplace_bool")
 def eq(self, other):
-    """``self == other``."""
+    """Return ``self == other``."""
 
 
 @pointwise(
     np.not_equal, result_dtype="bool", variants="function method inplace_bool", aliases="not_equal"
 )
 def ne(self, other):
-    """``self != other``."""
+    """Return ``self != other``."""
 
 
 @pointwise(np.less, result_dtype="bool", variants="function method inplace_bool", aliases="less")
 def lt(self, other):
-    """``self < other``."""
+    """Return ``self < other``."""
 
 
 @pointwise(
@@ -426,14 +427,14 @@ def lt(self, other):
     aliases="less_equal",
 )
 def le(self, other):
-    """``self <= other``."""
+    """Return ``self <= other``."""
 
 
 @pointwise(
     np.greater, result_dtype="bool", variants="function method inplace_bool", aliases="greater"
 )
 def gt(self, other):
-    """``self > other``."""
+    """Return ``self > other``."""
 
 
 @pointwise(
@@ -443,4 +444,4 @@ def gt(self, other):
     aliases="greater_equal",
 )
 def ge(self, other):
-    """``self >= other``."""
+    """Return ``self >= other``."""

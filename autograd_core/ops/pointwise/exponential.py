@@ -27,7 +27,7 @@ _LN2, _LN10 = math.log(2), math.log(10)
     aliases="special.exp2",
 )
 def exp2(self):
-    """2 to the power of ``self``."""
+    """Return 2 to the power of ``self``."""
 
 
 @pointwise(
@@ -38,7 +38,7 @@ def exp2(self):
     aliases="special.expm1",
 )
 def expm1(self):
-    """``exp(self) - 1``, exact also for small ``self``."""
+    """Return ``exp(self) - 1``, exact also for small ``self``."""
 
 
 @pointwise(
@@ -50,7 +50,7 @@ def expm1(self):
     aliases="special.log1p",
 )
 def log1p(self):
-    """``log(1 + self)``, exact also for small ``self``."""
+    """Return ``log(1 + self)``, exact also for small ``self``."""
 
 
 @pointwise(
@@ -60,7 +60,7 @@ def log1p(self):
     variants="function method inplace",
 )
 def log2(self):
-    """Logarithm to base 2."""
+    """Return the logarithm to base 2."""
 
 
 @pointwise(
@@ -70,7 +70,7 @@ def log2(self):
     variants="function method inplace",
 )
 def log10(self):
-    """Logarithm to base 10."""
+    """Return the logarithm to base 10."""
 
 
 @pointwise(
@@ -79,7 +79,7 @@ def log10(self):
     variants="function method inplace",
 )
 def rsqrt(self):
-    """``1 / sqrt(self)``; infinite at 0, NaN below."""
+    """Return ``1 / sqrt(self)``; infinite at 0, NaN below."""
     return np.reciprocal(np.sqrt(self))
 
 
@@ -90,7 +90,7 @@ def rsqrt(self):
     variants="function method",
 )
 def logaddexp(self, other):
-    """``log(exp(self) + exp(other))`` without overflow."""
+    """Return ``log(exp(self) + exp(other))`` without overflow."""
     return np.logaddexp(self, other)
 
 
@@ -101,7 +101,7 @@ def logaddexp(self, other):
     variants="function method",
 )
 def logaddexp2(self, other):
-    """``log2(2**self + 2**other)`` without overflow."""
+    """Return ``log2(2**self + 2**other)`` without overflow."""
     return np.logaddexp2(self, other)
 
 
@@ -115,7 +115,7 @@ def _xlogy(x, y):
     other=lambda g, self, other: g * self / other,
 )
 def xlogy(self, other):
-    """``self * log(other)``, and 0 where ``self`` is, unless ``other`` is NaN."""
+    """Return ``self * log(other)``, and 0 where ``self`` is, unless ``other`` is NaN."""
     return _xlogy(self, other)
 
 
@@ -127,7 +127,7 @@ def xlogy(self, other):
     self=lambda g, other: g * natural_log(other),
 )
 def xlogy_number(self, *, other):
-    """``self * log(other)``."""
+    """Return ``self * log(other)``."""
     return _xlogy(self, np.asarray(other, self.dtype))
 
 
@@ -138,7 +138,7 @@ def xlogy_number(self, *, other):
     other=lambda g, other, self: g * self / other,
 )
 def xlogy_of_number(other, *, self):
-    """``self * log(other)``."""
+    """Return ``self * log(other)``."""
     return _xlogy(np.asarray(self, other.dtype), other)
 
 
@@ -149,7 +149,8 @@ def xlogy_of_number(other, *, self):
     ),
 )
 def logit(self, *, eps=None):
-    """``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 - eps``."""
+    """Return ``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 -
+    eps``."""
     if eps is not None:
         self = np.clip(self, eps, 1 - eps)
     return np.log(self / (1 - self))
@@ -166,5 +167,5 @@ def _inside(x, eps):
     variants="function method inplace",
 )
 def ldexp(self, other):
-    """``self * 2**other``."""
+    """Return ``self * 2**other``."""
     return np.multiply(self, np.exp2(other, dtype=self.dtype))

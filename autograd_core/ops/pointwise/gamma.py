@@ -11,7 +11,7 @@ from autograd_core.op import pointwise
 
 
 def _underivable(g: Any) -> Any:
-    """Where PyTorch ends, too."""
+    """Return where PyTorch ends, too."""
     raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
 
 
@@ -21,8 +21,8 @@ def _underivable(g: Any) -> Any:
     self=lambda g, self, result: g * standard_gamma_grad(self, result),
 )
 def standard_gamma(self, *, part):
-    """The number below which is the fraction ``part`` of the gamma distribution of shape ``self``
-    and rate 1: a random one, where ``part`` is random and uniform."""
+    """Return the number below which is the fraction ``part`` of the gamma distribution of shape
+    ``self`` and rate 1: a random one, where ``part`` is random and uniform."""
     from scipy import special
 
     found = special.gammaincinv(self.astype(np.float64), part).astype(self.dtype)
@@ -31,7 +31,8 @@ def standard_gamma(self, *, part):
 
 @pointwise(self=lambda g: _underivable(g), output=lambda g: _underivable(g))
 def standard_gamma_grad(self, output):
-    """How ``output`` moves with the shape ``self`` if the fraction below it stays what it is."""
+    """Return how ``output`` moves with the shape ``self`` if the fraction below it stays what it
+    is."""
     shape, at = np.asarray(self, np.float64), np.asarray(output, np.float64)
     below, density = _fraction_by_shape(shape, at)
     with np.errstate(all="ignore"):
@@ -41,7 +42,7 @@ def standard_gamma_grad(self, output):
 def _fraction_by_shape(
     shape: NDArray[np.float64], at: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The derivative of the fraction below ``at`` by the shape, and the density there, both
+    """Return the derivative of the fraction below ``at`` by the shape, and the density there, both
     without the factor ``at**shape * exp(-at) / gamma(shape + 1)`` that they share.
 
     The fraction is the series of ``at**(shape + n) * exp(-at) / gamma(shape + n + 1)``

@@ -10,59 +10,59 @@ from autograd_core.ops.checks import scalar_name
 
 @pointwise(np.logical_and, result_dtype="bool", variants="function method inplace")
 def logical_and(self, other):
-    """Where both are not 0."""
+    """Return where both are not 0."""
 
 
 @pointwise(np.logical_or, result_dtype="bool", variants="function method inplace")
 def logical_or(self, other):
-    """Where one is not 0."""
+    """Return where one is not 0."""
 
 
 @pointwise(np.logical_xor, result_dtype="bool", variants="function method inplace")
 def logical_xor(self, other):
-    """Where one and only one is not 0."""
+    """Return where one and only one is not 0."""
 
 
 @pointwise(np.logical_not, result_dtype="bool", variants="function method inplace")
 def logical_not(self):
-    """Where ``self`` is 0."""
+    """Return where ``self`` is 0."""
 
 
 @pointwise(np.isnan, result_dtype="bool", variants="function method")
 def isnan(self):
-    """Where ``self`` is NaN."""
+    """Return where ``self`` is NaN."""
 
 
 @pointwise(np.isinf, result_dtype="bool", variants="function method")
 def isinf(self):
-    """Where ``self`` is infinite."""
+    """Return where ``self`` is infinite."""
 
 
 @pointwise(np.isfinite, result_dtype="bool", variants="function method")
 def isfinite(self):
-    """Where ``self`` is neither infinite nor NaN."""
+    """Return where ``self`` is neither infinite nor NaN."""
 
 
 @pointwise(result_dtype="bool", variants="function method")
 def isposinf(self):
-    """Where ``self`` is inf."""
+    """Return where ``self`` is inf."""
     return self == np.inf
 
 
 @pointwise(result_dtype="bool", variants="function method")
 def isneginf(self):
-    """Where ``self`` is -inf."""
+    """Return where ``self`` is -inf."""
     return self == -np.inf
 
 
 @pointwise(np.signbit, result_dtype="bool", variants="function method")
 def signbit(self):
-    """Where the sign is negative; -0.0 has one."""
+    """Return where the sign is negative; -0.0 has one."""
 
 
 @op(variants="function method")
 def isclose(self, other, /, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Where ``self`` and ``other`` agree within ``atol + rtol * |other|``."""
+    """Return where ``self`` and ``other`` agree within ``atol + rtol * |other|``."""
     if self.dtype != other.dtype:
         raise RuntimeError(f"{scalar_name(self)} did not match {scalar_name(other)}")
     return np.isclose(self, other, rtol, atol, equal_nan)
@@ -70,29 +70,29 @@ def isclose(self, other, /, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 @pointwise(np.bitwise_and, variants="function method inplace")
 def bitwise_and(self, other):
-    """Bits set in both; of truth values, both."""
+    """Return bits set in both; of truth values, both."""
 
 
 @pointwise(np.bitwise_or, variants="function method inplace")
 def bitwise_or(self, other):
-    """Bits set in one; of truth values, one."""
+    """Return bits set in one; of truth values, one."""
 
 
 @pointwise(np.bitwise_xor, variants="function method inplace")
 def bitwise_xor(self, other):
-    """Bits set in one and only one."""
+    """Return bits set in one and only one."""
 
 
 @pointwise(np.invert, variants="function method inplace")
 def bitwise_not(self):
-    """All bits turned; of truth values, the opposite."""
+    """Return all bits turned; of truth values, the opposite."""
 
 
 @pointwise(np.left_shift, variants="function method inplace")
 def bitwise_left_shift(self, other):
-    """Bits moved up by ``other``."""
+    """Return bits moved up by ``other``."""
 
 
 @pointwise(np.right_shift, variants="function method inplace")
 def bitwise_right_shift(self, other):
-    """Bits moved down by ``other``."""
+    """Return bits moved down by ``other``."""

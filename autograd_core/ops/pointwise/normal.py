@@ -26,8 +26,8 @@ def ndtr(x: Any) -> Any:
 
 
 def ndtr_beside(x: Any) -> Any:
-    """What is to be multiplied by ``x``: of float32 to 1.2e-7, an ulp of 1, as PyTorch has it, in
-    a sixth of the time that SciPy takes."""
+    """Return what is to be multiplied by ``x``: of float32 to 1.2e-7, an ulp of 1, as PyTorch has
+    it, in a sixth of the time that SciPy takes."""
     if x.dtype != np.float32 or not x.ndim:
         return ndtr(x)
     x = np.clip(x, -7, 7)  # where the result is 0 and 1

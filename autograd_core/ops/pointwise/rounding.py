@@ -18,7 +18,7 @@ from autograd_core.ops.pointwise.logic import isfinite
     variants="function method inplace",
 )
 def floor(self):
-    """The largest whole number that is not above ``self``."""
+    """Return the largest whole number that is not above ``self``."""
 
 
 @pointwise(
@@ -28,7 +28,7 @@ def floor(self):
     variants="function method inplace",
 )
 def ceil(self):
-    """The smallest whole number that is not below ``self``."""
+    """Return the smallest whole number that is not below ``self``."""
 
 
 @pointwise(
@@ -39,7 +39,7 @@ def ceil(self):
     aliases="fix",
 )
 def trunc(self):
-    """``self`` without what is after the point."""
+    """Return ``self`` without what is after the point."""
 
 
 @pointwise(
@@ -49,7 +49,7 @@ def trunc(self):
     self=lambda g: zeros_of(g),
 )
 def round_(self):
-    """The nearest whole number, the even one of two."""
+    """Return the nearest whole number, the even one of two."""
     return np.rint(self) if self.dtype.kind == "f" else np.array(self)
 
 
@@ -60,13 +60,13 @@ def round_(self):
     self=lambda g: zeros_of(g),
 )
 def round_decimals(self, *, decimals):
-    """``self`` with ``decimals`` digits after the point."""
+    """Return ``self`` with ``decimals`` digits after the point."""
     return np.round(self, decimals)
 
 
 @pointwise(floats="frac_cpu", self=lambda g: g, variants="function method inplace")
 def frac(self):
-    """What is after the point."""
+    """Return what is after the point."""
     return self - np.trunc(self)
 
 
@@ -77,7 +77,7 @@ def frac(self):
     other=lambda g, self, other: -g * div_rounded(self, other, rounding_mode="trunc"),
 )
 def fmod(self, other):
-    """What is left of ``self`` after division by ``other``, with the sign of ``self``."""
+    """Return what is left of ``self`` after division by ``other``, with the sign of ``self``."""
 
 
 @pointwise(
@@ -86,7 +86,7 @@ def fmod(self, other):
     self=lambda g: g,
 )
 def fmod_number(self, *, other):
-    """What is left of ``self`` after division by a number, with the sign of ``self``."""
+    """Return what is left of ``self`` after division by a number, with the sign of ``self``."""
     return np.fmod(self, other)
 
 
@@ -97,7 +97,7 @@ def fmod_number(self, *, other):
     other=lambda g, self, other: -g * div_rounded(self, other, rounding_mode="floor"),
 )
 def remainder(self, other):
-    """What is left of ``self`` after division by ``other``, with the sign of ``other``."""
+    """Return what is left of ``self`` after division by ``other``, with the sign of ``other``."""
 
 
 @pointwise(
@@ -106,7 +106,7 @@ def remainder(self, other):
     self=lambda g: g,
 )
 def remainder_number(self, *, other):
-    """What is left of ``self`` after division by a number, with the sign of that."""
+    """Return what is left of ``self`` after division by a number, with the sign of that."""
     return np.remainder(self, other)
 
 
@@ -117,7 +117,7 @@ def remainder_number(self, *, other):
     other=lambda g: zeros_of(g),
 )
 def div_rounded(self, other, *, rounding_mode):
-    """The quotient rounded down ("floor") or towards 0 ("trunc"); integers stay integers."""
+    """Return the quotient rounded down ("floor") or towards 0 ("trunc"); integers stay integers."""
     if self.dtype.kind in "iu" and not np.all(other):
         raise RuntimeError("ZeroDivisionError")
     check_not_bool(f"div_{rounding_mode}_cpu", self)
@@ -141,7 +141,7 @@ def div_rounded(self, other, *, rounding_mode):
     other=lambda g: zeros_of(g),
 )
 def copysign(self, other):
-    """The size of ``self`` with the sign of ``other``."""
+    """Return the size of ``self`` with the sign of ``other``."""
 
 
 @pointwise(
@@ -151,7 +151,7 @@ def copysign(self, other):
     self=lambda g, self, result: g * (sign(self) * sign(result)),
 )
 def copysign_number(self, *, other):
-    """The size of ``self`` with the sign of a number."""
+    """Return the size of ``self`` with the sign of a number."""
     return np.copysign(self, np.asarray(other, self.dtype))
 
 
@@ -159,7 +159,8 @@ def copysign_number(self, *, other):
     self=lambda g, self: where(isfinite(self), g, 0),
 )
 def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
-    """``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there are)."""
+    """Return ``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there
+    are)."""
     return np.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
@@ -169,7 +170,7 @@ def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
     nondiff="exponent",
 )
 def frexp(self, /):
-    """``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
+    """Return ``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
     mantissa, exponent = np.frexp(self)
     return mantissa, np.asarray(exponent, np.int32)
 
@@ -182,11 +183,11 @@ def frexp(self, /):
     variants="function method inplace",
 )
 def nextafter(self, other):
-    """The next number after ``self`` that there is, towards ``other``."""
+    """Return the next number after ``self`` that there is, towards ``other``."""
     return np.nextafter(self, other)
 
 
 @pointwise(variants="function method inplace")
 def heaviside(self, values):
-    """0 below 0, 1 above, and ``values`` at 0."""
+    """Return 0 below 0, 1 above, and ``values`` at 0."""
     return np.where(self == 0, values, self > 0).astype(self.dtype, copy=False)

@@ -17,7 +17,7 @@ from autograd_core.ops.pointwise.logic import isnan, logical_and, logical_or
     variants="function method",
 )
 def maximum(self, other):
-    """The larger of two; the gradient is shared between equals."""
+    """Return the larger of two; the gradient is shared between equals."""
 
 
 @pointwise(
@@ -27,7 +27,7 @@ def maximum(self, other):
     variants="function method",
 )
 def minimum(self, other):
-    """The smaller of two; the gradient is shared between equals."""
+    """Return the smaller of two; the gradient is shared between equals."""
 
 
 @pointwise(
@@ -37,7 +37,7 @@ def minimum(self, other):
     variants="function method",
 )
 def fmax(self, other):
-    """The larger of two, a number rather than NaN."""
+    """Return the larger of two, a number rather than NaN."""
 
 
 @pointwise(
@@ -47,14 +47,14 @@ def fmax(self, other):
     variants="function method",
 )
 def fmin(self, other):
-    """The smaller of two, a number rather than NaN."""
+    """Return the smaller of two, a number rather than NaN."""
 
 
 @pointwise(
     self=lambda g, self, max: where(self <= max, g, 0),
 )
 def clamp_max(self, *, max):
-    """``self``, or the number ``max`` where ``self`` is above it."""
+    """Return ``self``, or the number ``max`` where ``self`` is above it."""
     return np.minimum(self, max)
 
 
@@ -62,7 +62,7 @@ def clamp_max(self, *, max):
     self=lambda g, self, min: where(self >= min, g, 0),
 )
 def clamp_min(self, *, min):
-    """``self``, or the number ``min`` where ``self`` is below it."""
+    """Return ``self``, or the number ``min`` where ``self`` is below it."""
     return np.maximum(self, min)
 
 
@@ -74,7 +74,7 @@ def clamp_min(self, *, min):
     max=lambda g, self, max: where(self > max, g, 0),
 )
 def clamp_max_tensor(self, max):
-    """``self``, or ``max`` where ``self`` is above it."""
+    """Return ``self``, or ``max`` where ``self`` is above it."""
 
 
 @pointwise(
@@ -85,7 +85,7 @@ def clamp_max_tensor(self, max):
     min=lambda g, self, min: where(self < min, g, 0),
 )
 def clamp_min_tensor(self, min):
-    """``self``, or ``min`` where ``self`` is below it."""
+    """Return ``self``, or ``min`` where ``self`` is below it."""
 
 
 @op(
@@ -97,7 +97,7 @@ def clamp_min_tensor(self, min):
     node="ClampBackward0",
 )
 def clamp_tensors(self, min=None, max=None, /):
-    """``self`` held between two tensors, one of which may be left out; all broadcast."""
+    """Return ``self`` held between two tensors, one of which may be left out; all broadcast."""
     if min is not None:
         self = np.maximum(self, min)
     return self if max is None else np.minimum(self, max)
@@ -125,7 +125,7 @@ def _above(x, low, high):
     linear=True,
 )
 def lerp_number(self, end, *, weight):
-    """The point ``weight`` of the way from ``self`` to ``end``."""
+    """Return the point ``weight`` of the way from ``self`` to ``end``."""
     return _lerp(self, end, weight)
 
 
@@ -137,7 +137,7 @@ def lerp_number(self, end, *, weight):
     weight=lambda g, self, end: g * (end - self),
 )
 def lerp_tensor(self, end, weight):
-    """The points ``weight`` of the way from ``self`` to ``end``."""
+    """Return the points ``weight`` of the way from ``self`` to ``end``."""
     return _lerp(self, end, weight)
 
 
@@ -155,7 +155,7 @@ def _lerp(start, end, weight):
     variants="function method inplace",
 )
 def addcmul(self, tensor1, tensor2, *, value=1):
-    """``self + value * tensor1 * tensor2``."""
+    """Return ``self + value * tensor1 * tensor2``."""
     return np.add(self, fitting_number(value, self.dtype) * (tensor1 * tensor2))
 
 
@@ -165,7 +165,7 @@ def addcmul(self, tensor1, tensor2, *, value=1):
     tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
 )
 def addcdiv(self, tensor1, tensor2, *, value=1):
-    """``self + value * tensor1 / tensor2``."""
+    """Return ``self + value * tensor1 / tensor2``."""
     return np.add(self, value * (tensor1 / tensor2))
 
 
@@ -177,7 +177,7 @@ def addcdiv(self, tensor1, tensor2, *, value=1):
     value=lambda g: g,
 )
 def fill_tensor(self, value):
-    """The one value of ``value`` in every place of ``self``."""
+    """Return the one value of ``value`` in every place of ``self``."""
     return np.full_like(self, value)
 
 
@@ -189,5 +189,5 @@ def fill_tensor(self, value):
     other=lambda g: g,
 )
 def rsub_tensor(self, other, *, alpha=1):
-    """``other - alpha * self``."""
+    """Return ``other - alpha * self``."""
     return np.subtract(other, self if alpha == 1 else alpha * self)

@@ -12,7 +12,7 @@ from autograd_core.ops.pointwise.elementwise import exp, where
 
 
 def _scipy(name: str, *arguments: Any) -> Any:
-    """A function of SciPy's, which is imported now, in the dtype of the last argument."""
+    """Return a function of SciPy's, which is imported now, in the dtype of the last argument."""
     from scipy import special
 
     with np.errstate(all="ignore"):
@@ -37,7 +37,7 @@ def erf(self):
     aliases="special.erfc",
 )
 def erfc(self):
-    """``1 - erf(self)``, exact also for large ``self``."""
+    """Return ``1 - erf(self)``, exact also for large ``self``."""
     return _scipy("erfc", self)
 
 
@@ -48,7 +48,7 @@ def erfc(self):
     aliases="special.erfinv",
 )
 def erfinv(self):
-    """Inverse of the error function; NaN beyond -1 and 1."""
+    """Return the inverse of the error function; NaN beyond -1 and 1."""
     return _scipy("erfinv", self)
 
 
@@ -59,7 +59,7 @@ def erfinv(self):
     aliases="special.gammaln",
 )
 def lgamma(self):
-    """Logarithm of the size of the gamma function."""
+    """Return the logarithm of the size of the gamma function."""
     return _scipy("gammaln", np.where(np.isneginf(self), np.inf, self))
 
 
@@ -79,7 +79,7 @@ def digamma(self):
     self=lambda g, self, n: g * polygamma(self, n=n + 1),
 )
 def polygamma(self, *, n):
-    """The ``n``-th derivative of :func:`digamma`."""
+    """Return the ``n``-th derivative of :func:`digamma`."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
     return _scipy("polygamma", n, self)
@@ -90,7 +90,7 @@ def polygamma(self, *, n):
     self=lambda g, self, p: g * sum(digamma(self - i / 2) for i in range(p)),
 )
 def mvlgamma(self, *, p):
-    """Logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
+    """Return the logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
     terms = sum(_scipy("gammaln", self - i / 2) for i in range(p))
     return terms + p * (p - 1) / 4 * math.log(math.pi)
 

@@ -29,7 +29,7 @@ def tan(self):
     aliases="arcsin",
 )
 def asin(self):
-    """The angle whose sine is ``self``; NaN beyond -1 and 1."""
+    """Return the angle whose sine is ``self``; NaN beyond -1 and 1."""
 
 
 @pointwise(
@@ -40,7 +40,7 @@ def asin(self):
     aliases="arccos",
 )
 def acos(self):
-    """The angle whose cosine is ``self``; NaN beyond -1 and 1."""
+    """Return the angle whose cosine is ``self``; NaN beyond -1 and 1."""
 
 
 @pointwise(
@@ -51,7 +51,7 @@ def acos(self):
     aliases="arctan",
 )
 def atan(self):
-    """The angle whose tangent is ``self``."""
+    """Return the angle whose tangent is ``self``."""
 
 
 @pointwise(
@@ -61,7 +61,7 @@ def atan(self):
     variants="function method inplace",
 )
 def sinh(self):
-    """Hyperbolic sine."""
+    """Return the hyperbolic sine."""
 
 
 @pointwise(
@@ -71,7 +71,7 @@ def sinh(self):
     variants="function method inplace",
 )
 def cosh(self):
-    """Hyperbolic cosine."""
+    """Return the hyperbolic cosine."""
 
 
 @pointwise(
@@ -82,7 +82,7 @@ def cosh(self):
     aliases="arcsinh",
 )
 def asinh(self):
-    """Inverse of the hyperbolic sine."""
+    """Return the inverse of the hyperbolic sine."""
 
 
 @pointwise(
@@ -93,7 +93,7 @@ def asinh(self):
     aliases="arccosh",
 )
 def acosh(self):
-    """Inverse of the hyperbolic cosine; NaN below 1."""
+    """Return the inverse of the hyperbolic cosine; NaN below 1."""
 
 
 @pointwise(
@@ -104,7 +104,7 @@ def acosh(self):
     aliases="arctanh",
 )
 def atanh(self):
-    """Inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    """Return the inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
 
 
 @pointwise(
@@ -116,11 +116,11 @@ def atanh(self):
     aliases="arctan2",
 )
 def atan2(self, other):
-    """The angle between the positive abscissa and the point (y, x)."""
+    """Return the angle between the positive abscissa and the point (y, x)."""
 
 
 def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
-    """``g * side`` over the squared distance of (y, x) from the origin, and 0 there."""
+    """Return ``g * side`` over the squared distance of (y, x) from the origin, and 0 there."""
     square = x * x + y * y
     if square.all():
         return g * (side / square)
@@ -134,7 +134,7 @@ def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
     variants="function method inplace",
 )
 def hypot(self, other):
-    """The length of the hypotenuse over ``self`` and ``other``."""
+    """Return the length of the hypotenuse over ``self`` and ``other``."""
     return np.hypot(self, other)
 
 
@@ -169,11 +169,11 @@ def rad2deg(self):
     aliases="special.sinc",
 )
 def sinc(self):
-    """``sin(pi self) / (pi self)``, and 1 at 0."""
+    """Return ``sin(pi self) / (pi self)``, and 1 at 0."""
     return np.sinc(self).astype(self.dtype)
 
 
 @pointwise(result_dtype="float", self=lambda g: zeros_of(g), variants="function method")
 def angle(self):
-    """The argument of a real number: 0, or pi where it is negative."""
+    """Return the argument of a real number: 0, or pi where it is negative."""
     return np.where(np.isnan(self), self, np.where(self < 0, math.pi, 0)).astype(self.dtype)

@@ -18,7 +18,7 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public()
 def histc(self: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
-    """How many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
+    """Return how many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
     ``max``; of the range of ``self``, if these are equal."""
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
@@ -43,7 +43,7 @@ def histc(self: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Te
 def isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
-    """Whether each of ``elements`` is among ``test_elements``."""
+    """Return whether each of ``elements`` is among ``test_elements``."""
     each, among = (
         t.array if isinstance(t, Tensor) else np.asarray(t) for t in (elements, test_elements)
     )
@@ -55,8 +55,8 @@ def isin(
 def unique_consecutive(
     self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """``self`` flattened, or the slices of ``dim``, without what equals the one before; where each
-    went, how many."""
+    """Return ``self`` flattened, or the slices of ``dim``, without what equals the one before;
+    where each went, how many."""
     if dim is not None:
         dim = wrapped(dim, self.ndim, of_scalars=False)
         check_slices(self, dim)
@@ -78,13 +78,13 @@ def unique_consecutive(
 
 @public()
 def gcd(self: Tensor, other: Tensor) -> Tensor:
-    """The greatest common divisor of each pair of integers."""
+    """Return the greatest common divisor of each pair of integers."""
     return _of_integers(np.gcd, self, other)
 
 
 @public()
 def lcm(self: Tensor, other: Tensor) -> Tensor:
-    """The least common multiple of each pair of integers."""
+    """Return the least common multiple of each pair of integers."""
     return _of_integers(np.lcm, self, other)
 
 

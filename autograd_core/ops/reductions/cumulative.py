@@ -23,7 +23,8 @@ from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, transp
     linear=True,
 )
 def cumsum(self, /, dim, dtype=None):
-    """Running sums along ``dim``; integers and bools add up in int64, unless ``dtype`` is given."""
+    """Return running sums along ``dim``; integers and bools add up in int64, unless ``dtype`` is
+    given."""
     return _running("cumsum", np.cumsum, self, dim, dtype)
 
 
@@ -46,12 +47,12 @@ def sums_from(g: Any, dim: int) -> Any:
     self=lambda g, self, result, dim: cumprod_slope(g, self, result, dim),
 )
 def cumprod(self, /, dim, dtype=None):
-    """Running products along ``dim``."""
+    """Return running products along ``dim``."""
     return _running("cumprod", np.cumprod, self, dim, dtype)
 
 
 def cumprod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
-    """The gradient of :func:`cumprod`; without division where there are zeros."""
+    """Return the gradient of :func:`cumprod`; without division where there are zeros."""
     if not x.ndim:
         return g
     if all_of(x):
@@ -76,7 +77,7 @@ def but_one(x: Any, dim: int) -> Any:
     node="ProdBackward0",
 )
 def prod_all(self, /, dtype=None):
-    """The product of all elements."""
+    """Return the product of all elements."""
     return np.prod(converted(self, dtype), dtype=sum_kind(self, dtype))
 
 
@@ -91,13 +92,13 @@ def prod_all(self, /, dtype=None):
     node="ProdBackward1",
 )
 def prod_dim(self, /, dim, keepdim=False, dtype=None):
-    """The product along ``dim``."""
+    """Return the product along ``dim``."""
     kind = sum_kind(self, dtype)
     return np.prod(converted(self, dtype), axis=dim, keepdims=keepdim, dtype=kind)
 
 
 def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
-    """The gradient of a product, which kept its dimension; without division where there are
+    """Return the gradient of a product, which kept its dimension; without division where there are
     zeros."""
     if not x.ndim:
         return g
@@ -112,7 +113,7 @@ def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     nondiff="indices",
 )
 def cummax(self, /, dim):
-    """The largest element so far along ``dim``, and where it is (the last of equals)."""
+    """Return the largest element so far along ``dim``, and where it is (the last of equals)."""
     return _extrema(self, np.maximum, dim)
 
 
@@ -122,7 +123,7 @@ def cummax(self, /, dim):
     nondiff="indices",
 )
 def cummin(self, /, dim):
-    """The smallest element so far along ``dim``, and where it is (the last of equals)."""
+    """Return the smallest element so far along ``dim``, and where it is (the last of equals)."""
     return _extrema(self, np.minimum, dim)
 
 
@@ -146,14 +147,14 @@ def _extrema(x, ufunc, dim):
     variants="function method",
 )
 def logcumsumexp(self, /, dim):
-    """``log(cumsum(exp(self)))`` along ``dim``, without overflow."""
+    """Return ``log(cumsum(exp(self)))`` along ``dim``, without overflow."""
     check_one("logcumsumexp", dim)
     check_implemented("logcumsumexp_out_cpu", self)
     return np.logaddexp.accumulate(at_least_1d(self), axis=dim).reshape(self.shape)
 
 
 def logcumsumexp_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
-    """The share of each element in all sums from there on, weighted by their gradients.
+    """Return the share of each element in all sums from there on, weighted by their gradients.
 
     Each pair by itself: a running sum of ``g * exp(-ans)`` would overflow.
     """

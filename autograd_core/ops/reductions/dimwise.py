@@ -28,14 +28,14 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
 def sort(
     self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
 ) -> return_types.sort:
-    """The elements in order along ``dim``, and where they were."""
+    """Return the elements in order along ``dim``, and where they were."""
     call = sorting.sort if stable is None else sorting.sort_stable
     return return_types.sort(*call(self, dim, descending))
 
 
 @public("function method")
 def msort(self: Tensor) -> Tensor:
-    """The elements in order along the first dimension."""
+    """Return the elements in order along the first dimension."""
     return sorting.sort(self, 0)[0]
 
 
@@ -43,7 +43,7 @@ def msort(self: Tensor) -> Tensor:
 def topk(
     self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> return_types.topk:
-    """The ``k`` largest, or smallest, elements along ``dim``, and where they were."""
+    """Return the ``k`` largest, or smallest, elements along ``dim``, and where they were."""
     return return_types.topk(*sorting.topk(self, k, dim, largest, sorted))
 
 
@@ -55,7 +55,7 @@ def searchsorted(
     right: bool = False,
     side: str | None = None,
 ) -> Tensor:
-    """Where ``self`` would be inserted into a sorted sequence, the last dimension."""
+    """Return where ``self`` would be inserted into a sorted sequence, the last dimension."""
     if not isinstance(self, Tensor):
         self = Tensor.from_array(np.asarray(self))
     return sorting.searchsorted(sorted_sequence, self, right or side == "right")
@@ -71,13 +71,13 @@ def bucketize(self: Tensor | float, boundaries: Tensor, *, right: bool = False) 
 
 @public("function method")
 def cummax(self: Tensor, dim: int) -> return_types.cummax:
-    """The largest element so far along ``dim``, and where it is."""
+    """Return the largest element so far along ``dim``, and where it is."""
     return return_types.cummax(*cumulative.cummax(self, dim))
 
 
 @public("function method")
 def cummin(self: Tensor, dim: int) -> return_types.cummin:
-    """The smallest element so far along ``dim``, and where it is."""
+    """Return the smallest element so far along ``dim``, and where it is."""
     return return_types.cummin(*cumulative.cummin(self, dim))
 
 
@@ -93,7 +93,8 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """The elements that the shares ``q`` lie below, along ``dim`` or of all; NaN if one is."""
+    """Return the elements that the shares ``q`` lie below, along ``dim`` or of all; NaN if one
+    is."""
     return _quantile(self, q, dim, keepdim, interpolation, False)
 
 
@@ -208,7 +209,7 @@ def _sides(y: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 
 
 def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
-    """The distances of the points ``x``, shaped to be multiplied with those of ``y``."""
+    """Return the distances of the points ``x``, shaped to be multiplied with those of ``y``."""
     if x.ndim == 1:
         if len(x) != y._shape[dim]:
             raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
@@ -231,7 +232,7 @@ def _check_numbers(name: str, y: Tensor, x: Tensor | None) -> None:
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
-    """The integral of ``y`` along ``dim``, at points ``x`` or in steps of ``dx``."""
+    """Return the integral of ``y`` along ``dim``, at points ``x`` or in steps of ``dx``."""
     _check_numbers("trapezoid", y, x)
     dim = wrapped(dim, y.ndim, of_scalars=False)
     if not y._shape[dim]:
@@ -248,7 +249,7 @@ def trapezoid(
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
-    """The integrals of ``y`` along ``dim`` up to each point but the first."""
+    """Return the integrals of ``y`` along ``dim`` up to each point but the first."""
     _check_numbers("cumulative_trapezoid", y, x)
     dim = wrapped(dim, y.ndim, of_scalars=False)
     after, before = _sides(y, dim)
@@ -265,7 +266,8 @@ def gradient(
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
-    """The slope of ``self`` along each dimension: central differences, one-sided at the ends.
+    """Return the slope of ``self`` along each dimension: central differences, one-sided at the
+    ends.
 
     ``spacing`` is a number, one for each dimension, or a tensor of coordinates for each.
     """
@@ -319,5 +321,6 @@ def _slope(x: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:
 
 
 def _edge(x: Tensor, y: Tensor, z: Tensor, h: float, k: float) -> Tensor:
-    """The slope at ``x`` of the parabola through three points at distances ``h`` and ``k``."""
+    """Return the slope at ``x`` of the parabola through three points at distances ``h`` and
+    ``k``."""
     return x * -((2 * h + k) / (h * (h + k))) + y * ((h + k) / (h * k)) + z * -(h / (k * (h + k)))

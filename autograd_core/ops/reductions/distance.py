@@ -26,7 +26,7 @@ from autograd_core.tensor.dimensions import wrapped
     broadcasts="self other",
 )
 def dist(self, other, /, p=2.0):
-    """The ``p``-norm of the difference."""
+    """Return the ``p``-norm of the difference."""
     if "b" in (self.dtype.kind, other.dtype.kind):
         raise RuntimeError(REFUSED["sub" if self.dtype == other.dtype else "sub bool"])
     self, other = promoted(self, other)
@@ -50,7 +50,8 @@ def _both(slope: Any) -> tuple[Any, Any]:
     self=lambda g, self, p, dim, maxnorm: renorm_slope(g, self, p, dim, maxnorm),
 )
 def renorm(self, /, p, dim, maxnorm):
-    """``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
+    """Return ``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to
+    it."""
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     if p <= 0:
@@ -66,7 +67,7 @@ def _others(rank: int, dim: int) -> tuple[int, ...]:
 
 
 def renorm_slope(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
-    """The gradient of :func:`renorm`: of a product, where a slice was scaled."""
+    """Return the gradient of :func:`renorm`: of a product, where a slice was scaled."""
     dims = _others(len(x.shape), dim)
     norm = vector_norm(x, p, dims, True)
     inverse = 1 / (norm + 1e-7)
@@ -80,7 +81,7 @@ def renorm_slope(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
     broadcasts="x1 x2",
 )
 def cdist(x1, x2, /, p=2.0, compute_mode=None):
-    """The distances of each of the points ``x1`` (n, d) from each of ``x2`` (m, d): (n, m).
+    """Return the distances of each of the points ``x1`` (n, d) from each of ``x2`` (m, d): (n, m).
 
     Batches broadcast.
     """
@@ -110,13 +111,14 @@ def cdist(x1, x2, /, p=2.0, compute_mode=None):
 
 
 def cdist_slopes(g: Any, x: Any, y: Any, ans: Any, p: float) -> Any:
-    """The gradients of all differences between points, (..., n, m, d)."""
+    """Return the gradients of all differences between points, (..., n, m, d)."""
     apart = unsqueeze(x, -2) - unsqueeze(y, -3)
     return vector_norm_backward(g, apart, _beside_zero(ans, p), p, -1, False)
 
 
 def _beside_zero(distances: Any, p: float) -> Any:
-    """``distances``, but 1 between points in one place: that they have second derivatives, too."""
+    """Return ``distances``, but 1 between points in one place: that they have second derivatives,
+    too."""
     return distances if math.isinf(p) else where(distances == 0, 1, distances)
 
 
@@ -124,7 +126,7 @@ def _beside_zero(distances: Any, p: float) -> Any:
     self=lambda g, self, result, self_shape, p: pdist_slopes(g, self, result, self_shape, p),
 )
 def pdist(self, /, p=2.0):
-    """The distances of all pairs of the points ``self`` (n, d), n * (n - 1) / 2 of them."""
+    """Return the distances of all pairs of the points ``self`` (n, d), n * (n - 1) / 2 of them."""
     if self.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
     if self.dtype.kind != "f":
@@ -140,7 +142,8 @@ def _pairs(count: int) -> tuple[Any, Any]:
 
 
 def pdist_slopes(g: Any, x: Any, ans: Any, shape: tuple[int, ...], p: float) -> Any:
-    """The gradient of :func:`pdist`: what each distance says, for its one end and the other."""
+    """Return the gradient of :func:`pdist`: what each distance says, for its one end and the
+    other."""
     first, second = _pairs(shape[0])
     apart = index(x, (first,)) - index(x, (second,))
     slopes = vector_norm_backward(g, apart, _beside_zero(ans, p), p, -1, False)

@@ -25,8 +25,8 @@ from autograd_core.tensor.dimensions import wrapped
     node="LinalgVectorNormBackward0",
 )
 def vector_norm(self, /, ord=2, dim=None, keepdim=False, dtype=None):
-    """``sum(abs(self) ** ord) ** (1 / ord)``; the largest or smallest for infinity; for 0 the
-    number of elements that are not zero."""
+    """Return ``sum(abs(self) ** ord) ** (1 / ord)``; the largest or smallest for infinity; for 0
+    the number of elements that are not zero."""
     if self.dtype.kind != "f":
         check_floating("linalg.vector_norm", self)
     dim, kind = every(self.shape, dim), self.dtype if dtype is None else dtype.dtype
@@ -63,7 +63,7 @@ def _check_some(shape: tuple[int, ...], ord: float, dim: Any) -> None:
 
 
 def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdim: bool) -> Any:
-    """The gradient of the vectors; 0 where the norm has a kink."""
+    """Return the gradient of the vectors; 0 where the norm has a kink."""
     shape = tuple(x.shape)
     dim = every(shape, dim)
     kept = kept_shape(shape, dim)
@@ -92,7 +92,7 @@ def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdi
     node="LinalgCrossBackward0",
 )
 def cross(self, other, /, dim=-1):
-    """The vector at right angles to both, for vectors of three elements along ``dim``."""
+    """Return the vector at right angles to both, for vectors of three elements along ``dim``."""
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     check_same_dtype(self, other)
@@ -113,6 +113,6 @@ def cross(self, other, /, dim=-1):
     variants="function method",
 )
 def vdot(self, other, /):
-    """Inner product of two vectors."""
+    """Return the inner product of two vectors."""
     check_factors(self, other)
     return np.vdot(self, other)

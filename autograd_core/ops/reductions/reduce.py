@@ -14,13 +14,14 @@ from autograd_core.tensor.dimensions import wrapped_all
 
 
 def kept_shape(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
-    """``shape`` after a reduction over ``dim`` that keeps dimensions, as ones."""
+    """Return ``shape`` after a reduction over ``dim`` that keeps dimensions, as ones."""
     dims = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)} if shape else set()
     return tuple(1 if axis in dims else n for axis, n in enumerate(shape))
 
 
 def every(shape: tuple[int, ...], dim: Any) -> Any:
-    """``dim``, and all dimensions where it is None or empty; none of a tensor that has none."""
+    """Return ``dim``, and all dimensions where it is None or empty; none of a tensor that has
+    none."""
     if dim is None or dim == ():
         return tuple(range(len(shape)))
     if not shape:
@@ -30,7 +31,7 @@ def every(shape: tuple[int, ...], dim: Any) -> Any:
 
 
 def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
-    """A reduction's gradient over the elements that were reduced."""
+    """Return a reduction's gradient over the elements that were reduced."""
     return expand(g if keepdim else reshape(g, kept_shape(shape, dim)), shape)
 
 
@@ -41,7 +42,8 @@ def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     node="SumBackward0",
 )
 def sum_all(self, /, dtype=None):
-    """The sum of all elements; integers and bools add up in int64, unless ``dtype`` is given."""
+    """Return the sum of all elements; integers and bools add up in int64, unless ``dtype`` is
+    given."""
     return np.add.reduce(converted(self, dtype), axis=None, dtype=sum_kind(self, dtype))
 
 
@@ -52,18 +54,18 @@ def sum_all(self, /, dtype=None):
     node="SumBackward1",
 )
 def sum_dim(self, /, dim, keepdim=False, dtype=None):
-    """The sum over one dimension, or several."""
+    """Return the sum over one dimension, or several."""
     kind = sum_kind(self, dtype)
     return np.add.reduce(converted(self, dtype), axis=dim, dtype=kind, keepdims=keepdim)
 
 
 def converted(x: Any, dtype: Any) -> Any:
-    """An array in the dtype that is asked for."""
+    """Return an array in the dtype that is asked for."""
     return x if dtype is None else x.astype(dtype.dtype, copy=False)
 
 
 def sum_kind(x: Any, dtype: Any) -> Any:
-    """What numbers like those of ``x`` add up in; None for their own dtype."""
+    """Return what numbers like those of ``x`` add up in; None for their own dtype."""
     if dtype is not None:
         return dtype.dtype
     return np.int64 if x.dtype.kind in "biu" else None
@@ -76,7 +78,7 @@ def sum_kind(x: Any, dtype: Any) -> Any:
     node="MeanBackward0",
 )
 def mean_all(self, /, dtype=None):
-    """The mean of all elements."""
+    """Return the mean of all elements."""
     self = converted(self, dtype)
     if self.dtype.itemsize == 2:
         return _half_mean(self, None, False)
@@ -92,7 +94,7 @@ def mean_all(self, /, dtype=None):
     node="MeanBackward1",
 )
 def mean_dim(self, /, dim, keepdim=False, dtype=None):
-    """The mean over one dimension, or several."""
+    """Return the mean over one dimension, or several."""
     self = converted(self, dtype)
     if self.dtype.itemsize == 2:
         return _half_mean(self, dim, keepdim)
@@ -101,13 +103,13 @@ def mean_dim(self, /, dim, keepdim=False, dtype=None):
 
 
 def _half_mean(x, dim, keepdim):
-    """The mean of numbers whose sum may be too large for their dtype."""
+    """Return the mean of numbers whose sum may be too large for their dtype."""
     total = np.add.reduce(x, axis=dim, keepdims=keepdim, dtype=np.float32)
     return (total / np.float32(count(x.shape, dim))).astype(x.dtype)
 
 
 def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:
-    """How many elements are reduced into one."""
+    """Return how many elements are reduced into one."""
     if dim is None:
         return math.prod(shape)
     dims = (dim,) if isinstance(dim, int) else dim
@@ -120,7 +122,7 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
     node="MaxBackward1",
 )
 def max_all(self, /):
-    """The largest element; the gradient is shared evenly among equals."""
+    """Return the largest element; the gradient is shared evenly among equals."""
     check_some("max", self)
     return np.maximum.reduce(self, axis=None)
 
@@ -131,7 +133,7 @@ def max_all(self, /):
     node="MinBackward1",
 )
 def min_all(self, /):
-    """The smallest element; the gradient is shared evenly among equals."""
+    """Return the smallest element; the gradient is shared evenly among equals."""
     check_some("min", self)
     return np.minimum.reduce(self, axis=None)
 
@@ -152,7 +154,8 @@ def check_some(name: str, x: Any) -> None:
 
 
 def evenly(g: Any, x: Any, extreme: Any) -> Any:
-    """``g`` divided among the elements of ``x`` that equal ``extreme``, or are NaN as it is."""
+    """Return ``g`` divided among the elements of ``x`` that equal ``extreme``, or are NaN as it
+    is."""
     mask = x == extreme
     number = int(sum_all(mask))
     if not number:
@@ -171,7 +174,7 @@ def evenly(g: Any, x: Any, extreme: Any) -> Any:
     node="MaxBackward0",
 )
 def max_dim(self, /, dim, keepdim=False):
-    """The largest element along ``dim``, and where it is (the first of equals)."""
+    """Return the largest element along ``dim``, and where it is (the first of equals)."""
     return picked(self, np.expand_dims(np.argmax(at_least_1d(self), dim), dim), dim, keepdim)
 
 
@@ -185,12 +188,12 @@ def max_dim(self, /, dim, keepdim=False):
     node="MinBackward0",
 )
 def min_dim(self, /, dim, keepdim=False):
-    """The smallest element along ``dim``, and where it is (the first of equals)."""
+    """Return the smallest element along ``dim``, and where it is (the first of equals)."""
     return picked(self, np.expand_dims(np.argmin(at_least_1d(self), dim), dim), dim, keepdim)
 
 
 def picked(x: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """The elements at ``places``, one along ``dim``, and these."""
+    """Return the elements at ``places``, one along ``dim``, and these."""
     values = np.take_along_axis(at_least_1d(x), places, dim)
     if keepdim and x.ndim:
         return values, places
@@ -202,7 +205,7 @@ def picked(x: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     linear=True,
 )
 def put_along(self, indices, /, shape, dim, keepdim):
-    """Zeros of ``shape`` with ``self`` at ``indices`` along ``dim``."""
+    """Return zeros of ``shape`` with ``self`` at ``indices`` along ``dim``."""
     if not shape:
         return np.array(self)
     if not keepdim:
@@ -219,7 +222,7 @@ def put_along(self, indices, /, shape, dim, keepdim):
     linear=True,
 )
 def take_along(self, indices, /, dim, keepdim):
-    """The elements of ``self`` at ``indices`` along ``dim``."""
+    """Return the elements of ``self`` at ``indices`` along ``dim``."""
     if not self.ndim:
         return np.array(self)
     places = indices if keepdim else np.expand_dims(indices, dim)
@@ -229,14 +232,14 @@ def take_along(self, indices, /, dim, keepdim):
 
 @op(variants="function method")
 def argmax(self, /, dim=None, keepdim=False):
-    """Where the largest element is; in the flattened tensor without ``dim``."""
+    """Return where the largest element is; in the flattened tensor without ``dim``."""
     _check_order("argmax", self)
     return np.argmax(self, axis=dim, keepdims=keepdim)
 
 
 @op(variants="function method")
 def argmin(self, /, dim=None, keepdim=False):
-    """Where the smallest element is; in the flattened tensor without ``dim``."""
+    """Return where the smallest element is; in the flattened tensor without ``dim``."""
     _check_order("argmin", self)
     return np.argmin(self, axis=dim, keepdims=keepdim)
 

@@ -40,7 +40,7 @@ def _check_into(x: Tensor, kind: dtype | None) -> None:
 def sum(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
-    """The sum of all elements, or over ``dim``."""
+    """Return the sum of all elements, or over ``dim``."""
     _check_into(self, dtype)
     if dim is None and not keepdim:
         return reduce.sum_all(self, dtype)
@@ -55,7 +55,7 @@ def _every(x: Tensor, dim: Dim) -> Any:
 def mean(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
-    """The mean of all elements, or over ``dim``; floating point tensors only."""
+    """Return the mean of all elements, or over ``dim``; floating point tensors only."""
     kind = self.dtype if dtype is None else dtype
     if not kind.is_floating_point:
         raise _no_mean("mean", "Input" if dtype is None else "Optional", kind)
@@ -75,7 +75,7 @@ def _no_mean(name: str, which: str, kind: dtype) -> RuntimeError:
 def nansum(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
-    """The sum without what is NaN."""
+    """Return the sum without what is NaN."""
     _check_into(self, dtype)
     return statistics_ops.nansum(self, _dims(dim), keepdim, dtype)
 
@@ -84,7 +84,7 @@ def nansum(
 def nanmean(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
-    """The mean of what is not NaN."""
+    """Return the mean of what is not NaN."""
     if not self.dtype.is_floating_point:
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
@@ -100,7 +100,7 @@ def nanmean(
 def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
-    """The product of all elements, or along ``dim``."""
+    """Return the product of all elements, or along ``dim``."""
     _check_into(self, dtype)
     if dim is None:
         return cumulative.prod_all(self, dtype)
@@ -109,22 +109,22 @@ def prod(
 
 @public("function method inplace_dtype")
 def cumsum(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
-    """Running sums along ``dim``."""
+    """Return running sums along ``dim``."""
     _check_into(self, dtype)
     return cumulative.cumsum(self, dim, dtype)
 
 
 @public("function method inplace_dtype")
 def cumprod(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
-    """Running products along ``dim``."""
+    """Return running products along ``dim``."""
     _check_into(self, dtype)
     return cumulative.cumprod(self, dim, dtype)
 
 
 @public("function method")
 def max(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
-    """The largest element; with ``dim`` a pair of the largest along it and their indices; with
-    another tensor the larger of two, elementwise."""
+    """Return the largest element; with ``dim`` a pair of the largest along it and their indices;
+    with another tensor the larger of two, elementwise."""
     if isinstance(dim, Tensor):
         return select.maximum(self, dim)
     if dim is None:
@@ -134,8 +134,8 @@ def max(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 
 @public("function method")
 def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
-    """The smallest element; with ``dim`` a pair of the smallest along it and their indices; with
-    another tensor the smaller of two, elementwise."""
+    """Return the smallest element; with ``dim`` a pair of the smallest along it and their indices;
+    with another tensor the smaller of two, elementwise."""
     if isinstance(dim, Tensor):
         return select.minimum(self, dim)
     if dim is None:
@@ -145,19 +145,19 @@ def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 
 @public("function method")
 def amax(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
-    """The largest elements over some dimensions, or of all; equals share the gradient."""
+    """Return the largest elements over some dimensions, or of all; equals share the gradient."""
     return statistics_ops.amax(self, _dims(dim), keepdim)
 
 
 @public("function method")
 def amin(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
-    """The smallest elements over some dimensions, or of all; equals share the gradient."""
+    """Return the smallest elements over some dimensions, or of all; equals share the gradient."""
     return statistics_ops.amin(self, _dims(dim), keepdim)
 
 
 @public("function method")
 def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
-    """The smallest and the largest elements along ``dim``, or of all."""
+    """Return the smallest and the largest elements along ``dim``, or of all."""
     if dim is not None:
         check_one("aminmax", dim)
     return return_types.aminmax(*statistics_ops.aminmax(self, dim, keepdim))
@@ -166,7 +166,8 @@ def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> r
 def _spread(
     dim: Any, unbiased: bool | None, correction: Number | None
 ) -> tuple[int | tuple[int, ...] | None, Number]:
-    """Dimensions and correction, from the old signature, ``(dim, unbiased)``, or the new one."""
+    """Return dimensions and correction, from the old signature, ``(dim, unbiased)``, or the new
+    one."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if correction is None:
@@ -183,7 +184,7 @@ def var(
     *,
     correction: Number | None = None,
 ) -> Tensor:
-    """The variance: squared distances from the mean over ``count - correction``."""
+    """Return the variance: squared distances from the mean over ``count - correction``."""
     return statistics_ops.var(self, *_spread(dim, unbiased, correction), keepdim)
 
 
@@ -196,7 +197,7 @@ def std(
     *,
     correction: Number | None = None,
 ) -> Tensor:
-    """The standard deviation, root of the variance."""
+    """Return the standard deviation, root of the variance."""
     return statistics_ops.std(self, *_spread(dim, unbiased, correction), keepdim)
 
 
@@ -209,7 +210,7 @@ def var_mean(
     *,
     correction: Number | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The variance and the mean."""
+    """Return the variance and the mean."""
     return statistics_ops.var_mean(self, *_spread(dim, unbiased, correction), keepdim)
 
 
@@ -222,13 +223,13 @@ def std_mean(
     *,
     correction: Number | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The standard deviation and the mean."""
+    """Return the standard deviation and the mean."""
     return statistics_ops.std_mean(self, *_spread(dim, unbiased, correction), keepdim)
 
 
 @public("function method", aliases="special.logsumexp")
 def logsumexp(self: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
-    """``log(sum(exp(self)))`` over ``dim``, without overflow."""
+    """Return ``log(sum(exp(self)))`` over ``dim``, without overflow."""
     return statistics_ops.logsumexp(self, _dims(dim), keepdim)
 
 
@@ -240,7 +241,7 @@ def norm(
     keepdim: bool = False,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """The root of the sum of sizes to the power of ``p``; "fro" is 2."""
+    """Return the root of the sum of sizes to the power of ``p``; "fro" is 2."""
     if p == "nuc":
         return NAMESPACES["linalg"]["matrix_norm"](
             self, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype
@@ -272,13 +273,14 @@ def check_norm_dtype(name: str, x: Tensor, kind: dtype | None) -> None:
 
 @public("function method")
 def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """The ``p``-norm of the difference."""
+    """Return the ``p``-norm of the difference."""
     return distance.dist(self, other, p)
 
 
 @public("function method inplace")
 def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
+    """Return ``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to
+    it."""
     return distance.renorm(self, p, dim, maxnorm)
 
 
@@ -287,7 +289,7 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
 
 @public("function method")
 def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The lower of the middle elements; along ``dim`` with where it is."""
+    """Return the lower of the middle elements; along ``dim`` with where it is."""
     if dim is None:
         return order_statistics.median_all(self)
     return return_types.median(*order_statistics.median_dim(self, dim, keepdim))
@@ -295,7 +297,7 @@ def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 
 @public("function method")
 def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The lower of the middle elements that are not NaN; along ``dim`` with where it is."""
+    """Return the lower of the middle elements that are not NaN; along ``dim`` with where it is."""
     if dim is None:
         return order_statistics.nanmedian_all(self)
     return return_types.nanmedian(*order_statistics.nanmedian_dim(self, dim, keepdim))
@@ -303,13 +305,13 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
 
 @public("function method")
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
-    """The most frequent element along ``dim``, and where it is."""
+    """Return the most frequent element along ``dim``, and where it is."""
     return return_types.mode(*order_statistics.mode(self, dim, keepdim))
 
 
 @public("function method")
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
-    """The ``k``-th smallest element along ``dim``, and where it is."""
+    """Return the ``k``-th smallest element along ``dim``, and where it is."""
     return return_types.kthvalue(*order_statistics.kthvalue(self, k, dim, keepdim))
 
 
@@ -324,8 +326,8 @@ def cov(
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
 ) -> Tensor:
-    """The covariances of the variables in the rows of ``self``, whose columns are observations;
-    ``fweights`` says how often each occurred, ``aweights`` how much it counts."""
+    """Return the covariances of the variables in the rows of ``self``, whose columns are
+    observations; ``fweights`` says how often each occurred, ``aweights`` how much it counts."""
     if self.ndim > 2:
         raise RuntimeError(
             "cov(): expected input to have two or fewer dimensions but got an input with "
@@ -386,7 +388,7 @@ def _weighted_cov(
 
 @public("function method")
 def corrcoef(self: Tensor) -> Tensor:
-    """The correlation coefficients of the variables in the rows of ``self``."""
+    """Return the correlation coefficients of the variables in the rows of ``self``."""
     matrix = cov(self)
     if not matrix.ndim:
         return matrix / matrix

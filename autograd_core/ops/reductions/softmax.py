@@ -18,13 +18,13 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public("function method", aliases="special.softmax")
 def softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
+    """Return positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
     return _softmax(self if dtype is None else to_dtype(self, dtype), dim)
 
 
 @public("function method", aliases="special.log_softmax")
 def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    """The logarithm of :func:`softmax`, without its underflow."""
+    """Return the logarithm of :func:`softmax`, without its underflow."""
     return _log_softmax(self if dtype is None else to_dtype(self, dtype), dim)
 
 
@@ -33,7 +33,7 @@ def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     of="log_softmax",
 )
 def _log_softmax(self, /, dim):
-    """The logarithm of :func:`softmax`, without its underflow."""
+    """Return the logarithm of :func:`softmax`, without its underflow."""
     if not self.size:
         return _nothing(self, dim)
     _check_scores("log_softmax", self, dim)
@@ -47,7 +47,7 @@ def _log_softmax(self, /, dim):
     of="softmax",
 )
 def _softmax(self, /, dim):
-    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
+    """Return positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
     if not self.size:
         return _nothing(self, dim)
     _check_scores("softmax", self, dim)

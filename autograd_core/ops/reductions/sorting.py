@@ -12,7 +12,7 @@ from autograd_core.tensor.dimensions import wrapped
 
 
 def _order(x: Any, dim: int, descending: bool) -> Any:
-    """The places in order; equals stay as they are, NaN is largest."""
+    """Return the places in order; equals stay as they are, NaN is largest."""
     if not x.ndim:
         wrapped(dim, 0)
         return np.zeros((), np.int64)
@@ -33,7 +33,7 @@ def _sorted(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     nondiff="indices",
 )
 def sort(self, /, dim=-1, descending=False):
-    """The elements in order along ``dim``, and where they were."""
+    """Return the elements in order along ``dim``, and where they were."""
     return _sorted(self, dim, descending)
 
 
@@ -51,7 +51,7 @@ def sort_stable(self, /, dim=-1, descending=False):
 
 @op(variants="function method")
 def argsort(self, /, dim=-1, descending=False, stable=False):
-    """The places of the elements in order along ``dim``."""
+    """Return the places of the elements in order along ``dim``."""
     return _order(self, dim, descending)
 
 
@@ -61,7 +61,8 @@ def argsort(self, /, dim=-1, descending=False, stable=False):
     nondiff="indices",
 )
 def topk(self, /, k, dim=-1, largest=True, sorted=True):
-    """The ``k`` largest, or smallest, elements along ``dim``, in order, and where they were."""
+    """Return the ``k`` largest, or smallest, elements along ``dim``, in order, and where they
+    were."""
     if self.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
     along = wrapped(dim, self.ndim)
@@ -75,7 +76,8 @@ def topk(self, /, k, dim=-1, largest=True, sorted=True):
 
 @op()
 def searchsorted(sorted_sequence, self, /, right=False):
-    """Where ``self`` would be inserted into the last dimension of a sorted ``sorted_sequence``."""
+    """Return where ``self`` would be inserted into the last dimension of a sorted
+    ``sorted_sequence``."""
     side: Any = "right" if right else "left"
     if not sorted_sequence.ndim:
         raise RuntimeError(
@@ -105,7 +107,7 @@ def searchsorted(sorted_sequence, self, /, right=False):
 
 @op(variants="function method")
 def bincount(self, weights=None, /, minlength=0):
-    """How often each number from 0 on occurs, or the sum of its ``weights``."""
+    """Return how often each number from 0 on occurs, or the sum of its ``weights``."""
     if self.ndim != 1 or self.dtype.kind not in "iu" or (self.size and self.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
@@ -119,5 +121,5 @@ def bincount(self, weights=None, /, minlength=0):
 
 @op()
 def nonzero(self, /):
-    """The places of all elements that are not 0, one row each."""
+    """Return the places of all elements that are not 0, one row each."""
     return np.argwhere(self)

@@ -25,13 +25,13 @@ from autograd_core.ops.shaping.shape import expand, reshape
 
 @op()
 def float_mask(mask, self, /):
-    """The truth values ``mask`` as 0 and 1 of the dtype of ``self``."""
+    """Return the truth values ``mask`` as 0 and 1 of the dtype of ``self``."""
     return mask.astype(self.dtype)
 
 
 def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
-    """A reduction's gradient, shared by the elements of ``x`` that equal the result; NaN where
-    that is NaN, which equals none."""
+    """Return a reduction's gradient, shared by the elements of ``x`` that equal the result; NaN
+    where that is NaN, which equals none."""
     shape = tuple(x.shape)
     dims = every(shape, dim)
     same = float_mask(x == spread(ans, shape, dims, keepdim), x)
@@ -42,7 +42,7 @@ def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
     self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
 )
 def amax(self, /, dim=(), keepdim=False):
-    """The largest elements over some dimensions; equals share the gradient."""
+    """Return the largest elements over some dimensions; equals share the gradient."""
     return _extreme("amax", np.maximum, self, dim, keepdim)
 
 
@@ -50,7 +50,7 @@ def amax(self, /, dim=(), keepdim=False):
     self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
 )
 def amin(self, /, dim=(), keepdim=False):
-    """The smallest elements over some dimensions; equals share the gradient."""
+    """Return the smallest elements over some dimensions; equals share the gradient."""
     return _extreme("amin", np.minimum, self, dim, keepdim)
 
 
@@ -67,7 +67,7 @@ def _extreme(name, ufunc, x, dim, keepdim):
     outputs="min max",
 )
 def aminmax(self, /, dim=None, keepdim=False):
-    """The smallest and the largest elements along ``dim``, or of all."""
+    """Return the smallest and the largest elements along ``dim``, or of all."""
     dims = every(self.shape, dim)
     return (
         np.minimum.reduce(self, axis=dims, keepdims=keepdim),
@@ -81,7 +81,7 @@ def aminmax(self, /, dim=None, keepdim=False):
     ),
 )
 def nansum(self, /, dim=None, keepdim=False, dtype=None):
-    """The sum without what is NaN."""
+    """Return the sum without what is NaN."""
     numbers = np.where(np.isnan(self), 0, self) if self.dtype.kind == "f" else self
     axis, kind = every(self.shape, dim), sum_kind(self, dtype)
     return np.add.reduce(converted(numbers, dtype), axis=axis, dtype=kind, keepdims=keepdim)
@@ -91,7 +91,7 @@ def nansum(self, /, dim=None, keepdim=False, dtype=None):
 
 
 def variance_slope(g: Any, x: Any, dim: Any, correction: float) -> Any:
-    """The gradient of ``x`` from that of its variance, which kept its dimensions."""
+    """Return the gradient of ``x`` from that of its variance, which kept its dimensions."""
     shape = tuple(x.shape)
     dims = every(shape, dim)
     freedom = max(count(shape, dims) - correction, 0)
@@ -104,17 +104,17 @@ def variance_slope(g: Any, x: Any, dim: Any, correction: float) -> Any:
 
 
 def deviation_slope(g: Any, x: Any, ans: Any, dim: Any, correction: float) -> Any:
-    """The gradient of ``x`` from that of its standard deviation; 0 where this is 0."""
+    """Return the gradient of ``x`` from that of its standard deviation; 0 where this is 0."""
     return variance_slope(where(ans == 0, 0, g / (2 * where(ans == 0, 1, ans))), x, dim, correction)
 
 
 def mean_slope(g: Any, shape: tuple[int, ...], dim: Any) -> Any:
-    """The gradient of ``x`` from that of its mean, which kept its dimensions."""
+    """Return the gradient of ``x`` from that of its mean, which kept its dimensions."""
     return expand(g / count(shape, every(shape, dim)), shape)
 
 
 def keep(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
-    """``g`` with the reduced dimensions as ones."""
+    """Return ``g`` with the reduced dimensions as ones."""
     return g if keepdim else reshape(g, kept_shape(shape, every(shape, dim)))
 
 
@@ -134,7 +134,7 @@ def _variance(x, dim, correction, keepdim, name="std and var"):
     ),
 )
 def var(self, /, dim=None, correction=1, keepdim=False):
-    """The variance: squared distances from the mean over ``count - correction``."""
+    """Return the variance: squared distances from the mean over ``count - correction``."""
     return _variance(self, dim, correction, keepdim)
 
 
@@ -148,7 +148,7 @@ def var(self, /, dim=None, correction=1, keepdim=False):
     ),
 )
 def std(self, /, dim=None, correction=1, keepdim=False):
-    """The standard deviation, root of the variance."""
+    """Return the standard deviation, root of the variance."""
     return np.sqrt(_variance(self, dim, correction, keepdim))
 
 
@@ -160,7 +160,7 @@ def std(self, /, dim=None, correction=1, keepdim=False):
     outputs="result0 result1",
 )
 def var_mean(self, /, dim=None, correction=1, keepdim=False):
-    """The variance and the mean."""
+    """Return the variance and the mean."""
     mean = np.mean(self, axis=every(self.shape, dim), keepdims=keepdim, dtype=self.dtype)
     return _variance(self, dim, correction, keepdim, "var_mean"), mean
 
@@ -179,7 +179,7 @@ def var_mean(self, /, dim=None, correction=1, keepdim=False):
     outputs="result0 result1",
 )
 def std_mean(self, /, dim=None, correction=1, keepdim=False):
-    """The standard deviation and the mean."""
+    """Return the standard deviation and the mean."""
     mean = np.mean(self, axis=every(self.shape, dim), keepdims=keepdim, dtype=self.dtype)
     return np.sqrt(_variance(self, dim, correction, keepdim, "std_mean")), mean
 
@@ -191,7 +191,7 @@ def std_mean(self, /, dim=None, correction=1, keepdim=False):
     ),
 )
 def logsumexp(self, /, dim, keepdim=False):
-    """``log(sum(exp(self)))`` over ``dim``, without overflow."""
+    """Return ``log(sum(exp(self)))`` over ``dim``, without overflow."""
     if self.dtype.kind != "f":
         self = self.astype(np.float32)
     dims = every(self.shape, dim)
@@ -214,17 +214,18 @@ def _truth(result, x):
 
 @op(variants="function method")
 def all(self, /, dim=None, keepdim=False):
-    """Whether all elements along ``dim`` are not 0; each by itself, if ``dim`` is empty."""
+    """Return whether all elements along ``dim`` are not 0; each by itself, if ``dim`` is empty."""
     return _truth(np.all(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
 @op(variants="function method")
 def any(self, /, dim=None, keepdim=False):
-    """Whether one of the elements along ``dim`` is not 0; each by itself, if ``dim`` is empty."""
+    """Return whether one of the elements along ``dim`` is not 0; each by itself, if ``dim`` is
+    empty."""
     return _truth(np.any(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
 @op(variants="function method")
 def count_nonzero(self, /, dim=None):
-    """How many elements along ``dim`` are not 0."""
+    """Return how many elements along ``dim`` are not 0."""
     return np.count_nonzero(self, axis=every(self.shape, dim))

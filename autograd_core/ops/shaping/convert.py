@@ -19,18 +19,20 @@ from autograd_core.tensor.device import check_device
     node="ToCopyBackward0",
 )
 def cast(self, /, target, source):
-    """A copy of another dtype; the gradient is cast back to ``source``, the dtype of ``self``."""
+    """Return a copy of another dtype; the gradient is cast back to ``source``, the dtype of
+    ``self``."""
     return self.astype(target)
 
 
 @op(of="cast")
 def cast_discrete(self, /, target):
-    """A copy of an integer or bool dtype, where the graph ends: such numbers have no gradient."""
+    """Return a copy of an integer or bool dtype, where the graph ends: such numbers have no
+    gradient."""
     return self.astype(target)
 
 
 def to_dtype(x: Tensor, kind: dtype) -> Tensor:
-    """``x`` itself if it has this dtype, else a copy that has."""
+    """Return ``x`` itself if it has this dtype, else a copy that has."""
     if x.dtype is kind:
         return x
     if not kind.is_floating_point:
@@ -60,7 +62,7 @@ def to(
     copy: bool = False,
     memory_format: Any = None,
 ) -> Tensor:
-    """``x`` with another dtype, itself if nothing changes.
+    """Return ``x`` with another dtype, itself if nothing changes.
 
     Args:
         target: a dtype, a device, or a tensor that has both; then ``non_blocking`` and ``copy``.
@@ -78,7 +80,8 @@ def to(
 
 
 def type_(x: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
-    """The name of the type of ``x``; or ``x`` with another dtype, which may be given by name.
+    """Return the name of the type of ``x``; or ``x`` with another dtype, which may be given by
+    name.
 
     >>> from autograd_core import ones
     >>> ones(1).type(), ones(1).type("torch.LongTensor")
@@ -95,5 +98,5 @@ def type_(x: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 
 def contiguous(x: Tensor, memory_format: Any = None) -> Tensor:
-    """``x``, copied if its elements do not lie in order."""
+    """Return ``x``, copied if its elements do not lie in order."""
     return x if x.array.flags.c_contiguous else clone(x)

@@ -15,7 +15,7 @@ from autograd_core.ops.shaping.diagonals import diagonal
 
 
 def _copying(view: Callable[..., Any], node: str = "", variants: str = "") -> Callable[..., Any]:
-    """The op that copies what the op ``view`` looks at."""
+    """Return the op that copies what the op ``view`` looks at."""
     entry: Op = view.op  # type: ignore[attr-defined]
 
     @wraps(entry.function)

@@ -19,7 +19,7 @@ from autograd_core.tensor.dimensions import wrapped
     variants="function method inplace",
 )
 def tril(self, /, diagonal=0):
-    """The lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
+    """Return the lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
     _check_matrix("tril", self)
     return np.tril(self, diagonal)
 
@@ -30,7 +30,7 @@ def tril(self, /, diagonal=0):
     variants="function method inplace",
 )
 def triu(self, /, diagonal=0):
-    """The upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""
+    """Return the upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""
     _check_matrix("triu", self)
     return np.triu(self, diagonal)
 
@@ -49,13 +49,13 @@ def _check_matrix(name: str, x: Any) -> None:
     variants="function method",
 )
 def diagonal(self, /, offset=0, dim1=0, dim2=1):
-    """The diagonal of the plane of two dimensions, as last dimension."""
+    """Return the diagonal of the plane of two dimensions, as last dimension."""
     _plane(dim1, dim2, self.ndim)
     return _writable_diagonal(self, offset, dim1, dim2)
 
 
 def _plane(dim1, dim2, rank):
-    """The two dimensions of the plane that has a diagonal."""
+    """Return the two dimensions of the plane that has a diagonal."""
     found = wrapped(dim1, rank), wrapped(dim2, rank)
     if found[0] == found[1]:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -73,7 +73,7 @@ def _writable_diagonal(x, offset, dim1, dim2):
     linear=True,
 )
 def diagonal_backward(grad_output, /, shape, offset, dim1, dim2):
-    """Zeros of ``shape`` with ``grad_output`` on that diagonal."""
+    """Return zeros of ``shape`` with ``grad_output`` on that diagonal."""
     result = np.zeros(shape, grad_output.dtype)
     _writable_diagonal(result, offset, dim1, dim2)[...] = grad_output
     return result
@@ -85,7 +85,7 @@ def diagonal_backward(grad_output, /, shape, offset, dim1, dim2):
     variants="function method",
 )
 def diag_embed(self, /, offset=0, dim1=-2, dim2=-1):
-    """Matrices of zeros with the last dimension of ``self`` on a diagonal."""
+    """Return matrices of zeros with the last dimension of ``self`` on a diagonal."""
     plane = _plane(dim1, dim2, self.ndim + 1)
     size, shape = self.shape[-1] + abs(offset), list(self.shape[:-1])
     for dim in sorted(plane):
@@ -103,7 +103,7 @@ def diag_embed(self, /, offset=0, dim1=-2, dim2=-1):
     linear=True,
 )
 def diagonal_scatter(self, src, /, offset=0, dim1=0, dim2=1):
-    """``self`` with ``src`` on its diagonal."""
+    """Return ``self`` with ``src`` on its diagonal."""
     _plane(dim1, dim2, self.ndim)
     result = np.array(self)
     part = _writable_diagonal(result, offset, dim1, dim2)
@@ -122,7 +122,7 @@ def diagonal_scatter(self, src, /, offset=0, dim1=0, dim2=1):
     variants="function method",
 )
 def trace(self, /):
-    """The sum of a matrix's diagonal."""
+    """Return the sum of a matrix's diagonal."""
     if self.ndim != 2:
         raise RuntimeError("trace: expected a matrix")
     check_not_bool("trace", self)
@@ -130,5 +130,5 @@ def trace(self, /):
 
 
 def trace_backward(g, shape):
-    """``g`` all along the diagonal of zeros of ``shape``."""
+    """Return ``g`` all along the diagonal of zeros of ``shape``."""
     return diagonal_backward(expand(g, (min(shape),)), shape, 0, 0, 1)

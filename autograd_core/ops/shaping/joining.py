@@ -21,7 +21,7 @@ from autograd_core.tensor.dimensions import wrapped
     aliases="concat concatenate",
 )
 def cat(*tensors, dim=0):
-    """Tensors joined along an existing dimension."""
+    """Return tensors joined along an existing dimension."""
     try:
         return np.concatenate(tensors, dim)
     except ValueError:
@@ -35,7 +35,7 @@ def cat(*tensors, dim=0):
     variants="function",
 )
 def stack(*tensors, dim=0):
-    """Tensors of one shape joined along a new dimension."""
+    """Return tensors of one shape joined along a new dimension."""
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for number, each in enumerate(tensors):
@@ -48,7 +48,7 @@ def stack(*tensors, dim=0):
 
 
 def _joinable(tensors: Sequence[Any], dim: int) -> Sequence[Any]:
-    """Those that take part: empty vectors go with tensors of any rank."""
+    """Return those that take part: empty vectors go with tensors of any rank."""
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for number, each in enumerate(tensors):
@@ -74,7 +74,7 @@ def _joinable(tensors: Sequence[Any], dim: int) -> Sequence[Any]:
 
 
 def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]:
-    """``g`` cut into pieces as long as ``shapes`` are along ``dim``."""
+    """Return ``g`` cut into pieces as long as ``shapes`` are along ``dim``."""
     ends = [0, *accumulate(0 if shape == (0,) else shape[dim] for shape in shapes)]
     parts = [slice_(g, dim, start, end, 1) for start, end in pairwise(ends)]
     return [
@@ -90,7 +90,7 @@ def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]
     variants="function method",
 )
 def unbind(self, /, dim=0):
-    """The slices along ``dim``, each a view."""
+    """Return the slices along ``dim``, each a view."""
     rows = np.moveaxis(self, wrapped(dim, self.ndim, of_scalars=False), 0)
     return tuple([rows[number, ...] for number in range(len(rows))])  # `...`: 0-d views, too
 
@@ -103,7 +103,7 @@ def unbind(self, /, dim=0):
     node="SplitBackward0",
 )
 def split_size_(self, /, split_size, dim=0):
-    """Pieces of ``split_size`` along ``dim``; the last may be shorter."""
+    """Return pieces of ``split_size`` along ``dim``; the last may be shorter."""
     _check_splits(self)
     size = self.shape[wrapped(dim, self.ndim)]
     if split_size < 0:
@@ -125,7 +125,7 @@ def split_size_(self, /, split_size, dim=0):
     variants="function method",
 )
 def split_with_sizes(self, /, split_sizes, dim=0):
-    """Pieces of the given sizes along ``dim``."""
+    """Return pieces of the given sizes along ``dim``."""
     _check_splits(self)
     if min(split_sizes, default=0) < 0:
         raise RuntimeError(

@@ -20,7 +20,7 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
     linear=True,
 )
 def flip(self, /, dims):
-    """The order along some dimensions reversed."""
+    """Return the order along some dimensions reversed."""
     if len(dims) > 1 or not self.ndim:
         wrapped_all(dims, self.ndim)
     return np.array(np.flip(self, dims) if self.ndim else self)
@@ -31,7 +31,8 @@ def flip(self, /, dims):
     linear=True,
 )
 def roll(self, /, shifts, dims=()):
-    """Elements moved along some dimensions, what falls off at an end coming in at the other."""
+    """Return elements moved along some dimensions, what falls off at an end coming in at the
+    other."""
     if not shifts:
         raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims) and (dims or len(shifts) > 1):
@@ -49,7 +50,7 @@ def roll(self, /, shifts, dims=()):
     node="Rot90Backward0",
 )
 def rot90(self, /, k=1, dims=(0, 1)):
-    """The plane of two dimensions turned ``k`` times by a right angle, from the first to the
+    """Return the plane of two dimensions turned ``k`` times by a right angle, from the first to the
     second."""
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
@@ -68,7 +69,7 @@ def rot90(self, /, k=1, dims=(0, 1)):
     linear=True,
 )
 def repeat(self, /, repeats):
-    """The whole of ``self`` many times over, along each dimension."""
+    """Return the whole of ``self`` many times over, along each dimension."""
     if len(repeats) < self.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
@@ -78,7 +79,7 @@ def repeat(self, /, repeats):
 
 
 def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any:
-    """The copies of each element summed."""
+    """Return the copies of each element summed."""
     full = (1,) * (len(repeats) - len(shape)) + tuple(shape)
     pairs = [n for pair in zip(repeats, full, strict=True) for n in pair]
     if not full:
@@ -91,7 +92,8 @@ def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any
     variants="function",
 )
 def constant_pad_nd(self, /, pad, value=0):
-    """``value`` around ``self``, or a border cut off: (before, after) of the last dimension first.
+    """Return ``value`` around ``self``, or a border cut off: (before, after) of the last dimension
+    first.
 
     Raises:
         RuntimeError: ``pad`` is of odd length, or names more dimensions than there are.
@@ -124,7 +126,8 @@ def constant_pad_nd(self, /, pad, value=0):
     variants="function method",
 )
 def unfold(self, /, dimension, size, step):
-    """The windows of ``size`` along a dimension, one every ``step``, as a new last dimension."""
+    """Return the windows of ``size`` along a dimension, one every ``step``, as a new last
+    dimension."""
     dim, length = wrapped(dimension, self.ndim), self.shape[dimension] if self.ndim else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
@@ -149,7 +152,7 @@ def unfold(self, /, dimension, size, step):
     linear=True,
 )
 def unfold_backward(grad_in, /, shape, dim, size, step):
-    """Zeros of ``shape`` to which the windows were added where they came from."""
+    """Return zeros of ``shape`` to which the windows were added where they came from."""
     result = np.zeros(shape, grad_in.dtype)
     if not shape:
         return result + grad_in.sum()
@@ -168,7 +171,7 @@ def unfold_backward(grad_in, /, shape, dim, size, step):
     node="SqueezeBackward2",
 )
 def squeeze_dims(self, /, dims):
-    """Those of some dimensions dropped whose size is 1."""
+    """Return those of some dimensions dropped whose size is 1."""
     dims = wrapped_all(dims, self.ndim)
     return np.squeeze(self, tuple(dim for dim in dims if self.ndim and self.shape[dim] == 1))
 
@@ -182,7 +185,7 @@ def squeeze_dims(self, /, dims):
     linear=True,
 )
 def select_scatter(self, src, /, dim, index):
-    """``self`` with ``src`` at ``index`` of dimension ``dim``."""
+    """Return ``self`` with ``src`` at ``index`` of dimension ``dim``."""
     check_select(self.shape, dim, index)
     result = np.array(self)
     _replace(select(result, dim, index), src)
@@ -207,7 +210,8 @@ def _replace(part: Any, src: Any) -> None:
     linear=True,
 )
 def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
-    """``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
+    """Return ``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to
+    ``end``."""
     if not self.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     wrapped(dim, self.ndim)
@@ -227,7 +231,7 @@ def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
     linear=True,
 )
 def as_strided(self, /, size, stride, storage_offset=None):
-    """The memory of ``self``, read in steps of ``stride`` elements."""
+    """Return the memory of ``self``, read in steps of ``stride`` elements."""
     memory = self.reshape(-1) if self.flags.c_contiguous else _memory_from(self)
     offset, steps = storage_offset or 0, [n * self.itemsize for n in stride]
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
@@ -241,7 +245,7 @@ def as_strided(self, /, size, stride, storage_offset=None):
 
 
 def _memory_from(x: Any) -> Any:
-    """All elements of the memory that ``x`` is a view of, from its own first one on."""
+    """Return all elements of the memory that ``x`` is a view of, from its own first one on."""
     whole = x
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
@@ -255,7 +259,7 @@ def _memory_from(x: Any) -> Any:
     linear=True,
 )
 def as_strided_backward(self, /, shape, size, stride, storage_offset):
-    """Zeros of ``shape`` to whose memory ``self`` was added in these steps."""
+    """Return zeros of ``shape`` to whose memory ``self`` was added in these steps."""
     result = np.zeros(shape, self.dtype)
     np.add.at(result.reshape(-1), _memory_places(size, stride, storage_offset), self)
     return result
@@ -277,7 +281,7 @@ def _memory_places(size, stride, storage_offset):
     linear=True,
     )  # fmt: skip
 def as_strided_scatter(self, src, /, size, stride, storage_offset=None):
-    """``self`` with ``src`` in the places that :func:`as_strided` reads."""
+    """Return ``self`` with ``src`` in the places that :func:`as_strided` reads."""
     result = np.array(self, order="C")
     result.reshape(-1)[_memory_places(size, stride, storage_offset)] = src
     return result
@@ -288,7 +292,7 @@ def as_strided_scatter(self, src, /, size, stride, storage_offset=None):
     linear=True,
 )
 def block_diag(*tensors):
-    """A matrix of zeros with the given matrices along its diagonal; vectors are rows."""
+    """Return a matrix of zeros with the given matrices along its diagonal; vectors are rows."""
     blocks = [np.atleast_2d(each) for each in tensors]
     shape = np.sum([block.shape for block in blocks], axis=0)
     result = np.zeros(shape, np.result_type(*blocks))
@@ -301,7 +305,7 @@ def block_diag(*tensors):
 
 
 def block_diag_backward(g: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
-    """The blocks of the diagonal, each in the shape it had."""
+    """Return the blocks of the diagonal, each in the shape it had."""
     found, row, column = [], 0, 0
     for shape in shapes:
         height, width = (1, 1, *shape)[-2:]

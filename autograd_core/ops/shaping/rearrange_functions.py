@@ -18,13 +18,13 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public("function method")
 def flip(self: Tensor, *dims: Any) -> Tensor:
-    """The order along some dimensions reversed."""
+    """Return the order along some dimensions reversed."""
     return rearrange.flip(self, several(dims))
 
 
 @public("function method")
 def fliplr(self: Tensor) -> Tensor:
-    """The order of columns reversed."""
+    """Return the order of columns reversed."""
     if self.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return rearrange.flip(self, (1,))
@@ -32,7 +32,7 @@ def fliplr(self: Tensor) -> Tensor:
 
 @public("function method")
 def flipud(self: Tensor) -> Tensor:
-    """The order of rows reversed."""
+    """Return the order of rows reversed."""
     if not self.ndim:
         raise RuntimeError("Input must be >= 1-d.")
     return rearrange.flip(self, (0,))
@@ -42,18 +42,18 @@ def flipud(self: Tensor) -> Tensor:
 def roll(
     self: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] | None = ()
 ) -> Tensor:
-    """Elements moved along some dimensions, or in the flattened tensor, in a circle."""
+    """Return elements moved along some dimensions, or in the flattened tensor, in a circle."""
     return rearrange.roll(self, tuple_of(shifts), () if dims is None else tuple_of(dims))
 
 
 @public("function method")
 def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    """The plane of two dimensions turned ``k`` times by a right angle."""
+    """Return the plane of two dimensions turned ``k`` times by a right angle."""
     return rearrange.rot90(self, k, tuple(dims))
 
 
 def repeat(x: Tensor, *repeats: Any) -> Tensor:
-    """The whole of ``x`` many times over, along each dimension."""
+    """Return the whole of ``x`` many times over, along each dimension."""
     return rearrange.repeat(x, several(repeats))
 
 
@@ -68,7 +68,7 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
 def repeat_interleave(
     self: Tensor, repeats: Tensor | int, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Each element, or each slice of ``dim``, many times over."""
+    """Return each element, or each slice of ``dim``, many times over."""
     if dim is None:
         self, dim = (self if self.ndim == 1 else reshape(self, (-1,))), 0
     dim = wrapped(dim, self.ndim, of_scalars=False)

@@ -19,7 +19,7 @@ from autograd_core.tensor.dimensions import wrapped
     linear=True,
 )
 def view(self, /, size):
-    """The same elements in order under another shape, without a copy.
+    """Return the same elements in order under another shape, without a copy.
 
     Raises:
         RuntimeError: ``self`` is laid out in memory such that this needs a copy.
@@ -39,13 +39,13 @@ def view(self, /, size):
     node="UnsafeViewBackward0",
 )
 def unsafe_view(self, /, size):
-    """A reshape of a temporary nobody else will see."""
+    """Return a reshape of a temporary nobody else will see."""
     return self.reshape(infer_size(self.shape, size))
 
 
 @op(self=lambda g: g, linear=True, variants="function method")
 def clone(self, /):
-    """A copy that gradients flow through."""
+    """Return a copy that gradients flow through."""
     return np.array(self, order="C")
 
 
@@ -56,7 +56,8 @@ def clone(self, /):
     of="reshape",
 )
 def reshape_alias(self, /, size):
-    """What :func:`reshape` makes of a tensor that is not contiguous, where no copy is needed."""
+    """Return what :func:`reshape` makes of a tensor that is not contiguous, where no copy is
+    needed."""
     result = self.reshape(size)
     if not np.may_share_memory(result, self):
         raise RuntimeError("this needs a copy")
@@ -65,7 +66,7 @@ def reshape_alias(self, /, size):
 
 @public()
 def reshape(self: Any, shape: Sequence[int]) -> Any:
-    """A view where that is possible, else a copy."""
+    """Return a view where that is possible, else a copy."""
     if isinstance(self, (np.ndarray, np.generic)):
         return np.reshape(self, shape)
     size = infer_size(self._shape, shape)
@@ -78,7 +79,7 @@ def reshape(self: Any, shape: Sequence[int]) -> Any:
 
 
 def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
-    """``wanted`` with its -1, if there is one, worked out.
+    """Return ``wanted`` with its -1, if there is one, worked out.
 
     Raises:
         RuntimeError: the number of elements would differ, or nothing determines it.
@@ -108,7 +109,7 @@ def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]
     variants="function method inplace_view",
 )
 def transpose(self, /, dim0, dim1):
-    """Two dimensions exchanged."""
+    """Return two dimensions exchanged."""
     if not self.ndim:
         wrapped(dim0, 0)
         wrapped(dim1, 0)
@@ -123,7 +124,7 @@ def transpose(self, /, dim0, dim1):
     variants="function method inplace_view",
 )
 def t(self, /):
-    """A matrix transposed."""
+    """Return a matrix transposed."""
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return self.T
@@ -136,7 +137,7 @@ def t(self, /):
     variants="function",
 )
 def permute(self, /, dims):
-    """All dimensions in a new order."""
+    """Return all dimensions in a new order."""
     if len({d % max(self.ndim, 1) for d in dims}) < len(dims) == self.ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     if len(dims) != self.ndim:
@@ -149,7 +150,7 @@ def permute(self, /, dims):
 
 
 def inverse(dims: Sequence[int]) -> tuple[int, ...]:
-    """The order of dimensions that undoes ``dims``."""
+    """Return the order of dimensions that undoes ``dims``."""
     count = len(dims)
     return tuple(int(i) for i in np.argsort([d % count for d in dims]))
 
@@ -160,7 +161,7 @@ def inverse(dims: Sequence[int]) -> tuple[int, ...]:
     linear=True,
 )
 def expand(self, /, size):
-    """Dimensions of size 1 stretched, without a copy."""
+    """Return dimensions of size 1 stretched, without a copy."""
     ahead = len(size) - self.ndim
     if ahead < 0:
         kind = from_numpy_dtype(self.dtype).scalar_name
@@ -212,7 +213,7 @@ def _stretched(x: Any, size: tuple[int, ...]) -> Any:
     node="SumBackward1",
 )
 def sum_to(self, /, shape):
-    """Summed back to ``shape``, from which it could have been broadcast."""
+    """Sum back to ``shape``, from which it could have been broadcast."""
     added = self.ndim - len(shape)
     axes = tuple(range(added)) + tuple(
         added + axis for axis, n in enumerate(shape) if n == 1 and self.shape[added + axis] != 1
@@ -226,7 +227,7 @@ def sum_to(self, /, shape):
     linear=True,
 )
 def unsqueeze(self, /, dim):
-    """A new dimension of size 1 at ``dim``."""
+    """Return a new dimension of size 1 at ``dim``."""
     return np.expand_dims(self, dim)
 
 
@@ -264,10 +265,10 @@ def squeeze_result(self, /, dim):
     node="SqueezeBackward0",
 )
 def squeeze_all(self, /):
-    """All dimensions of size 1 dropped."""
+    """Return all dimensions of size 1 dropped."""
     return np.squeeze(self)
 
 
 def at_least_1d(x: Any) -> Any:
-    """``x``, or a vector of one element if it has no dimensions."""
+    """Return ``x``, or a vector of one element if it has no dimensions."""
     return x if x.ndim else reshape(x, (1,))

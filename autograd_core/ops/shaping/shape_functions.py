@@ -19,18 +19,18 @@ from autograd_core.tensor.views import root_of
 
 
 def tuple_of(value: Any) -> tuple[Any, ...]:
-    """One number, or several, as a tuple."""
+    """Return one number, or several, as a tuple."""
     return (value,) if isinstance(value, int) else tuple(value)
 
 
 def several(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Numbers that are given one by one, or as one sequence."""
+    """Return numbers that are given one by one, or as one sequence."""
     return tuple(values[0]) if len(values) == 1 and not isinstance(values[0], int) else values
 
 
 @public("function method")
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The dimensions from ``start_dim`` to ``end_dim`` made one."""
+    """Return the dimensions from ``start_dim`` to ``end_dim`` made one."""
     first, last = wrapped(start_dim, self.ndim), wrapped(end_dim, self.ndim)
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -42,7 +42,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @public("function method")
 def ravel(self: Tensor) -> Tensor:
-    """All elements in one dimension."""
+    """Return all elements in one dimension."""
     return reshape(self, (-1,))
 
 
@@ -66,7 +66,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 def reversed_dims(x: Tensor) -> Tensor:
-    """``x.T``: the dimensions in reverse order."""
+    """Return ``x.T``: the dimensions in reverse order."""
     if x.ndim not in (0, 2):
         warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
@@ -79,12 +79,12 @@ def reversed_dims(x: Tensor) -> Tensor:
 
 @public("function method", name="adjoint")
 def mT(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged."""
+    """Return the last two dimensions exchanged."""
     return shape.transpose(self, -2, -1)
 
 
 def H(x: Tensor) -> Tensor:
-    """A matrix transposed."""
+    """Return a matrix transposed."""
     if x.ndim not in (0, 2):
         raise RuntimeError(
             f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor."
@@ -94,7 +94,7 @@ def H(x: Tensor) -> Tensor:
 
 @public("function method inplace_view")
 def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Two dimensions exchanged."""
+    """Return two dimensions exchanged."""
     return shape.transpose(self, dim0, dim1)
 
 
@@ -106,7 +106,7 @@ def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
 
 @public("function method", aliases="moveaxis")
 def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
-    """Dimensions moved to other places, the rest in the order they had."""
+    """Return dimensions moved to other places, the rest in the order they had."""
     given, wanted = tuple_of(source), tuple_of(destination)
     if len(given) != len(wanted):
         raise RuntimeError(
@@ -128,13 +128,13 @@ def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequen
 
 @public("function method")
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
-    """Dimensions of size 1 stretched, without a copy."""
+    """Return dimensions of size 1 stretched, without a copy."""
     return shape.expand(self, tuple(size))
 
 
 @public("function method inplace_view")
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """All dimensions of size 1 dropped, or those of ``dim`` that are."""
+    """Return all dimensions of size 1 dropped, or those of ``dim`` that are."""
     if dim is None:
         return shape.squeeze_all(self)
     if isinstance(dim, int):
@@ -144,25 +144,25 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 @public("function method inplace_view")
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
-    """A new dimension of size 1 at ``dim``."""
+    """Return a new dimension of size 1 at ``dim``."""
     return shape.unsqueeze(self, dim)
 
 
 @public("function method")
 def select(self: Tensor, dim: int, index: int) -> Tensor:
-    """The slice at ``index`` of dimension ``dim``, which is dropped."""
+    """Return the slice at ``index`` of dimension ``dim``, which is dropped."""
     index_ops.check_select(self._shape, dim, index)
     return index_ops.select(self, dim, index)
 
 
 @public("function method")
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """``length`` slices of dimension ``dim`` from ``start`` on."""
+    """Return ``length`` slices of dimension ``dim`` from ``start`` on."""
     return index_ops.slice_(self, dim, *narrowed(self, dim, start, length), 1)
 
 
 def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
-    """Where a narrowed dimension begins and ends."""
+    """Return where a narrowed dimension begins and ends."""
     if not x.ndim:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
@@ -180,7 +180,7 @@ def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
 
 @public("function method")
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
-    """The diagonal of a matrix, or a matrix with a vector as its diagonal."""
+    """Return the diagonal of a matrix, or a matrix with a vector as its diagonal."""
     if self.ndim == 1:
         return diagonals.diag_embed(self, diagonal)
     if self.ndim != 2:
@@ -190,12 +190,12 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
 
 @public("function method")
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with all elements of ``self`` along a diagonal."""
+    """Return a matrix with all elements of ``self`` along a diagonal."""
     return diagonals.diag_embed(ravel(self), offset)
 
 
 def sum_to_size(x: Tensor, *size: Any) -> Tensor:
-    """Summed to ``size``, from which the shape of ``x`` could have been broadcast."""
+    """Sum to ``size``, from which the shape of ``x`` could have been broadcast."""
     wanted = several(size)
     added = x.ndim - len(wanted)
     if added < 0 or any(n not in (1, x._shape[added + i]) for i, n in enumerate(wanted)):
@@ -213,8 +213,8 @@ def sum_to_size(x: Tensor, *size: Any) -> Tensor:
 def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """The memory of ``self``, which lies in order, read in steps of ``stride`` elements, from
-    ``storage_offset`` of the whole memory on, of which a view may be a part."""
+    """Return the memory of ``self``, which lies in order, read in steps of ``stride`` elements,
+    from ``storage_offset`` of the whole memory on, of which a view may be a part."""
     check_memory(self)
     return rearrange.as_strided(self, tuple(size), tuple(stride), within(self, storage_offset))
 
@@ -229,7 +229,7 @@ def check_memory(x: Tensor) -> None:
 
 
 def within(x: Tensor, storage_offset: int | None) -> int | None:
-    """How far after the first element of ``x`` a place of the memory is.
+    """Return how far after the first element of ``x`` a place of the memory is.
 
     Raises:
         RuntimeError: it is before that.

@@ -12,7 +12,8 @@ from autograd_core.op import op
     linear=True,
 )
 def pixel_shuffle(self, /, upscale_factor):
-    """Channels (..., C * factor**2, H, W) spread over images (..., C, H * factor, W * factor)."""
+    """Return channels (..., C * factor**2, H, W) spread over images (..., C, H * factor, W *
+    factor)."""
     _check("pixel_shuffle", "upscale_factor", self, upscale_factor)
     *batch, channels, height, width = self.shape
     if channels % (upscale_factor * upscale_factor):
@@ -54,7 +55,7 @@ def _check(name, option, x, factor):
     linear=True,
 )
 def pixel_unshuffle(self, /, downscale_factor):
-    """The opposite of :func:`pixel_shuffle`."""
+    """Return the opposite of :func:`pixel_shuffle`."""
     _check("pixel_unshuffle", "downscale_factor", self, downscale_factor)
     *batch, channels, height, width = self.shape
     for side, size, dim in (("height", height, -2), ("width", width, -1)):
@@ -86,7 +87,7 @@ def pixel_unshuffle(self, /, downscale_factor):
     linear=True,
 )
 def channel_shuffle(self, /, groups):
-    """The channels of (N, C, ...) dealt out: one of each group in turn."""
+    """Return the channels of (N, C, ...) dealt out: one of each group in turn."""
     if self.ndim < 3:
         raise RuntimeError(
             "channel_shuffle expects input with > 2 dims, but got input with sizes "

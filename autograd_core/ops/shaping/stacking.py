@@ -33,7 +33,7 @@ def split(
 
 @public("function method")
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``chunks`` pieces along ``dim``, as equal as they can be."""
+    """Return ``chunks`` pieces along ``dim``, as equal as they can be."""
     if not self.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -97,13 +97,13 @@ def _copies(parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
 def split_with_sizes_copy(
     self: Tensor, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Copies of pieces of the given sizes along ``dim``."""
+    """Return copies of pieces of the given sizes along ``dim``."""
     return _copies(split(self, split_sizes, dim))
 
 
 @public("function method")
 def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Copies of pieces of ``split_size`` along ``dim``."""
+    """Return copies of pieces of ``split_size`` along ``dim``."""
     return _copies(split(tensor, split_size, dim))
 
 
@@ -111,19 +111,19 @@ def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor,
 def unsafe_split_with_sizes(
     self: Tensor, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Copies of pieces of the given sizes along ``dim``."""
+    """Return copies of pieces of the given sizes along ``dim``."""
     return _copies(split(self, split_sizes, dim))
 
 
 @public("function method")
 def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Copies of ``chunks`` pieces along ``dim``."""
+    """Return copies of ``chunks`` pieces along ``dim``."""
     return _copies(chunk(self, chunks, dim))
 
 
 @public()
 def unbind_copy(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    """Copies of the slices along ``dim``."""
+    """Return copies of the slices along ``dim``."""
     return _copies(joined.unbind(self, dim))
 
 
@@ -131,7 +131,7 @@ def unbind_copy(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def _each(call: Callable[[Tensor], Tensor], tensors: tuple[Any, ...]) -> Any:
-    """``call`` of one tensor, or of all of several."""
+    """Return ``call`` of one tensor, or of all of several."""
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return call(tensors[0])
     listed = tensors[0] if len(tensors) == 1 else tensors
@@ -140,13 +140,13 @@ def _each(call: Callable[[Tensor], Tensor], tensors: tuple[Any, ...]) -> Any:
 
 @public()
 def atleast_1d(*tensors: Any) -> Any:
-    """Each tensor with one dimension at least."""
+    """Return each tensor with one dimension at least."""
     return _each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
 
 
 @public()
 def atleast_2d(*tensors: Any) -> Any:
-    """Each tensor with two dimensions at least; a vector is a row."""
+    """Return each tensor with two dimensions at least; a vector is a row."""
     return _each(_two, tensors)
 
 
@@ -156,7 +156,7 @@ def _two(x: Tensor) -> Tensor:
 
 @public()
 def atleast_3d(*tensors: Any) -> Any:
-    """Each tensor with three dimensions at least; a matrix has depth 1."""
+    """Return each tensor with three dimensions at least; a matrix has depth 1."""
     return _each(_three, tensors)
 
 
@@ -170,38 +170,38 @@ def _three(x: Tensor) -> Tensor:
 
 @public()
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joined along the second dimension; vectors end to end."""
+    """Join along the second dimension; vectors end to end."""
     parts = atleast_1d(tuple(tensors))
     return cat(parts, dim=0 if parts[0].ndim == 1 else 1)
 
 
 @public(aliases="row_stack")
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joined along the first dimension; vectors are rows."""
+    """Join along the first dimension; vectors are rows."""
     return cat(atleast_2d(tuple(tensors)), dim=0)
 
 
 @public()
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joined along the third dimension."""
+    """Join along the third dimension."""
     return cat(atleast_3d(tuple(tensors)), dim=2)
 
 
 @public()
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Joined side by side; vectors are columns."""
+    """Join side by side; vectors are columns."""
     return hstack([reshape(x, (x.numel(), 1)) if x.ndim <= 1 else x for x in tensors])
 
 
 @public()
 def block_diag(*tensors: Tensor) -> Tensor:
-    """A matrix of zeros with the given matrices along its diagonal; vectors are rows."""
+    """Return a matrix of zeros with the given matrices along its diagonal; vectors are rows."""
     return joined_blocks(tensors)
 
 
 @public()
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
-    """All tensors expanded to their common shape."""
+    """Return all tensors expanded to their common shape."""
     size = np.broadcast_shapes(*(x._shape for x in tensors))
     return tuple(x if x._shape == size else expand(x, size) for x in tensors)
 
@@ -240,7 +240,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 @public()
 def cartesian_prod(*tensors: Tensor) -> Tensor:
-    """All choices of one element from each vector, one row each."""
+    """Return all choices of one element from each vector, one row each."""
     for each in tensors:
         _check_vector(each)
     if len(tensors) == 1:
@@ -255,7 +255,7 @@ def _check_vector(x: Tensor) -> None:
 
 @public()
 def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All choices of ``r`` elements of a vector, one row each, in order."""
+    """Return all choices of ``r`` elements of a vector, one row each, in order."""
     _check_vector(self)
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")

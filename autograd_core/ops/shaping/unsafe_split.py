@@ -16,10 +16,10 @@ from autograd_core.ops.shaping.joining import cat
     linear=True,
 )
 def unsafe_split(self, /, split_size, dim=0):
-    """Pieces of ``split_size`` along ``dim``; the last may be shorter."""
+    """Return pieces of ``split_size`` along ``dim``; the last may be shorter."""
     return tuple(np.split(self, range(split_size, self.shape[dim], split_size), dim))
 
 
 def unsafe_chunk(x: Any, chunks: int, dim: int = 0) -> Any:
-    """``chunks`` pieces along ``dim``, as equal as they can be."""
+    """Return ``chunks`` pieces along ``dim``, as equal as they can be."""
     return unsafe_split(x, -(-x._shape[dim] // chunks), dim)

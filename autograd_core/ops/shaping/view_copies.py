@@ -13,7 +13,7 @@ from autograd_core.tensor import Tensor
 
 @public()
 def squeeze_copy(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """A copy without all dimensions of size 1, or without those of ``dim`` that are."""
+    """Return a copy without all dimensions of size 1, or without those of ``dim`` that are."""
     if dim is None:
         return copies.squeeze_all_copy(self)
     if isinstance(dim, int):
@@ -23,7 +23,7 @@ def squeeze_copy(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor
 
 @public("function method")
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """A copy of ``length`` slices of dimension ``dim`` from ``start`` on."""
+    """Return a copy of ``length`` slices of dimension ``dim`` from ``start`` on."""
     return copies.slice_copy(self, dim, *narrowed(self, dim, start, length), 1)
 
 
@@ -31,26 +31,26 @@ def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
 def as_strided_copy(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """A copy of what :func:`as_strided` reads."""
+    """Return a copy of what :func:`as_strided` reads."""
     check_memory(self)
     return copies.as_strided_copy(self, tuple(size), tuple(stride), within(self, storage_offset))
 
 
 @public()
 def expand_copy(self: Tensor, size: Sequence[int]) -> Tensor:
-    """A copy with dimensions of size 1 stretched."""
+    """Return a copy with dimensions of size 1 stretched."""
     return copies.expand_copy(self, tuple(size))
 
 
 @public()
 def permute_copy(self: Tensor, dims: Sequence[int]) -> Tensor:
-    """A copy with all dimensions in a new order."""
+    """Return a copy with all dimensions in a new order."""
     return copies.permute_copy(self, tuple(dims))
 
 
 @public()
 def view_copy(self: Tensor, size: Sequence[int]) -> Tensor:
-    """A copy under another shape."""
+    """Return a copy under another shape."""
     return copies.view_copy(self, tuple(size))
 
 
@@ -58,7 +58,7 @@ def view_copy(self: Tensor, size: Sequence[int]) -> Tensor:
 def diagonal_scatter(
     self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
-    """``self`` with ``src`` in a diagonal."""
+    """Return ``self`` with ``src`` in a diagonal."""
     check_gradient(self.dtype, src)
     return diagonals.diagonal_scatter(self, src, offset, dim1, dim2)
 
@@ -71,7 +71,7 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Tensor:
-    """``self`` with ``src`` in the places that :func:`as_strided` reads."""
+    """Return ``self`` with ``src`` in the places that :func:`as_strided` reads."""
     check_gradient(self.dtype, src)
     offset = within(self, storage_offset)
     if src._shape != tuple(size):
@@ -84,7 +84,7 @@ def as_strided_scatter(
 
 @public("function method")
 def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """``self`` with ``src`` at ``index`` of dimension ``dim``."""
+    """Return ``self`` with ``src`` at ``index`` of dimension ``dim``."""
     check_gradient(self.dtype, src)
     return rearrange.select_scatter(self, src, dim, index)
 
@@ -98,6 +98,7 @@ def slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Tensor:
-    """``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
+    """Return ``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to
+    ``end``."""
     check_gradient(self.dtype, src)
     return rearrange.slice_scatter(self, src, dim, start, end, step)

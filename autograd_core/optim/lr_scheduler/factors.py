@@ -18,7 +18,7 @@ class FactorLR(LRScheduler):
     :meth:`so_far` from the first."""
 
     def change(self) -> float:
-        """What the rate of the epoch before is multiplied by."""
+        """Return what the rate of the epoch before is multiplied by."""
         raise NotImplementedError
 
     def so_far(self) -> float:

@@ -52,6 +52,6 @@ class MultiplicativeLR(LambdaLR):
 
 
 def held(function: Any) -> dict[str, Any] | None:
-    """What to save of a callable: None of a function, the attributes of an object."""
+    """Return what to save of a callable: None of a function, the attributes of an object."""
     plain = function is None or isinstance(function, FunctionType)
     return None if plain else function.__dict__.copy()

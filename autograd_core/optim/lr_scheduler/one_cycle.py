@@ -93,7 +93,7 @@ class OneCycleLR(LRScheduler):
 
 
 def _phases(pct_start: float, total: int, three: bool) -> tuple[list[float], list[str], list[str]]:
-    """Where the phases end, and the rate and momentum at each of these points."""
+    """Return where the phases end, and the rate and momentum at each of these points."""
     if three:
         return (
             [0.0, pct_start * total - 1, 2 * pct_start * total - 2, total - 1],

@@ -15,7 +15,7 @@ from autograd_core.tensor import Tensor
 
 
 def _drawn(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """Random numbers in the place of a tensor, whose gradient ends there.
+    """Return random numbers in the place of a tensor, whose gradient ends there.
 
     ``draw`` takes NumPy's generator, the tensor and the method's own parameters.
     """
@@ -29,7 +29,7 @@ def _drawn(draw: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _integers(rng: Any, x: Tensor, *bounds: int) -> Any:
-    """Integers from the first bound, or 0, up to the last, or all that the dtype holds."""
+    """Return integers from the first bound, or 0, up to the last, or all that the dtype holds."""
     if x.is_floating_point():
         limit = 2 ** (np.finfo(x.array.dtype).nmant + 1)
     else:
@@ -43,7 +43,7 @@ def _integers(rng: Any, x: Tensor, *bounds: int) -> Any:
 
 
 def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    """``src``, broadcast over what was there; its gradient ends at whole numbers."""
+    """Return ``src``, broadcast over what was there; its gradient ends at whole numbers."""
     whole = not self.dtype.is_floating_point and isinstance(src, Tensor) and src.requires_grad
     return assign.copy(self, src.detach() if whole else src)
 

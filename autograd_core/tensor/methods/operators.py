@@ -20,8 +20,8 @@ _OPERANDS = (Tensor, bool, int, float, complex, np.generic, np.ndarray)
 def left_to_python(
     call: Callable[..., Any], operands: tuple[type, ...] = _OPERANDS
 ) -> Callable[..., Any]:
-    """``call`` as an operator: what is none of ``operands`` may know itself what to do with a
-    tensor; if it does not, Python says so."""
+    """Return ``call`` as an operator: what is none of ``operands`` may know itself what to do with
+    a tensor; if it does not, Python says so."""
 
     @wraps(call)
     def operator(self: Tensor, other: Any) -> Any:
@@ -36,7 +36,8 @@ def left_to_python(
 
 
 def _not_after_arrays(operator: Callable[..., Any]) -> Callable[..., Any]:
-    """``operator`` with a tensor on its right, which Python refuses after an array of NumPy's."""
+    """Return ``operator`` with a tensor on its right, which Python refuses after an array of
+    NumPy's."""
 
     @wraps(operator)
     def method(self: Tensor, other: Any) -> Any:
@@ -54,7 +55,7 @@ def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _comparison(call: Callable[..., Any]) -> Callable[..., Any]:
-    """``==`` and ``!=``, which Python also asks about things that are no numbers."""
+    """Return ``==`` and ``!=``, which Python also asks about things that are no numbers."""
 
     def method(self: Tensor, other: Any) -> Any:
         comparable = isinstance(other, (Tensor, Number, np.generic))

@@ -39,7 +39,8 @@ def _backward(
 
 
 def _varargs(call: Callable[..., Any], word: str) -> Callable[..., Any]:
-    """A method that takes its sizes one by one or as one sequence, which may be named ``word``."""
+    """Return a method that takes its sizes one by one or as one sequence, which may be named
+    ``word``."""
 
     def method(self: Tensor, *sizes: Any, **named: Any) -> Tensor:
         if named:
@@ -59,7 +60,7 @@ def _varargs(call: Callable[..., Any], word: str) -> Callable[..., Any]:
 
 
 def _read_as(self: Tensor, kind: dtype) -> Tensor:
-    """The same memory read as numbers of another dtype, through which no gradient goes."""
+    """Return the same memory read as numbers of another dtype, through which no gradient goes."""
     if kind is self.dtype:
         return shape.view(self, self._shape)
     result = self.detach()
@@ -95,7 +96,7 @@ def _named(name: str, word: str, sizes: tuple[Any, ...], named: dict[str, Any]) 
 
 
 def _split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Pieces of ``split_size`` elements along ``dim``, or of the sizes listed."""
+    """Return pieces of ``split_size`` elements along ``dim``, or of the sizes listed."""
     return functions.split(self, split_size, dim)
 
 
@@ -120,12 +121,12 @@ def _cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tenso
 
 @public("method inplace", name="polygamma")
 def _polygamma(self: Tensor, n: int) -> Tensor:
-    """The ``n``-th derivative of digamma."""
+    """Return the ``n``-th derivative of digamma."""
     return functions.polygamma(n, self)
 
 
 def _hardshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
-    """0 where the absolute value is not above ``lambd``."""
+    """Return 0 where the absolute value is not above ``lambd``."""
     return activation.hardshrink(self, lambd=lambd)
 
 

@@ -48,7 +48,7 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """``function(*args, **kwargs)``, of which the graph keeps no intermediate values.
+    """Return ``function(*args, **kwargs)``, of which the graph keeps no intermediate values.
 
     The backward pass runs ``function`` again, and so must find it unchanged.
 
@@ -109,7 +109,8 @@ def checkpoint_sequential(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """``functions`` one after the other, in ``segments`` checkpoints; the last segment is none."""
+    """Return ``functions`` one after the other, in ``segments`` checkpoints; the last segment is
+    none."""
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be "

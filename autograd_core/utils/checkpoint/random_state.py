@@ -10,7 +10,7 @@ from autograd_core.random import generator
 
 
 def random_state() -> Any:
-    """Where random numbers stand."""
+    """Return where random numbers stand."""
     return generator().bit_generator.state
 
 

@@ -77,7 +77,7 @@ class Frame:
         self._values: WeakKeyDictionary[GraphTask, _Values] = WeakKeyDictionary()
 
     def run(self, contexts: ContextFn, args: tuple[Any, ...]) -> Any:
-        """What the function returns; the nodes get holders for what they save."""
+        """Return what the function returns; the nodes get holders for what they save."""
         first, self._again = contexts()
         with saved_tensors_hooks(self.pack, self.unpack), first:
             return self._function(*args, **self._kwargs)
@@ -90,8 +90,8 @@ class Frame:
         return holder
 
     def unpack(self, holder: _Holder) -> Tensor:
-        """What was saved as ``holder``, computed again; each pass does that once, and lets go of
-        what it has been given.
+        """Return what was saved as ``holder``, computed again; each pass does that once, and lets
+        go of what it has been given.
 
         Raises:
             CheckpointError: this pass has been given it already.
@@ -116,7 +116,7 @@ class Frame:
         return values.pop(holder)
 
     def _recomputed(self) -> _Values:
-        """All that was saved, from a second run."""
+        """Return all that was saved, from a second run."""
         found: list[Tensor] = []
 
         def take(saved: Tensor) -> Tensor:
@@ -163,7 +163,8 @@ class Frame:
 
 
 def _kept(argument: Tensor) -> KeptTensor:
-    """An argument as a node would save it: a change of it is found, and hooks around get it."""
+    """Return an argument as a node would save it: a change of it is found, and hooks around get
+    it."""
     kept = KeptTensor(argument)
     mode = current_mode()
     if mode is not None and mode.saved_hooks is not None:

@@ -113,15 +113,15 @@ class DataLoader:
 
 
 def default_convert(item: Any) -> Any:
-    """``item`` with its arrays as tensors."""
+    """Return ``item`` with its arrays as tensors."""
     if isinstance(item, np.ndarray) and item.dtype.kind in "bifu":
         return from_numpy(item)
     return item
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """A batch of items as one item of batches: tensors are stacked, numbers become tensors, and
-    what lies in tuples, lists and dictionaries is done one by one.
+    """Return a batch of items as one item of batches: tensors are stacked, numbers become tensors,
+    and what lies in tuples, lists and dictionaries is done one by one.
 
     Raises:
         RuntimeError: lists of different lengths.

@@ -139,7 +139,7 @@ class BatchSampler(Sampler[list[int]]):
 
 
 def permutation(n: int, generator: Any) -> list[int]:
-    """The numbers below ``n`` in random order."""
+    """Return the numbers below ``n`` in random order."""
     with drawing_from(generator):
         order: list[int] = randperm(n).tolist()
     return order

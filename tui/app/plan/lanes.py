@@ -64,7 +64,7 @@ class PlanEdges:
         return self._target_list[self._starts[index] : self._starts[index + 1]]
 
     def targets_in(self, start: int, stop: int) -> list[int]:
-        """The nodes from ``stop`` on that the nodes ``start`` to ``stop`` send to."""
+        """Return the nodes from ``stop`` on that the nodes ``start`` to ``stop`` send to."""
         found = np.unique(self.targets[self._starts[start] : self._starts[stop]])
         targets: list[int] = found[found >= stop].tolist()
         return targets
@@ -74,7 +74,7 @@ class PlanEdges:
         return self._starts[index] == self._starts[index + 1]
 
     def producers_of(self, index: int) -> list[int]:
-        """The edge ids that lead to ``index``, in the order in which they deliver."""
+        """Return the edge ids that lead to ``index``, in the order in which they deliver."""
         found: list[int] = self.ids[np.flatnonzero(self.targets == index)].tolist()
         return found
 
@@ -149,7 +149,7 @@ class Lanes:
             self._occupants[lane] = None
 
     def rows(self, start: int, stop: int) -> list[LaneRow]:
-        """The rows ``start`` to ``stop`` (exclusive)."""
+        """Return the rows ``start`` to ``stop`` (exclusive)."""
         stop = min(stop, self.length)
         self.extend(stop)
         if start >= stop:
@@ -195,7 +195,7 @@ class Lanes:
         return LaneRow(index, self._lane_of[index], joins, targets, before, after, hidden)
 
     def stretch(self, start: int, stop: int) -> LaneRow:
-        """The rows ``start`` to ``stop`` (exclusive) as if they were one node.
+        """Return the rows ``start`` to ``stop`` (exclusive) as if they were one node.
 
         Lanes that end in it join it too, with a target that is inside.
         """

@@ -84,12 +84,12 @@ class Modules:
         return tuple(found)
 
     def scope_of(self, index: int) -> str:
-        """The module in which plan node ``index`` runs."""
+        """Return the module in which plan node ``index`` runs."""
         place = bisect_right(self.spans, index, key=lambda span: span.start) - 1
         return self.spans[place].scope if place >= 0 else ""
 
     def folded_spans(self, folded: Collection[str]) -> tuple[Span, ...]:
-        """The stretches that are hidden when the modules ``folded`` are."""
+        """Return the stretches that are hidden when the modules ``folded`` are."""
         found: list[Span] = []
         for span in self.spans if folded else ():
             outer = next((each for each in _parents(span.scope) if each in folded), None)
@@ -102,7 +102,7 @@ class Modules:
         return tuple(found)
 
     def visible(self, folded: Collection[str]) -> tuple[Branch, ...]:
-        """The tree without what lies inside a folded module."""
+        """Return the tree without what lies inside a folded module."""
         return tuple(
             branch
             for branch in self.tree
@@ -111,7 +111,7 @@ class Modules:
 
 
 def _parents(scope: str) -> list[str]:
-    """``scope`` and the modules around it, the outermost first.
+    """Return ``scope`` and the modules around it, the outermost first.
 
     >>> _parents("encoder.0.up"), _parents("")
     (['encoder', 'encoder.0', 'encoder.0.up'], [])
@@ -136,14 +136,14 @@ class Rows:
         self.count = length - hidden
 
     def at(self, row: int) -> tuple[int, Span | None]:
-        """The first plan node of ``row``, and the stretch that is folded there."""
+        """Return the first plan node of ``row``, and the stretch that is folded there."""
         place = bisect_right(self._rows, row) - 1
         if place >= 0 and self._rows[place] == row:
             return self._folded[place].start, self._folded[place]
         return row + self._hidden[place + 1], None
 
     def of(self, node: int) -> int:
-        """The row that shows plan node ``node``."""
+        """Return the row that shows plan node ``node``."""
         place = bisect_right(self._starts, node) - 1
         if place >= 0 and node < self._folded[place].stop:
             return self._rows[place]

@@ -10,18 +10,18 @@ from tui.app.plan.lanes import PlanEdges
 
 
 def senders(graph: Graph, edges: PlanEdges, node: int) -> list[int]:
-    """The nodes that send to ``node``, in the order in which they do."""
+    """Return the nodes that send to ``node``, in the order in which they do."""
     return list(dict.fromkeys(graph.edge_sources[edge] for edge in edges.producers_of(node)))
 
 
 def receivers(edges: PlanEdges, node: int) -> list[int]:
-    """The nodes that ``node`` sends to."""
+    """Return the nodes that ``node`` sends to."""
     return list(dict.fromkeys(edges.targets_of(node)))
 
 
 def find(graph: Graph, length: int, after: int, text: str) -> int | None:
-    """The next plan node, round the end, whose op, module, leaf, file or address has ``text``
-    (in lower case) in its name."""
+    """Return the next plan node, round the end, whose op, module, leaf, file or address has
+    ``text`` (in lower case) in its name."""
     known: dict[str, bool] = {}
 
     def has(name: str) -> bool:

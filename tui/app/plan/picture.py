@@ -41,7 +41,7 @@ def write_picture(session: Session, snapshot: Snapshot, index: int) -> Path:
 
 
 def _with_gradients(session: Session, snapshot: Snapshot) -> Graph:
-    """The graph, where each edge along which something was sent knows what that was."""
+    """Return the graph, where each edge along which something was sent knows what that was."""
     graph = snapshot.graph
     if snapshot.length > MOST_NODES:
         return graph
@@ -65,7 +65,7 @@ def _with_gradients(session: Session, snapshot: Snapshot) -> Graph:
 
 
 def marked(svg: str, address: str) -> str:
-    """``svg`` with a frame and a pointer at the box of the node at ``address``.
+    """Return ``svg`` with a frame and a pointer at the box of the node at ``address``.
 
     The frame is bold and the pointer a character, so that no colour is needed to see them.
     """

@@ -12,7 +12,7 @@ WRAPPED_LINES = 200  # the last ones
 
 
 def page(view: View) -> Page:
-    """The last lines that were said."""
+    """Return the last lines that were said."""
     if not view.notes.transcript:
         return sentence(view, "press : and type a command, or help")
     last = view.notes.transcript[-WRAPPED_LINES:]
@@ -40,14 +40,14 @@ def add_print(transcript: list[Line], text: str) -> None:
 
 
 def reply_text(reply: Reply) -> str:
-    """The text of a reply; an error that points nowhere begins with the word."""
+    """Return the text of a reply; an error that points nowhere begins with the word."""
     if reply.error and "^" not in reply.text and not reply.text.lower().startswith("error"):
         return f"error: {reply.text}"
     return reply.text
 
 
 def headline(reply: Reply) -> str:
-    """The one line of a reply that says most: of an error that points, what is wrong."""
+    """Return the one line of a reply that says most: of an error that points, what is wrong."""
     lines = reply.text.splitlines() or [""]
     if not reply.error:
         return lines[0]

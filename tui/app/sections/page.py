@@ -74,7 +74,7 @@ class View:
 
     @classmethod
     def of(cls, worker: SessionWorker, snapshot: Snapshot, notes: Notes) -> View:
-        """The view of a plan, with the current node selected and nothing folded."""
+        """Return the view of a plan, with the current node selected and nothing folded."""
         graph, length = snapshot.graph, snapshot.length
         edges, modules = PlanEdges(graph, length), Modules(graph, length)
         return cls(worker, snapshot, edges, modules, notes, min(snapshot.position, length - 1))
@@ -89,8 +89,8 @@ class View:
         return self.worker.session
 
     def moved(self, snapshot: Snapshot, selected: int | None) -> View:
-        """The view once the session stands at ``snapshot``: where that moved, the current node is
-        selected, and otherwise the one that a command chose (``selected``)."""
+        """Return the view once the session stands at ``snapshot``: where that moved, the current
+        node is selected, and otherwise the one that a command chose (``selected``)."""
         if snapshot.graph is not self.snapshot.graph:
             view = View.of(self.worker, snapshot, self.notes)
         else:
@@ -102,7 +102,7 @@ class View:
         return view.select(selected)
 
     def select(self, node: int) -> View:
-        """The view with another node selected, or the nearest one that there is."""
+        """Return the view with another node selected, or the nearest one that there is."""
         return replace(self, node=min(max(0, node), self.snapshot.length - 1))
 
 
@@ -135,5 +135,6 @@ class Section(NamedTuple):
 
 
 def sentence(view: View, *texts: str) -> Page:
-    """A page of what there is to say where there is nothing to list, one line or more each."""
+    """Return a page of what there is to say where there is nothing to list, one line or more
+    each."""
     return Page([line for text in texts for line in wrapped([Part(text, "muted")], view.width)])

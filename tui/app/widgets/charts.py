@@ -15,7 +15,7 @@ TROUBLE = "!"
 
 
 def decades(values: Iterable[float | None]) -> tuple[float, float]:
-    """The smallest and the largest decimal logarithm of the positive numbers in ``values``.
+    """Return the smallest and the largest decimal logarithm of the positive numbers in ``values``.
 
     >>> decades([None, 0.01, float("nan"), 100.0])
     (-2.0, 2.0)
@@ -25,7 +25,7 @@ def decades(values: Iterable[float | None]) -> tuple[float, float]:
 
 
 def level(value: float, low: float, high: float) -> str:
-    """The bar of a magnitude, between two decimal logarithms; ``·`` for zero.
+    """Return the bar of a magnitude, between two decimal logarithms; ``·`` for zero.
 
     >>> level(0.01, -2, 2), level(100.0, -2, 2), level(0.0, -2, 2), level(1.0, 0, 0)
     ('▁', '█', '·', '▄')
@@ -39,8 +39,8 @@ def level(value: float, low: float, high: float) -> str:
 
 
 def sparkline(values: Sequence[float | None]) -> Line:
-    """One character per magnitude, on a logarithmic scale; ``!`` for one that is not finite, a
-    blank for none.
+    """Return one character per magnitude, on a logarithmic scale; ``!`` for one that is not finite,
+    a blank for none.
 
     >>> "".join(part.text for part in sparkline([1e-3, None, float("nan"), 10.0]))
     '▁ !█'
@@ -58,7 +58,7 @@ def sparkline(values: Sequence[float | None]) -> Line:
 
 
 def histogram_lines(value: Value, width: int, bins: int = 8) -> list[Line]:
-    """One bar per interval of the finite elements, and a line for the others."""
+    """Return one bar per interval of the finite elements, and a line for the others."""
     found = value.histogram(bins)
     lines: list[Line] = []
     most = max(found.counts, default=0)
@@ -82,7 +82,7 @@ def histogram_lines(value: Value, width: int, bins: int = 8) -> list[Line]:
 
 
 def heat_map_lines(value: Value, width: int, rows: int = 12) -> list[Line]:
-    """Two cells per block: darker is larger, ``−`` marks what is negative, ``!!`` what is no
+    """Return two cells per block: darker is larger, ``−`` marks what is negative, ``!!`` what is no
     number."""
     picture = value.heat_map(rows, max(1, (width - 2) // 2))
     means, trouble = picture.means, picture.trouble

@@ -34,7 +34,7 @@ class HelpText(LinesView):
 
 
 def help_lines(app: App[object]) -> list[Line]:
-    """Two columns of text: what to press, what happens."""
+    """Return two columns of text: what to press, what happens."""
     lines: list[Line] = [[Part("marks", "backward")]]
     lines += [_entry(mark, meaning) for mark, meaning in MARKS]
     for group in KEY_GROUPS:

@@ -50,7 +50,7 @@ class LineView(ScrollView, can_focus=False):
         raise NotImplementedError
 
     def fixed_lines(self) -> list[Line]:
-        """The lines at the top, whatever is scrolled."""
+        """Return the lines at the top, whatever is scrolled."""
         return []
 
     def is_selected(self, y: int) -> bool:
@@ -108,7 +108,7 @@ class LineView(ScrollView, can_focus=False):
         self.refresh_line(y + len(self._fixed))
 
     def line_at(self, y: int) -> int | None:
-        """The line that is drawn ``y`` cells below the upper edge, None on a fixed one."""
+        """Return the line that is drawn ``y`` cells below the upper edge, None on a fixed one."""
         number = y - len(self._fixed) + self.scroll_offset.y
         return number if y >= len(self._fixed) and number < self.line_count() else None
 
@@ -138,8 +138,8 @@ class LineView(ScrollView, can_focus=False):
         return self.strip(line, selected)
 
     def strip(self, line: Line, selected: bool, *, whole: bool = True) -> Strip:
-        """``line`` as it is drawn, in the pane's width; an ellipsis says that it was cut, if it
-        was to be seen as a whole."""
+        """Return ``line`` as it is drawn, in the pane's width; an ellipsis says that it was cut, if
+        it was to be seen as a whole."""
         width = self.size.width
         segments = []
         for style, parts in groupby(line, key=lambda part: part.style):

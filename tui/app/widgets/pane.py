@@ -132,7 +132,7 @@ class Pane(ViewWidget):
         return self.chosen and y == self.cursor
 
     def _tabs(self) -> list[tuple[str, str]]:
-        """The tabs that fit, as text and name, around the active one."""
+        """Return the tabs that fit, as text and name, around the active one."""
         tabs = [
             (f"[{each.name}]" if place == self.active else f" {each.name} ", each.name)
             for place, each in enumerate(self.sections)

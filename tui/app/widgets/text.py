@@ -46,8 +46,8 @@ def has_marks(encoding: str) -> bool:
 
 
 def in_ascii(text: str) -> str:
-    """``text`` with marks of ASCII, each as wide as the one it stands for, and ``?`` for what has
-    none.
+    """Return ``text`` with marks of ASCII, each as wide as the one it stands for, and ``?`` for
+    what has none.
 
     >>> in_ascii("✓ ●─╮ #2 mul:4 行")
     'x o-+ #2 mul:4 ??'
@@ -74,7 +74,7 @@ Line = list[Part]
 
 
 def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -> str:
-    """``text`` in exactly ``width`` cells, cut with an ellipsis, aligned left or right.
+    """Return ``text`` in exactly ``width`` cells, cut with an ellipsis, aligned left or right.
 
     >>> fit("encoder", 4), fit("7", 3, right=True), fit("model.encoder", 6, keep_end=True)
     ('enc…', '  7', '…coder')
@@ -94,8 +94,8 @@ def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -
 
 
 def wrapped(line: Line, width: int) -> list[Line]:
-    """``line`` in as many lines of at most ``width`` cells as it takes, those after the first
-    indented.
+    """Return ``line`` in as many lines of at most ``width`` cells as it takes, those after the
+    first indented.
 
     >>> ["".join(part.text for part in each) for each in wrapped([Part("one two three")], 9)]
     ['one two', '  three']
@@ -114,7 +114,7 @@ def is_accumulate(name: str) -> bool:
 
 
 def shape_text(shape: tuple[int, ...] | None) -> str:
-    """A shape as the screen shows it: ``[2, 3]``, ``scalar``."""
+    """Return a shape as the screen shows it: ``[2, 3]``, ``scalar``."""
     return "scalar" if shape == () else format_shape(shape)
 
 
@@ -132,6 +132,6 @@ def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
 
 
 def value_part(value: Value) -> Part:
-    """A value in three digits; trouble is marked by a word and by its colour."""
+    """Return a value in three digits; trouble is marked by a word and by its colour."""
     stats = value.statistics
     return Part(format_statistics(stats), "trouble" if stats.trouble else "text")

@@ -11,12 +11,13 @@ from autograd_core.debug.snapshot import Value
 
 
 def _array(operand: Any) -> Any:
-    """A tensor as numbers, a number as it is."""
+    """Return a tensor as numbers, a number as it is."""
     return operand.array if isinstance(operand, Value) else operand
 
 
 def elementwise(function: Callable[..., Any]) -> Callable[..., Value]:
-    """``function`` of tensors and numbers, as a tensor; what is no number becomes NaN, unheard."""
+    """Return ``function`` of tensors and numbers, as a tensor; what is no number becomes NaN,
+    unheard."""
 
     def compute(*operands: Any) -> Value:
         with np.errstate(all="ignore"):
@@ -49,7 +50,7 @@ REDUCING: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def reduced(function: Callable[[Any], Any]) -> Callable[[Value], float]:
-    """``function`` of the elements of a tensor."""
+    """Return ``function`` of the elements of a tensor."""
 
     def compute(value: Value) -> float:
         if not value.array.size:

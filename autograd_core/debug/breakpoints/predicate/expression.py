@@ -21,7 +21,7 @@ class Expression(NamedTuple):
     evaluate: Evaluate
 
     def value(self, subject: Subject) -> Any:
-        """The value for ``subject``; None where it is unknown or undefined.
+        """Return the value for ``subject``; None where it is unknown or undefined.
 
         Raises:
             Unanswerable: it cannot be computed, or there is no such tensor.

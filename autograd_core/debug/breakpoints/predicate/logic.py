@@ -70,7 +70,7 @@ def all_of(parts: Sequence[Evaluate]) -> Evaluate:
 
 
 def applied(function: Callable[..., Any], *parts: Evaluate) -> Evaluate:
-    """``function`` of the parts, unknown where one of them is."""
+    """Return ``function`` of the parts, unknown where one of them is."""
 
     def evaluate(subject: Subject) -> Any:
         values = [part(subject) for part in parts]
@@ -80,7 +80,7 @@ def applied(function: Callable[..., Any], *parts: Evaluate) -> Evaluate:
 
 
 def real(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], float]:
-    """``function``, refusing results that are no real number."""
+    """Return ``function``, refusing results that are no real number."""
 
     def compute(left: float, right: float) -> float:
         found = function(left, right)

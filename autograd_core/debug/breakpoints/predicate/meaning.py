@@ -54,7 +54,7 @@ WHAT: Final[dict[Kind, str]] = {
 
 
 def elements(tree: ast.expr) -> list[ast.expr]:
-    """The elements of a list, or the one thing that is no list."""
+    """Return the elements of a list, or the one thing that is no list."""
     return tree.elts if isinstance(tree, ast.Tuple | ast.List) else [tree]
 
 

@@ -40,16 +40,16 @@ class Source:
         self.tree = self._parsed(self._masked()[self._indent :])
 
     def start(self, tree: ast.expr) -> int:
-        """The column at which a part begins."""
+        """Return the column at which a part begins."""
         return tree.col_offset + self._indent
 
     def end(self, tree: ast.expr) -> int:
-        """The column at which a part has ended."""
+        """Return the column at which a part has ended."""
         assert tree.end_col_offset is not None
         return tree.end_col_offset + self._indent
 
     def typed(self, tree: ast.expr) -> str:
-        """A part as it was typed."""
+        """Return a part as it was typed."""
         return self.text[self.start(tree) : self.end(tree)]
 
     def _masked(self) -> str:

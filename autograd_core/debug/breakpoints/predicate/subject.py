@@ -29,7 +29,7 @@ class NodeSubject:
     hits: int = 0
 
     def of(self, gradient: Value | None) -> NodeSubject:
-        """The same question about another gradient."""
+        """Return the same question about another gradient."""
         return replace(self, gradient=gradient)
 
     @property
@@ -71,7 +71,7 @@ class NodeSubject:
         return self.hits
 
     def tensor(self, path: str) -> Value | None:
-        """The tensor that ``path`` names; None is an undefined gradient.
+        """Return the tensor that ``path`` names; None is an undefined gradient.
 
         Raises:
             LookupError: there is none, or not yet.
@@ -122,18 +122,18 @@ class Nowhere:
         return self.gradient
 
     def fact(self, word: str) -> Any:
-        """The number of the call; nothing else is known here."""
+        """Return the number of the call; nothing else is known here."""
         return self.inspector.number if word == "call" else self.gradient
 
     def tensor(self, path: str) -> Value | None:
-        """The ``.grad`` of a leaf."""
+        """Return the ``.grad`` of a leaf."""
         if path.endswith(".grad"):
             return leaf_gradient(self.inspector, path.removesuffix(".grad"))
         return self.gradient if is_tensor(path) else named_tensor(self.inspector, path)
 
 
 def arriving(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubject]:
-    """The gradients that arrive at node ``index``, one per output of its forward op."""
+    """Yield the gradients that arrive at node ``index``, one per output of its forward op."""
     incoming = inspector.incoming(index)
     for each in incoming:
         label = "in" if len(incoming) == 1 else f"in.{each.input_nr}"
@@ -161,7 +161,7 @@ def _is_leaf(graph: Graph, index: int) -> bool:
 
 
 def leaf_gradient(inspector: Inspector, name: str) -> Value | None:
-    """The ``.grad`` of a leaf of the pass, or of another tensor of the program.
+    """Return the ``.grad`` of a leaf of the pass, or of another tensor of the program.
 
     Raises:
         LookupError: there is no such tensor.
@@ -181,7 +181,7 @@ def leaf_gradient(inspector: Inspector, name: str) -> Value | None:
 
 
 def named_tensor(inspector: Inspector, name: str) -> Value:
-    """A tensor of the program, as it is now.
+    """Return a tensor of the program, as it is now.
 
     Raises:
         LookupError: there is none of that name.

@@ -31,11 +31,11 @@ class Subject(Protocol):
     def ratio(self) -> float | None: ...
 
     def fact(self, word: str) -> Any:
-        """One of :data:`FACTS`."""
+        """Return one of :data:`FACTS`."""
         ...
 
     def tensor(self, path: str) -> Value | None:
-        """The tensor of ``in``, ``out.1``, ``saved.self``, ``grad`` or ``weight.grad``.
+        """Return the tensor of ``in``, ``out.1``, ``saved.self``, ``grad`` or ``weight.grad``.
 
         Raises:
             LookupError: there is none, in words.
@@ -159,7 +159,7 @@ WORDS: Final = (*STATISTICS, *OF_THE_GRADIENT, *FACTS, *TENSORS, *FUNCTIONS)
 
 
 def help_text() -> str:
-    """The page ``help expressions``."""
+    """Return the page ``help expressions``."""
     lines = [
         "An expression speaks of one gradient. In `break PLACE if ...` that is each one",
         "that arrives at the node; in `catch ...`, `break if ...` and --fail-on each one",

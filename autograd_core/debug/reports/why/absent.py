@@ -82,7 +82,7 @@ def _kept(asked: Asked) -> Iterator[Row]:
 
 
 def _unused_modules(subject: Subject, tensor: object) -> Iterator[Row]:
-    """The largest module around a parameter of which the pass reaches none."""
+    """Yield the largest module around a parameter of which the pass reaches none."""
     for name, module in subject.names.modules.items():
         around = [
             (path, part)

@@ -65,7 +65,7 @@ def _edit(session: Session, index: int) -> str:
 
 
 def _parts(incoming: Incoming) -> list[Contribution]:
-    """The parts of a sum; of one that is defined, undefined ones add nothing."""
+    """Return the parts of a sum; of one that is defined, undefined ones add nothing."""
     if incoming.total is None:
         return list(incoming.contributions)
     return [part for part in incoming.contributions if part.value is not None]

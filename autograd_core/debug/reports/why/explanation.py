@@ -36,7 +36,7 @@ class Explanation:
         return self.verdict != "ordinary"
 
     def lines(self, width: int = WIDTH) -> list[str]:
-        """The sentence and what speaks for it, in lines that fit."""
+        """Return the sentence and what speaks for it, in lines that fit."""
         head = wrap(self.headline, width, subsequent_indent="  ", break_on_hyphens=False)
         return [*head, *row_lines(self.rows, width)]
 

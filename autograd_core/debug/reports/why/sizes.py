@@ -66,7 +66,7 @@ def _ratio(above: float, below: float) -> float:
 
 
 def factor_rows(session: Session, links: Sequence[Link], *, down: bool) -> Iterator[Row]:
-    """The nodes, the ops and the modules with the largest effect, ``down`` or up."""
+    """Yield the nodes, the ops and the modules with the largest effect, ``down`` or up."""
     word, sign = ("shrinks", -1.0) if down else ("grows", 1.0)
     graph = session.graph
 

@@ -77,7 +77,7 @@ def _exactly(subject: Subject, wanted: str) -> list[tuple[str, Any]]:
 
 
 def _names(subject: Subject) -> Iterator[tuple[str, Any]]:
-    """Every tensor that the program names and this engine owns, by each of its names."""
+    """Yield every tensor that the program names and this engine owns, by each of its names."""
     for tensor in subject.names.tensors():
         if subject.engine.owns(tensor):
             yield subject.names.of(tensor), tensor

@@ -18,7 +18,7 @@ AROUND = 40  # lines before and after
 
 
 def source_page(view: View) -> Page:
-    """The file around the forward line of the selected node, with that line marked."""
+    """Return the file around the forward line of the selected node, with that line marked."""
     snapshot = view.snapshot
     found = forward_line(view.session, view.node)
     if found is None:
@@ -41,7 +41,7 @@ def source_page(view: View) -> Page:
 
 
 def numbered(line: SourceLine, width: int) -> Line:
-    """A line of a file behind its number, the one in question with a mark."""
+    """Return a line of a file behind its number, the one in question with a mark."""
     if line.here:
         return [Part(f"▸ {line.number:>{width}} │ {printable(line.text)}", "strong")]
     return [Part(f"  {line.number:>{width}} │ ", "muted"), Part(printable(line.text))]
@@ -51,7 +51,7 @@ LABEL_WIDTH = 14
 
 
 def forward_lines(view: View) -> list[Line]:
-    """The result of the forward op, as far as it is known."""
+    """Return the result of the forward op, as far as it is known."""
     graph = view.snapshot.graph
     if is_accumulate(graph.names[view.node]):
         return []
@@ -88,7 +88,7 @@ def _of_node(detail: NodeDetail, view: View) -> list[tuple[str, str]]:
 
 
 def _ratio(detail: NodeDetail, view: View) -> float | None:
-    """The rms of what arrived, over that of what arrived at the node that sent it."""
+    """Return the rms of what arrived, over that of what arrived at the node that sent it."""
     here = next((each.total for each in detail.incoming if each.total is not None), None)
     senders = {one.producer for each in detail.incoming for one in each.contributions}
     before = [

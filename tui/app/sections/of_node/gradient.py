@@ -42,7 +42,8 @@ class Entry(NamedTuple):
 
 
 def page(view: View) -> Page:
-    """Contributions, sum and outgoing gradients of the selected node, values in one column."""
+    """Return contributions, sum and outgoing gradients of the selected node, values in one
+    column."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
     if is_inside(view, detail):
         lines = [title_line(detail, snapshot), *inside_lines(view, detail)]
@@ -79,7 +80,8 @@ def page(view: View) -> Page:
 
 
 def _rule_lines(detail: NodeDetail, *, known: bool) -> list[Line]:
-    """Who wrote the rule; where those of the edges are not ``known`` one by one, how it reads."""
+    """Return who wrote the rule; where those of the edges are not ``known`` one by one, how it
+    reads."""
     lines: list[Line] = []
     if not known:
         lines = [[Part(f"  ∂ {printable(name)}  "), Part(printable(rule), "backward")]
@@ -93,7 +95,8 @@ def _rule_lines(detail: NodeDetail, *, known: bool) -> list[Line]:
 
 
 def _rules(detail: NodeDetail) -> dict[int, str]:
-    """The rule for what is sent along each edge, with numbers where its terms are single ones."""
+    """Return the rule for what is sent along each edge, with numbers where its terms are single
+    ones."""
     needed = [each.output_nr for each in detail.outgoing if each.target is not None]
     if len(detail.terms) == len(needed):
         return {
@@ -108,7 +111,7 @@ def _rules(detail: NodeDetail) -> dict[int, str]:
 
 
 def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
-    """The node in one line: number, name, address, and whether it has run."""
+    """Return the node in one line: number, name, address, and whether it has run."""
     name = snapshot.graph.names[detail.index]
     current = detail.status == "current"
     state = STATE_TEXT[detail.status]
@@ -124,7 +127,7 @@ def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
 
 
 def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
-    """What the letters of its row in the list mean."""
+    """Return what the letters of its row in the list mean."""
     totals = [each.total.statistics for each in detail.incoming if each.total is not None]
     words = (
         ("N: nan", any(each.nans for each in totals)),
@@ -166,7 +169,7 @@ def _contributions(incoming: Incoming, snapshot: Snapshot, limit: int) -> list[E
 
 
 def _missing(incoming: Incoming, view: View, limit: int) -> list[Entry]:
-    """One entry for each producer that has not delivered yet."""
+    """Return one entry for each producer that has not delivered yet."""
     if incoming.arrived >= incoming.expected:
         return []
     graph, snapshot = view.snapshot.graph, view.snapshot
@@ -210,7 +213,7 @@ def _total(incoming: Incoming) -> Entry:
 
 
 def _leaf_gradient(snapshot: Snapshot, index: int) -> list[Entry]:
-    """``.grad`` before and now, for the node that adds to it."""
+    """Return ``.grad`` before and now, for the node that adds to it."""
     leaf = next((leaf for leaf in snapshot.leaves if leaf.index == index), None)
     if leaf is None:
         return []

@@ -16,7 +16,7 @@ def is_inside(view: View, detail: NodeDetail) -> bool:
 
 
 def inside_lines(view: View, detail: NodeDetail) -> list[Line]:
-    """The phases of a node as far as it has run, and of a hook what it changed; before, its
+    """Return the phases of a node as far as it has run, and of a hook what it changed; before, its
     hooks."""
     inside = is_inside(view, detail)
     if detail.status != "done" and not inside:
@@ -32,7 +32,7 @@ def inside_lines(view: View, detail: NodeDetail) -> list[Line]:
 
 
 def nested_lines(detail: NodeDetail) -> list[Line]:
-    """The backward passes that ran inside a node."""
+    """Return the backward passes that ran inside a node."""
     lines: list[Line] = []
     for title in detail.nested:
         lines.append(
@@ -46,7 +46,7 @@ def nested_lines(detail: NodeDetail) -> list[Line]:
 
 
 def _ahead(detail: NodeDetail) -> list[Line]:
-    """The hooks of a node that has not run."""
+    """Return the hooks of a node that has not run."""
     if not detail.hooks:
         return []
     return [

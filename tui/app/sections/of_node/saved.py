@@ -16,7 +16,7 @@ NAME_WIDTH = 10
 
 
 def saved_lines(saved: tuple[Saved, ...]) -> list[Line]:
-    """A heading, and one or more lines per tensor."""
+    """Return a heading, and one or more lines per tensor."""
     if not saved:
         return [[Part("saved", "saved"), Part("  nothing", "muted")]]
     total = format_bytes(sum(each.nbytes for each in saved))

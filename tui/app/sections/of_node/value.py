@@ -23,7 +23,7 @@ MOST_ELEMENTS = 10_000  # a clipboard is not a file
 
 
 def page(view: View) -> Page:
-    """What arrived at each input of the selected node, a leaf's ``.grad``, the result of the
+    """Return what arrived at each input of the selected node, a leaf's ``.grad``, the result of the
     forward op, and what was saved of it."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
     lines: list[Line] = [title_line(detail, snapshot)]
@@ -70,7 +70,7 @@ def _elements(value: Value) -> list[Line]:
 
 
 def value_text(detail: NodeDetail) -> str:
-    """The gradient that arrived at a node, as NumPy writes it; "" when there is none.
+    """Return the gradient that arrived at a node, as NumPy writes it; "" when there is none.
 
     Raises:
         ValueError: it has too many elements.

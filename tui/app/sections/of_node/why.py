@@ -9,7 +9,7 @@ from tui.app.widgets.text import Part, wrapped
 
 
 def page(view: View) -> Page:
-    """The explanation, in lines that fit."""
+    """Return the explanation, in lines that fit."""
     first, *others = explain_node(view.session, view.node).lines(max(30, view.width))
     lines = wrapped([Part(printable(first), "strong")], view.width)
     for each in others:

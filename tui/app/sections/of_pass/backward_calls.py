@@ -15,7 +15,7 @@ TITLE_WIDTH = 20
 
 
 def page(view: View) -> Page:
-    """One line per call; what a leaf kept from the call before is said."""
+    """Return one line per call; what a leaf kept from the call before is said."""
     snapshot = view.snapshot
     calls = snapshot.calls[-MOST:]
     lines = [_call_line(call) for call in calls]

@@ -9,7 +9,7 @@ from tui.app.widgets.text import Line, Part, fit
 
 
 def page(view: View) -> Page:
-    """One line per breakpoint, and the commands that it carries out."""
+    """Return one line per breakpoint, and the commands that it carries out."""
     points = view.snapshot.breakpoints
     if not points:
         return sentence(view, "no breakpoints: b sets one on the row, B one with a condition")

@@ -9,7 +9,7 @@ from tui.app.widgets.text import Line, Part
 
 
 def page(view: View) -> Page:
-    """The edits that hold, and the difference to the unedited run when it was asked for."""
+    """Return the edits that hold, and the difference to the unedited run when it was asked for."""
     edits = view.snapshot.edits
     if not edits:
         return sentence(

@@ -21,7 +21,7 @@ class Box(NamedTuple):
 
 
 def page(view: View) -> Page:
-    """Producers above, consumers below; each box shows the gradient on its edge."""
+    """Return producers above, consumers below; each box shows the gradient on its edge."""
     detail = view.session.detail(view.node)
     above = _producers(detail, view)
     below = _consumers(detail, view.snapshot)
@@ -101,7 +101,7 @@ def _here(detail: NodeDetail, snapshot: Snapshot) -> Box:
 def _row(
     boxes: list[Box], width: int, *, bold: bool
 ) -> tuple[list[Line], list[tuple[int, int, int | None]]]:
-    """Boxes side by side, as many as there is room for, and the columns that each takes."""
+    """Return boxes side by side, as many as there is room for, and the columns that each takes."""
     fitting = max(1, (width + 1) // (NARROWEST + 1))
     shown = boxes if len(boxes) <= fitting else boxes[: fitting - 1] or boxes[:1]
     hidden = len(boxes) - len(shown)
@@ -131,7 +131,8 @@ def _row(
 
 
 def _joined(columns: list[tuple[int, int, int | None]], width: int, side: str) -> Line:
-    """The line between a row of boxes and the box of the node itself, which stands at the left."""
+    """Return the line between a row of boxes and the box of the node itself, which stands at the
+    left."""
     middles = [(left + right) // 2 for left, right, _ in columns]
     own = min(WIDEST, width) // 2
     first, last = min([*middles, own]), max([*middles, own])
@@ -144,7 +145,8 @@ def _joined(columns: list[tuple[int, int, int | None]], width: int, side: str) -
 
 
 def _junction(boxes: bool, own: bool, left: bool, right: bool, side: str) -> str:
-    """The character where a line goes to boxes, to the node itself, to the left, to the right."""
+    """Return the character where a line goes to boxes, to the node itself, to the left, to the
+    right."""
     up, down = (boxes, own) if side == "below" else (own, boxes)
     if not (up or down):
         return "─"

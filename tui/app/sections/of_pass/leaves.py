@@ -27,7 +27,7 @@ class Columns(NamedTuple):
 
 
 def page(view: View) -> Page:
-    """One line per leaf."""
+    """Return one line per leaf."""
     leaves = view.snapshot.leaves
     columns = _columns(view.snapshot, view.width)
     done = sum(leaf.index < view.snapshot.position for leaf in leaves)
@@ -115,7 +115,7 @@ def _added_by_calls(view: View) -> dict[str, list[float | None]]:
 
 
 def arrival_bar(arrived: int, expected: int) -> str:
-    """One box per contribution, or a bar of fixed width when there are many.
+    """Return one box per contribution, or a bar of fixed width when there are many.
 
     >>> arrival_bar(1, 3), arrival_bar(50, 100)
     ('■□□', '■■■□□□')

@@ -13,7 +13,7 @@ from tui.app.widgets.text import Line, Part, fit
 
 
 def page(view: View) -> Page:
-    """Every module with the number of its nodes; ``z`` folds one, here and in the list."""
+    """Return every module with the number of its nodes; ``z`` folds one, here and in the list."""
     branches = view.modules.visible(view.folded)
     if not branches:
         return sentence(view, "no modules, or the forward pass was not traced")
@@ -28,14 +28,14 @@ def page(view: View) -> Page:
 
 
 def _line_of(branches: Sequence[Branch], scope: str) -> int:
-    """The line of the innermost module around ``scope`` that is shown."""
+    """Return the line of the innermost module around ``scope`` that is shown."""
     return max(
         (number for number, each in enumerate(branches) if in_scope(scope, each.scope)), default=0
     )
 
 
 def _line(branch: Branch, view: View, scope: str) -> Line:
-    """The line of one module; ``scope`` is that of the selected node."""
+    """Return the line of one module; ``scope`` is that of the selected node."""
     here = in_scope(scope, branch.scope)
     fold = "▸" if branch.scope in view.folded else "▾" if branch.has_children else "·"
     name = branch.scope.rpartition(".")[2]
@@ -56,6 +56,6 @@ def _line(branch: Branch, view: View, scope: str) -> Line:
 
 
 def _current(view: View) -> str:
-    """The scope of the node that runs next."""
+    """Return the scope of the node that runs next."""
     position = view.snapshot.position
     return view.modules.scope_of(position) if position < view.snapshot.length else ""

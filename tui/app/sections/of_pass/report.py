@@ -8,7 +8,7 @@ from tui.app.widgets.text import Line, Part, wrapped
 
 
 def page(view: View) -> Page:
-    """What made the debugger stop last, and why that is so."""
+    """Return what made the debugger stop last, and why that is so."""
     if not view.notes.report:
         return sentence(
             view, "nothing has stopped it yet: catch nan, then c, goes to where the first nan began"

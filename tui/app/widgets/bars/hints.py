@@ -84,7 +84,8 @@ _IN_PANE = (
 
 
 def hints_for(snapshot: Snapshot, section: str, *, busy: bool) -> tuple[Hint, ...]:
-    """The keys to show; ``section`` is that of the pane to which the keys go, "" for the list."""
+    """Return the keys to show; ``section`` is that of the pane to which the keys go, "" for the
+    list."""
     if busy:
         return _BUSY
     if section:
@@ -127,7 +128,7 @@ class Hints(LineView):
         return line
 
     def _fitting(self) -> list[Hint]:
-        """The first hints, as many as there is room for."""
+        """Return the first hints, as many as there is room for."""
         ends = accumulate(len(hint.key) + len(hint.word) + 3 for hint in self._hints)
         return [
             hint for hint, end in zip(self._hints, ends, strict=True) if end <= self.text_width + 1

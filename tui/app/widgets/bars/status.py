@@ -67,14 +67,14 @@ def progress_bar(done: int, length: int) -> str:
 
 
 def nesting_text(snapshot: Snapshot) -> str:
-    """The passes that are open inside each other, the outermost first; "" for one alone."""
+    """Return the passes that are open inside each other, the outermost first; "" for one alone."""
     if len(snapshot.frames) < 2:
         return ""
     return " › ".join(printable(frame.title) for frame in snapshot.frames)
 
 
 def state_text(snapshot: Snapshot) -> tuple[str, StyleName]:
-    """The state in one word, and its style."""
+    """Return the state in one word, and its style."""
     if snapshot.status == "failed":
         return "FAILED", "trouble"
     if is_past(snapshot):

@@ -58,7 +58,7 @@ class Timeline(ViewWidget):
         return sorted(self._troubled)
 
     def _magnitude(self, index: int) -> float | None:
-        """The rms of what arrived at a node that has run, nan for what is no number."""
+        """Return the rms of what arrived at a node that has run, nan for what is no number."""
         if index not in self._magnitudes:
             totals = [each.total for each in self.view.session.detail(index).incoming]
             found = [total.statistics for total in totals if total is not None]
@@ -89,7 +89,7 @@ class Timeline(ViewWidget):
         return 1
 
     def _ranges(self, length: int) -> list[tuple[int, int]]:
-        """The steps that each character stands for."""
+        """Return the steps that each character stands for."""
         columns = max(1, min(length, self.text_width - 2 * len(LABEL)))
         starts = [column * length // columns for column in range(columns + 1)]
         return list(pairwise(starts))
@@ -137,7 +137,7 @@ class Timeline(ViewWidget):
 
 
 def _mark(snapshot: Snapshot, step: int, size: float | None, logs: tuple[float, float]) -> Part:
-    """The mark of a step with what arrived there, between two decimal logarithms."""
+    """Return the mark of a step with what arrived there, between two decimal logarithms."""
     ran = step < snapshot.position
     if size is None:
         return Part("∅" if ran else "·" if step < snapshot.recorded else "╌", "faint")

@@ -106,7 +106,7 @@ class ExecutionList(ViewWidget):
     # -- places in the list ------------------------------------------------------
 
     def neighbour(self, rows: int) -> int:
-        """The plan node so many rows below the selected one."""
+        """Return the plan node so many rows below the selected one."""
         row = self._rows.of(self.view.node) + rows
         return self._rows.at(max(0, min(self._rows.count - 1, row)))[0]
 
@@ -189,7 +189,8 @@ class ExecutionList(ViewWidget):
         return line
 
     def _span_line(self, y: int, span: Span, columns: Columns) -> Line:
-        """A folded module: its name, how many nodes it has, and how many of them have run."""
+        """Return a folded module: its name, how many nodes it has, and how many of them have
+        run."""
         nodes, done = span.stop - span.start, self.view.snapshot.position - span.start
         line = self._gutter(y, span.start, span.stop)
         if span.start not in self._span_rows:

@@ -17,7 +17,7 @@ class LaneCell(NamedTuple):
 
 
 def draw_row(row: LaneRow, cap: int, glyph: str) -> list[LaneCell]:
-    """The characters of one row: two for each of the first ``cap`` lanes, then the overflow.
+    """Return the characters of one row: two for each of the first ``cap`` lanes, then the overflow.
 
     A line that passes under a lane leaves the lane whole (``─│─``); one that joins it touches
     it (``┤``, ``┼``).

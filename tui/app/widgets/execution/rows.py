@@ -44,7 +44,7 @@ class Columns(NamedTuple):
 
 
 def natural_columns(snapshot: Snapshot) -> Columns:
-    """The widths that would show everything, from the first rows of the graph."""
+    """Return the widths that would show everything, from the first rows of the graph."""
     graph = snapshot.graph
     rows = range(min(snapshot.length, SAMPLED_ROWS))
     names = {graph.stem(row) for row in rows if not is_accumulate(graph.names[row])}
@@ -68,7 +68,7 @@ def natural_columns(snapshot: Snapshot) -> Columns:
 def fit_columns(
     natural: Columns, lanes_used: int, width: int, shown: Shown = "gradient"
 ) -> Columns:
-    """The columns for a list of ``width`` cells: what is least important gives way first."""
+    """Return the columns for a list of ``width`` cells: what is least important gives way first."""
     gradient = 0 if shown == "value" else VALUE_WIDTH
     value = 0 if shown == "gradient" else VALUE_WIDTH
     lanes = min(lanes_used, MAX_LANES, max(2, (width - 44) // 5))
@@ -101,13 +101,13 @@ def fit_columns(
 
 
 def overflow_width(lanes_used: int, lanes: int, digits: int) -> int:
-    """The cells after the lanes where ``⋯+28`` or ``→#1234+5`` stands."""
+    """Return the cells after the lanes where ``⋯+28`` or ``→#1234+5`` stands."""
     hidden = len(str(lanes_used - lanes))
     return 0 if lanes_used <= lanes else 4 + hidden + digits
 
 
 def heading(columns: Columns, lanes_used: int) -> Line:
-    """The line over the list that names its columns."""
+    """Return the line over the list that names its columns."""
     lanes = 2 * columns.lanes + overflow_width(lanes_used, columns.lanes, columns.number)
     cells = [
         " " * (4 + lanes) + fit("#", columns.number, right=True),
@@ -123,7 +123,7 @@ def heading(columns: Columns, lanes_used: int) -> Line:
 
 
 def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
-    """The op with its count and its scope, or ``+=`` with the name of the leaf."""
+    """Return the op with its count and its scope, or ``+=`` with the name of the leaf."""
     name = graph.names[row]
     width = columns.name
     if is_accumulate(name):
@@ -151,9 +151,9 @@ def source_text(graph: Graph, row: int) -> str:
 
 
 def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
-    """The value that arrived at a node, in short, and its flags: how many parts of its sum have
-    arrived, ``H`` for hooks, ``E`` for what the user changed, ``>`` for a pass that ran inside,
-    ``0`` for all zero.
+    """Return the value that arrived at a node, in short, and its flags: how many parts of its sum
+    have arrived, ``H`` for hooks, ``E`` for what the user changed, ``>`` for a pass that ran
+    inside, ``0`` for all zero.
 
     Of several inputs the first one that received a gradient speaks for the node.
     """
@@ -173,7 +173,7 @@ def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
 
 
 def forward_text(session: Session, row: int) -> str:
-    """What the forward op of a node made, in short; "" where that is not known."""
+    """Return what the forward op of a node made, in short; "" where that is not known."""
     found = session.forward_value(row)
     if found is None:
         return ""
@@ -181,7 +181,7 @@ def forward_text(session: Session, row: int) -> str:
 
 
 def fan_in_text(arrived: int, expected: int) -> str:
-    """How many of the parts of a sum have arrived: ``1 of 3``; nothing where there is one.
+    """Return how many of the parts of a sum have arrived: ``1 of 3``; nothing where there is one.
 
     >>> fan_in_text(1, 3), fan_in_text(0, 1), fan_in_text(1_000, 20_000)
     ('1 of 3', '', '1000/20000')
