@@ -44,7 +44,9 @@ def node(console: Console, operands: Operands) -> str:
     rows += [(f"d/d{name}", text) for name, text in _rules(detail)]
     if detail.rule_line is not None:
         rows.append(("rule", f"the backward at {line_text(detail.rule_line)}"))
-    rows += _forward(session.forward_value(index))
+    result = _forward(session.forward_value(index))
+    told = {row[-1] for row in rows}
+    rows += [] if all(line in told for _, line in result) else result  # it is a saved value, too
     rows += [("hook", hook) for hook in detail.hooks]
     rows += [
         ("inside", f"{title} ran: enter {step_number(index)}{f' {number}' if number > 1 else ''}")
@@ -57,7 +59,7 @@ def node(console: Console, operands: Operands) -> str:
     return "\n".join([*lines, wrapped(hint)] if hint else lines)
 
 
-def _forward(found: Value | Statistics | None) -> list[tuple[str, ...]]:
+def _forward(found: Value | Statistics | None) -> list[tuple[str, str]]:
     """Return what the forward op made, or what a leaf holds."""
     if found is None:
         return []
