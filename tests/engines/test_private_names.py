@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -66,8 +68,20 @@ def test_pytorch_still_has_each_private_name(name: private.PrivateName) -> None:
     assert name not in private.missing(), f"without {name.path}, {name.lost}"
 
 
+@pytest.mark.parametrize("name", private.FSDP_ATTRIBUTES, ids=lambda n: n.path)
+def test_fsdp_still_has_each_private_name(name: private.PrivateName) -> None:
+    found = importlib.util.find_spec("torch.distributed.fsdp._fully_shard")
+    assert found is not None
+    (folder,) = found.submodule_search_locations or ()
+    assert any(
+        re.search(rf"\b{name.path}\b", file.read_text("utf-8"))
+        for file in Path(folder).glob("*.py")
+    ), f"without {name.path}, {name.lost}"
+
+
 def test_no_file_but_private_uses_a_private_name() -> None:
-    last = {name.path.rpartition(".")[2] for name in private.NAMES}
+    names = (*private.NAMES, *private.FSDP_ATTRIBUTES)
+    last = {name.path.rpartition(".")[2] for name in names}
     for file in Path(private.__file__).parent.glob("*.py"):
         if file.name != "private.py":
             text = file.read_text("utf-8")

@@ -66,6 +66,11 @@ NODE_ATTRIBUTES: Final = (
     PrivateName("_sequence_nr", "modules and source lines are unknown"),
 )
 """Attributes that every node has, though they are not documented."""
+FSDP_ATTRIBUTES: Final = tuple(
+    PrivateName(path, "parameters under fully_shard have no names")
+    for path in ("_get_fsdp_state", "_fsdp_param_group", "_unsharded_param")
+)
+"""Attributes of modules under ``fully_shard``; FSDP is not imported to look for them."""
 
 
 def _find(path: str) -> Any:
@@ -193,12 +198,9 @@ def gathered_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
         state = getattr(part, "_get_fsdp_state", _nothing)()
         group = getattr(state, "_fsdp_param_group", None)
         for each in getattr(group, "fsdp_params", ()):
-            cut, whole = (
-                getattr(each, "sharded_param", None),
-                getattr(each, "_unsharded_param", None),
-            )
-            if cut is not None and whole is not None:
-                yield cut, whole
+            whole = getattr(each, "_unsharded_param", None)
+            if whole is not None:  # it was gathered once
+                yield each.sharded_param, whole
 
 
 def saved_tensor_hooks() -> list[tuple[Any, Any]]:
