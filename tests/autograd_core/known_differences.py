@@ -1,16 +1,16 @@
-"""Where functions answer odd calls otherwise than PyTorch, and why.
+"""Where functions handle unusual arguments differently from PyTorch, and why.
 
 The documentation shows this list (``docs/reference/differences.rst``), and
-:mod:`tests.autograd_core.test_op_grid` allows these differences and no others.  By reason: the
-functions, which variants of their calls (see :func:`op_grid.variants`), and what differs there.
+:mod:`tests.autograd_core.test_op_grid` allows these differences and no others. Each reason lists
+functions, the variants of their calls (see :func:`op_grid.variants`), and what differs there.
 """
 
 from __future__ import annotations
 
 KNOWN: dict[str, list[tuple[str, str, str]]] = {
     (
-        "Vectors of singular values and eigenvalues, and the columns of ``qr``, are "
-        "found up to their sign, and their gradients with it."
+        "Singular vectors, eigenvectors and the columns of ``qr`` are determined only up "
+        "to their sign, and so are their gradients."
     ): [
         (
             "linalg.eigh linalg.pinv linalg.qr linalg.svd pinverse qr svd",
@@ -19,8 +19,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "The second derivative, or of half precision the first, is not implemented in "
-        "PyTorch; here it is computed."
+        "PyTorch does not implement the second derivative, or the first one in half "
+        "precision. gradstep computes it."
     ): [
         (
             (
@@ -35,8 +35,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "A gradient that no input changes, like that of a bias, requires no gradient "
-        "itself; in PyTorch all gradients that come from one node do, and some others do "
+        "A gradient that depends on no input, such as a bias gradient, does not require a "
+        "gradient itself. In PyTorch, all gradients from one node do, and some others do "
         "not."
     ): [
         (
@@ -54,8 +54,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "A gradient that is zero everywhere may be undefined in one library, and zeros "
-        "in the other."
+        "A gradient that is zero everywhere may be undefined in one library and zeros in the other."
     ): [
         (
             (
@@ -67,8 +66,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "The first gradient of a tensor that is empty, or has one element, may be a "
-        "constant in one library and not in the other."
+        "The first gradient of an empty or one-element tensor may be a constant in one "
+        "library and not in the other."
     ): [
         (
             (
@@ -80,7 +79,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
             r"requires_grad|^second: (numbers|none) \| (numbers|none)",
         ),
     ],
-    ("``True`` and ``False`` are taken as the dimensions 1 and 0, as by Python."): [
+    "``True`` and ``False`` are accepted as the dimensions 1 and 0, as in Python.": [
         (
             (
                 "chunk cross diagonal diff fft.hfft fft.irfft flatten flip gather index_add "
@@ -96,8 +95,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "A dimension is also taken as a tuple, as ``None``, or as a float with a whole "
-        "value, where PyTorch wants an integer; or the exception is another."
+        "A dimension may also be a tuple, ``None``, or a float with an integer value, "
+        "where PyTorch requires an integer; or the exception is a different one."
     ): [
         (
             (
@@ -111,8 +110,9 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "What a function does not read has no gradient: the other triangle of a Cholesky "
-        "factor, and what ``as_strided_scatter`` overwrites. In PyTorch it has one."
+        "Elements that a function does not read get no gradient: the other triangle of a "
+        "Cholesky factor, and the elements that ``as_strided_scatter`` overwrites. In "
+        "PyTorch they get one."
     ): [
         (
             "as_strided_scatter cholesky_inverse cholesky_solve",
@@ -121,10 +121,10 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "PyTorch's gradient is wrong or refused: of ``std`` and ``var`` with ``dim=()``, "
-        "next to numbers of uint8 or bool, next to an empty block, of an expanded "
-        "tensor, of one without dimensions between bounds of several, at the poles of "
-        "``digamma``, and of ``copysign`` at 0, infinity and NaN."
+        "PyTorch gives a wrong gradient or none: for ``std`` and ``var`` with ``dim=()``, "
+        "beside uint8 or bool operands, beside an empty block, for expanded tensors, for "
+        "a tensor without dimensions between bounds that have some, at the poles of "
+        "``digamma``, and for ``copysign`` at 0, infinity and NaN."
     ): [
         (
             (
@@ -137,8 +137,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "``linalg.cond`` with a ``p`` that needs the inverse has no gradient in PyTorch, "
-        "which changes the inverse in place."
+        "``linalg.cond`` has no gradient in PyTorch for a ``p`` that needs the inverse, "
+        "because PyTorch changes the inverse in place."
     ): [
         (
             "linalg.cond",
@@ -147,10 +147,9 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "``out=`` is taken by no function of ``nn.functional``, by an alias as by the "
-        "function that it stands for, and keeps its own flag where it requires a "
-        "gradient. Of ``lerp``, ``linalg.cholesky`` and ``matrix_power`` it may, or may "
-        "not, have another dtype."
+        "Functions in ``nn.functional`` accept no ``out=``; aliases accept it if the "
+        "original function does. ``out`` keeps its own ``requires_grad``. For ``lerp``, "
+        "``linalg.cholesky`` and ``matrix_power``, the rules for its dtype differ."
     ): [
         (
             (
@@ -167,8 +166,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Half precision is rounded at other steps, and so is what is asked for as "
-        "``dtype=``. ``matrix_exp`` does not overflow."
+        "Half precision, and a dtype given as ``dtype=``, is rounded at other steps. "
+        "``matrix_exp`` does not overflow."
     ): [
         (
             (
@@ -186,8 +185,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "More dtypes are taken: PyTorch's kernel lacks them, or wants all arguments to "
-        "have the same."
+        "More dtypes are accepted. PyTorch has no kernel for them, or requires all "
+        "arguments to have the same dtype."
     ): [
         (
             (
@@ -205,8 +204,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Fewer dtypes are taken: a matrix and its right side, and an index, have the "
-        "dtype that PyTorch documents."
+        "Fewer dtypes are accepted: the matrix and right-hand side of an equation, and "
+        "indices, must have the dtypes that PyTorch documents."
     ): [
         (
             "linalg.solve_triangular nn.functional.embedding_bag take_along_dim",
@@ -215,8 +214,9 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Of several reasons to refuse dtypes another one is told, in an exception of "
-        "another class; a mean of squares does not subtract truth values."
+        "Where several reasons rule out a dtype, the exception gives a different one and "
+        "may be of another class. ``mse_loss`` and ``smooth_l1_loss`` do not subtract "
+        "bools."
     ): [
         (
             (
@@ -234,7 +234,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
             r"^(error|first)",
         ),
     ],
-    ("``bilinear`` of whole numbers adds them up in int64."): [
+    "``bilinear`` sums integers in int64.": [
         (
             "bilinear nn.functional.bilinear",
             r"^(all|tensor \d) (int|uint|bool|float)|^dtype",
@@ -242,9 +242,9 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Infinite and missing numbers: sums run in another order, LAPACK and MKL find "
-        "other parts of a matrix or give up, an element with weight 0 adds nothing, and "
-        "NaN is one of several maxima or is passed over."
+        "Infinity and NaN: sums are added in another order, LAPACK and MKL find different "
+        "parts of a matrix or give up, an element of weight 0 adds nothing, and NaN "
+        "counts as one of several maxima or is skipped."
     ): [
         (
             (
@@ -264,8 +264,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Singular matrices, and those with equal rows, give what rounding makes of them; "
-        "PyTorch refuses the derivative of some."
+        "For singular matrices and matrices with equal rows, the result depends on "
+        "rounding. PyTorch refuses some of their derivatives."
     ): [
         (
             (
@@ -280,8 +280,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Among equal elements another one may be found, and gets the gradient; the "
-        "second derivative where a function has a kink is another."
+        "Among equal elements, a different one may be selected and receive the gradient. "
+        "At a kink, the second derivative differs."
     ): [
         (
             (
@@ -292,7 +292,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
             r"values",
         ),
     ],
-    ("``native_group_norm`` adds ``eps`` in double precision."): [
+    "``native_group_norm`` adds ``eps`` in double precision.": [
         (
             "native_group_norm",
             r".",
@@ -300,10 +300,10 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Tensors that lie in memory otherwise: ``as_strided`` of them has no gradient, "
-        "``view_copy`` wants a size that a view could have, and what several elements "
-        "share is not written to. PyTorch refuses the gradients of ``nll_loss`` and "
-        "``max_unpool2d``, and ``take_along_dim``."
+        "Tensors with other strides: ``as_strided`` of them has no gradient, "
+        "``view_copy`` requires a size that a view could have, and writing to "
+        "elements that share memory is refused. PyTorch refuses the gradients of ``nll_loss`` and "
+        "``max_unpool2d``, and refuses ``take_along_dim``."
     ): [
         (
             (
@@ -316,8 +316,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "A tensor without dimensions or elements is refused with an exception of another "
-        "class, or for another of several reasons."
+        "A tensor without dimensions or elements raises an exception of another class, or "
+        "for another of several reasons."
     ): [
         (
             (
@@ -338,8 +338,8 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "A tensor without dimensions or elements is taken where PyTorch refuses it, or "
-        "its backward pass does."
+        "A tensor without dimensions or elements is accepted where PyTorch, or PyTorch's "
+        "backward pass, refuses it."
     ): [
         (
             (
@@ -357,7 +357,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
             r"^error: none|^(first|second): numbers \| \w+",
         ),
     ],
-    ("A tensor without dimensions or elements is refused where PyTorch has an answer."): [
+    ("A tensor without dimensions or elements is refused where PyTorch returns a result."): [
         (
             (
                 "adjoint batch_norm conv1d cummax cummin index_add native_batch_norm "
@@ -370,8 +370,9 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Of no elements: ``pixel_unshuffle`` has the shape that it has of others, losses "
-        "of no classes are NaN, attention to no values is empty, and gradients are 0."
+        "Without elements, ``pixel_unshuffle`` gives the shape that it gives otherwise, "
+        "losses without classes are NaN, attention without values is empty, and gradients "
+        "are 0."
     ): [
         (
             (

@@ -8,11 +8,11 @@ import importlib.util
 import pytest
 
 GPU = "GPUs only"
-INSIDE = "how PyTorch makes its classes, not for users"
-NESTED = "PyTorch's own leftover: takes nested inputs, undocumented since 0.4"
-OLD = "deprecated there: gradcheck tells the same"
+INSIDE = "internal to PyTorch, not for users"
+NESTED = "an undocumented leftover of PyTorch 0.4 for nested inputs"
+OLD = "deprecated: gradcheck gives the same answer"
 COMPILER = "torch.compile only"
-SELECTIVE = "dispatch modes, by which PyTorch keeps some results, have no counterpart"
+SELECTIVE = "selective checkpointing relies on dispatch modes, which gradstep does not have"
 
 LEFT_OUT = {
     "autograd": {"NestedIOFunction": NESTED, "enforce_grad_layout_policy": GPU},
@@ -40,7 +40,7 @@ LEFT_OUT = {
     "utils.checkpoint": {
         "check_backward_validity": INSIDE, "detach_variable": INSIDE,
         "get_device_states": GPU, "set_device_states": GPU, "DefaultDeviceType": GPU,
-        "set_checkpoint_debug_enabled": "tracing tells more", "GraphExecGroup": COMPILER,
+        "set_checkpoint_debug_enabled": "tracing shows more", "GraphExecGroup": COMPILER,
         "CheckpointPolicy": SELECTIVE, "SelectiveCheckpointContext": SELECTIVE,
         "create_selective_checkpoint_contexts": SELECTIVE, "SAC_IGNORED_OPS": SELECTIVE,
     },

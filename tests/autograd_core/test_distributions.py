@@ -35,7 +35,7 @@ LEFT_OUT = {
         "ReshapeTransform SigmoidTransform SoftmaxTransform SoftplusTransform StackTransform "
         "StickBreakingTransform identity_transform"
     ),
-    "constraints are checked, not mapped to": "biject_to transform_to",
+    "constraints are checked, but values are not mapped to them": "biject_to transform_to",
 }
 # name, the parameters' values, a value to look at
 CASES: list[tuple[str, dict[str, Any], Any]] = [

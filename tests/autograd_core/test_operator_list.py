@@ -56,24 +56,24 @@ NAMES = [
 ]  # fmt: skip
 # Of torch.nn and torch.nn.functional: what is not here, and why.
 LEFT_OUT = {
-    "sizes that the first input tells": (
+    "modules that infer sizes from their first input": (
         "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d "
         "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "
         "LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear UninitializedBuffer "
         "UninitializedParameter"
     ),
-    "deprecated and without use": "Container NLLLoss2d CrossMapLRN2d",
-    "a choice of kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
-    "made for one kind of hardware": (
+    "deprecated or unused": "Container NLLLoss2d CrossMapLRN2d",
+    "a choice between kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
+    "specific to certain hardware": (
         "grouped_mm scaled_grouped_mm scaled_mm conv_tbc native_channel_shuffle"
     ),
-    "names of pooling that its keyword return_indices gives": (
+    "covered by the keyword return_indices of pooling": (
         "adaptive_max_pool1d_with_indices adaptive_max_pool2d_with_indices "
         "adaptive_max_pool3d_with_indices fractional_max_pool2d_with_indices "
         "fractional_max_pool3d_with_indices max_pool1d_with_indices max_pool2d_with_indices "
         "max_pool3d_with_indices"
     ),
-    "what PyTorch's modules import": (
+    "imported or defined by PyTorch's own modules": (
         "BroadcastingList1 BroadcastingList2 BroadcastingList3 Callable DType Optional "
         "GRID_SAMPLE_INTERPOLATION_MODES GRID_SAMPLE_PADDING_MODES ScalingType SwizzleType "
         "TYPE_CHECKING Tensor assert_int_or_pair boolean_dispatch handle_torch_function "
