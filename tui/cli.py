@@ -18,28 +18,28 @@ COMMANDS = ("render", "film", "debug", "why", "check", "ops", "embed")
 
 _WITH_TARGET = ("render", "film", "debug", "why", "check")
 _MAIN = """\
-Draw computation graphs, and step through their backward pass.
+Draw computation graphs and step through backward passes.
 
 commands:
-  render      draw the graph of a tensor, or of a script's backward() call
-  film        show how the graph is built and the gradients run back, as frames
+  render      draw the graph of a tensor or of a script's backward() call
+  film        animate a pass: the graph is built, then gradients flow back
   debug       step through the backward() calls of a script
   why         explain the gradient of one leaf
-  check       hold every derivative to differences, and look for mistakes
+  check       check derivatives numerically and find common mistakes
   ops         list the ops and their derivatives
-  embed       bring pictures in Markdown files up to date
+  embed       update the pictures in Markdown files
 """
 _NOTES = """\
 examples:
   gradstep render train.py                      draw the first backward() call
   gradstep render train.py:loss -o loss.svg     draw a tensor
-  gradstep debug train.py                       step, forwards and back
+  gradstep debug train.py                       step forward and back
   gradstep why train.py fc1.weight              explain one gradient
   gradstep check train.py                       find wrong derivatives
-  gradstep COMMAND --help                       all about one command
+  gradstep COMMAND --help                       show the options of a command
 
-exit codes: 0 fine, 1 the script failed, 2 wrong usage, 3 no such target or no
-graph, 4 nothing here makes that format, 5 a check found something
+exit codes: 0 success, 1 the script failed, 2 wrong usage, 3 no such target or
+no graph, 4 no renderer for that format, 5 a check found something
 """
 
 
@@ -73,8 +73,8 @@ def _run(arguments: list[str]) -> ExitCode:
 
 
 def _parse(arguments: list[str]) -> tuple[Run, argparse.Namespace]:
-    """Our options stand before or behind TARGET; behind it, what we do not know is the script's,
-    and so is everything after ``--``."""
+    """Parse options before and after TARGET. Unknown ones after it, and everything after ``--``,
+    are the script's."""
     verbatim: list[str] = []
     if "--" in arguments:
         cut = arguments.index("--")
@@ -127,15 +127,15 @@ def _require_command(arguments: list[str]) -> None:
     if word.startswith("-"):
         _main_parser().parse_args(arguments)
     if not word or word.startswith("-"):
-        problem = "which command?"
+        problem = "no command given."
     elif ".py" in word:
-        problem = f"what is to be done with {word}?"
+        problem = f"no command given for {word}."
     else:
         hint = _did_you_mean(word, COMMANDS)
         problem = f"there is no command '{word}'{f', {hint}' if hint else '.'}"
     raise Failure(
-        f"{problem} (render draws a graph, debug steps through backward(); gradstep --help says "
-        "more)",
+        f"{problem} (render draws a graph, debug steps through backward(); gradstep --help lists "
+        "all commands)",
         ExitCode.USAGE,
     )
 

@@ -10,31 +10,32 @@ from tui.errors import Answered, ExitCode, Failure
 
 TARGET = """\
 TARGET is one of
-  file.py              a script; it runs as usual, with ARGS
+  file.py              a script, run as usual with ARGS
   file.py:name         a tensor, a function that returns one, or a module
                        with sample_inputs
-  package.module:name  the same
-  -m package.module    a module, run as python -m does, with ARGS
+  package.module:name  the same, in a module
+  -m package.module    a module, run as by python -m, with ARGS
 """
 ARGUMENTS = """\
-Options may also follow TARGET. What gradstep does not know there goes to the
-script, and so does everything after --.
+Options may also follow TARGET. Arguments that gradstep does not know go to the
+script, as does everything after --.
 """
 CALL_HELP = (
-    "which backward() call of a script: 1 (default), 2, ... or last; grad:1, grad:2, ... or "
-    "grad:last are the calls of autograd.grad()"
+    "which backward() call of a script: 1 (default), 2, ... or last; for calls of "
+    "autograd.grad(): grad:1, grad:2, ... or grad:last"
 )
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """As wide as the texts above, which are not wrapped."""
+    """Help as wide as the texts above, which are not wrapped."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=20, width=79)
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors in our form, and no guessing at shortened options, which may be the script's."""
+    """A parser that reports errors in our form, and rejects shortened options, which may be the
+    script's."""
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__(allow_abbrev=False, add_help=False, formatter_class=_Help, **keywords)
@@ -57,14 +58,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def positive_number(text: str) -> int:
-    """Return a number from 1 on."""
+    """Return a positive integer."""
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive integer")
     return int(text)
 
 
 def words(text: str) -> list[str]:
-    """Return words between commas."""
+    """Split a comma-separated list."""
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
@@ -72,13 +73,13 @@ _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def seconds(text: str) -> float:
-    """Return a time from a hundredth of a second up."""
+    """Return a time of at least a hundredth of a second."""
     try:
         number = float(text)
     except ValueError:
         number = 0.0
     if not 0.01 <= number <= 3600:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds from 0.01 to 3600")
     return number
 
 
@@ -86,5 +87,5 @@ def size(text: str) -> int:
     """Return a number of bytes, such as 500M."""
     digits, unit = (text[:-1], text[-1:].upper()) if text[-1:].isalpha() else (text, "")
     if not digits.isdecimal() or unit not in ("", *_UNITS):
-        raise argparse.ArgumentTypeError(f"'{text}' is no size, such as 500M or 4G")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 500M or 4G")
     return int(digits) * _UNITS.get(unit, 1)

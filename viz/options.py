@@ -67,30 +67,31 @@ class RenderOptions:
     )
     leaves: bool | None = _option(
         None,
-        "give every leaf and AccumulateGrad a box of its own (by default only shared ones, while "
-        "they are few)",
+        "draw a box for every leaf and AccumulateGrad (default: only for shared ones, while they "
+        "are few)",
     )
-    layout: LayoutName = _option("own", "who places the boxes: own, or graphviz", "LAYOUT")
+    layout: LayoutName = _option("own", "the layout engine: own or graphviz", "LAYOUT")
     theme: Theme = _option(
         "auto", "light, dark, or auto, which follows the reader's system", "THEME"
     )
     title: str | None = _option(None, "title of the picture", "TEXT")
     magnitude: bool | None = _option(
         None,
-        "show how large gradients are by a sign, a shade and a width, on a log scale (by default "
-        "where they spread over more than a factor of 100)",
+        "show the size of gradients by a bar, a shade and a line width, on a log scale "
+        "(default: if "
+        "they differ by more than a factor of 100)",
     )
-    legend: bool = _option(False, "explain the colours, lines and marks that occur")
+    legend: bool = _option(False, "explain the colours, lines and marks in the picture")
     link: str | None = _option(
         None,
-        "lead from boxes to the lines of the program: vscode://file/{path}:{line}, or "
+        "link boxes to lines of the program: vscode://file/{path}:{line} or "
         "https://host/repo/blob/main/{path}#L{line}",
         "URL",
     )
     max_boxes: int | None = _option(
         None,
-        "how many boxes there may be (60, or 40 where both halves are shown, and fewer where the "
-        "picture could not be read whole on a screen)",
+        "the most boxes to draw (default: 60, or 40 if both halves are shown, or fewer if the "
+        "picture would not be readable on one screen)",
         "N",
         large=True,
     )
@@ -106,14 +107,16 @@ class RenderOptions:
     full: bool = _option(False, "fold nothing", large=True)
     around: str | None = _option(
         None,
-        "draw only what is near a node, given by its address (encoder.0/addmm:2), an op, a scope "
-        "or the name of a leaf",
+        "draw only the neighbourhood of a node, given as an address (encoder.0/addmm:2), an op, a "
+        "scope or the name of a leaf",
         "NODE",
         large=True,
     )
-    hops: int | None = _option(None, "how near: so many edges (2)", "K", large=True)
+    hops: int | None = _option(
+        None, "the size of that neighbourhood in edges (default: 2)", "K", large=True
+    )
     path: str | None = _option(
-        None, "draw only the ways between two nodes (loss..fc1.weight)", "A..B", large=True
+        None, "draw only the paths between two nodes (loss..fc1.weight)", "A..B", large=True
     )
 
     def __post_init__(self) -> None:
@@ -124,13 +127,13 @@ class RenderOptions:
                 validate(option.name, getattr(self, option.name), option.choices)
         if self.full and self.folds:
             raise VizError(
-                "full folds nothing, so max_boxes, depth and expand mean nothing",
-                remedy="leave full out, or these",
+                "full folds nothing, so max_boxes, depth and expand have no effect",
+                remedy="leave out either full or the others",
             )
         if self.hops is not None and self.around is None:
-            raise VizError("hops says how near, but not to what", remedy="add around")
+            raise VizError("hops needs around, which names the node", remedy="add around")
         if any(number is not None and number < 1 for number in (self.max_boxes, self.depth)):
-            raise VizError("max_boxes and depth count from 1 on", remedy="give a larger number")
+            raise VizError("max_boxes and depth must be at least 1", remedy="give a larger number")
 
     @property
     def folds(self) -> bool:

@@ -252,7 +252,7 @@ def test_the_memory_of_the_recording_is_limited_by_an_option(run: Run) -> None:
 def test_what_is_no_size_is_refused(size: str, run: Run) -> None:
     code, out, err = run(CHAIN, "", f"--history={size}", "script.py")
     assert (code, out) == (2, "")
-    assert f"'{size}' is no size, such as 500M or 4G" in err
+    assert f"'{size}' is not a size such as 500M or 4G" in err
 
 
 FAILING_HOOK = """

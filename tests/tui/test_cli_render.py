@@ -529,9 +529,9 @@ def test_a_file_that_is_read_only_stays(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "which command?"),
+        ([], "no command given."),
         (["rendr"], "there is no command 'rendr', did you mean render?"),
-        (["train.py"], "what is to be done with train.py?"),
+        (["train.py"], "no command given for train.py."),
         (["--frobnicate"], "unrecognized arguments: --frobnicate"),
         (["render"], "required: TARGET; gradstep render --help shows"),
     ],
@@ -556,7 +556,7 @@ def test_help_fits_a_terminal_and_names_every_option(
     assert max(map(len, text.splitlines())) < 80
     assert "examples:" in text
     readme = (ROOT / "README.md").read_text("utf-8")
-    for code in ("0 fine", "2 wrong usage", "5 a check found something"):
+    for code in ("0 success", "2 wrong usage", "5 a check found something"):
         assert command or code in text
     assert not command or f"gradstep {command[0]}" in readme
 

@@ -60,7 +60,7 @@ def test_help_explains_every_option(function) -> None:  # type: ignore[no-untype
         ({"layout": "neato"}, UnknownFormat, "choose one of own, graphviz"),
         ({"full": True, "depth": 2}, VizError, "full folds nothing"),
         ({"hops": 2}, VizError, "add around"),
-        ({"max_boxes": 0}, VizError, "count from 1 on"),
+        ({"max_boxes": 0}, VizError, "must be at least 1"),
     ],
 )
 def test_options_that_cannot_be_are_refused_with_a_remedy(options, kind, message) -> None:  # type: ignore[no-untyped-def]

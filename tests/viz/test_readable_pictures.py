@@ -189,8 +189,8 @@ def test_options_combine() -> None:
     ("options", "complaint"),
     [
         ({"full": True, "depth": 2}, "full folds nothing"),
-        ({"hops": 2}, "hops says how near"),
-        ({"max_boxes": 0}, "count from 1 on"),
+        ({"hops": 2}, "hops needs around"),
+        ({"max_boxes": 0}, "must be at least 1"),
         ({"path": "loss"}, "'loss' is no path; write two nodes"),
         ({"path": "loss..blocks.3.w"}, r"called 'blocks\.3\.w'; did you mean blocks\.3"),
         ({"path": "blocks.1.0.weight..blocks.2.0.weight"}, "no way leads from"),

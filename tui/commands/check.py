@@ -28,15 +28,16 @@ from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, words
 
 _NOTES = f"""\
 {ARGUMENTS}
-The forward of every node, of custom Functions too, runs again some dozen times
-on copies, in float64. Exit code 5 says that a rule is wrong, or that there is
+The forward of every node, custom Functions included, runs again about a dozen
+times on copies in float64. Exit code 5 means a wrong rule,
 an error or a warning:
   error    freed, changed (in place)
-  warning  not-finite (a result of the forward pass), unreached, cut (and a leaf
-           has no gradient), duplicate-hook, stale-grad, unchanged (since the call
-           before, with --call all, though its gradient was cleared)
-  info     cut (on purpose, likely), shared, memory (kept for backward, by
-           module), untraced
+  warning  not-finite (a result of the forward pass), unreached, broadcast,
+           cut (a leaf has no gradient), saturated, dead-units, duplicate-hook,
+           stale-grad; with several calls also unchanged (since the previous
+           call), zero-grad, vanishing, exploding, grad-jump, constant-loss
+  info     cut (probably on purpose), shared, untraced,
+           memory (kept for the backward pass, by module)
 
 examples:
   gradstep check train.py
@@ -50,18 +51,19 @@ def parser() -> Parser:
     command = Parser(
         prog="gradstep check",
         usage="gradstep check [OPTIONS] TARGET [ARGS...]",
-        description="Hold the derivative rule of every node to differences, and look the graph "
-        f"over for\nmistakes; of a script, that of its first backward() call. The script ends "
-        f"there.\n\n{TARGET}",
+        description="Compare the derivative rule of every node with finite differences, and "
+        "search\n"
+        "the graph for common mistakes. A script is checked at its first backward()\n"
+        f"call, and ends there.\n\n{TARGET}",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
     add("--call", default="1", metavar="K", help=f"{CALL_HELP}; all and 1,100:110 check several")
     add("--ignore", type=words, default=[], metavar="CODES",
-        help="leave out findings of these kinds, such as stale-grad,unreached")  # fmt: skip
+        help="leave out these kinds of findings, such as stale-grad,unreached")  # fmt: skip
     add("--all", dest="everything", action="store_true",
-        help="list what is right too, and what is only good to know")  # fmt: skip
-    add("-q", dest="quiet", action="store_true", help="one line for each thing that is wrong")
+        help="also list correct rules and notes")  # fmt: skip
+    add("-q", dest="quiet", action="store_true", help="print one line per problem")
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command

@@ -38,17 +38,17 @@ from tui.terminal import show_screen, why_no_screen
 
 _NOTES = f"""\
 {ARGUMENTS}
-On the screen, ? shows all keys. FILE has one command per line: those of the
-screen's prompt (its command help lists them), quit to let the script go on to
-its next call, abort to end it.
+On the screen, ? shows all keys. FILE has one command per line, as typed at the
+screen's prompt (help lists them): quit lets the script run on to its next
+call, abort ends it.
 
 examples:
   gradstep debug train.py
   gradstep debug --break mul --break encoder.0 --call 2 train.py
-  gradstep debug --until nan train.py           open where the first nan is
+  gradstep debug --until nan train.py           open at the first nan
   gradstep debug --batch -x commands.txt train.py --epochs 1
   gradstep debug --batch --fail-on nan,inf train.py
-  gradstep debug --call grad:1 penalty.py       its first autograd.grad()
+  gradstep debug --call grad:1 penalty.py       the first autograd.grad()
 """
 
 
@@ -57,35 +57,41 @@ def parser() -> Parser:
     command = Parser(
         prog="gradstep debug",
         usage="gradstep debug [OPTIONS] TARGET [ARGS...]",
-        description="Run a script, and open the debugger inside each of its backward() calls.\n\n"
+        description="Run a script and open the debugger in each of its backward() calls.\n\n"
         f"{TARGET}",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
     add("--break", dest="breakpoints", action="append", default=[], metavar="PLACE",
-        help="set a breakpoint: an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
-        "a number (#12), a line (train.py:12), with a condition behind it if need be "
+        help="set a breakpoint at an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
+        "a number (#12) or a line (train.py:12), optionally with a condition "
         "('mul if rms > 10', 'if nan'); may be repeated")  # fmt: skip
-    add("--call", metavar="K", help="open in these backward() calls only: 3, all, or 1,100:110; "
-        "grad:1, grad:2, ... are the calls of autograd.grad()")  # fmt: skip
-    add("--until", metavar="CONDITION", help="run over all calls until a gradient is so (nan,inf "
-        "or 'rms>1e3'), and open there; with --batch, as --fail-on")  # fmt: skip
-    add("--grad", action="store_true", help="open in each call of autograd.grad() too")
+    add("--call", metavar="K", help="open only in these backward() calls: 3, all, or 1,100:110; "
+        "grad:1, grad:2, ... are calls of autograd.grad()")  # fmt: skip
+    add("--until", metavar="CONDITION", help="run through all calls until a gradient meets the "
+        "condition (nan,inf or 'rms>1e3'), and open there; with --batch, the same as "
+        "--fail-on")  # fmt: skip
+    add("--grad", action="store_true", help="also open in each call of autograd.grad()")
     add(
         "-x",
         dest="commands",
         metavar="FILE",
-        help="carry out the commands in FILE first, - for stdin",
+        help="run the commands in FILE first (- for standard input)",
     )
-    add("--batch", action="store_true", help="open no screen: carry out FILE, and go on")
-    add("--history", type=size, metavar="SIZE", help="how much memory the recording may take "
-        "(1G); what does not fit runs again when it is looked at")  # fmt: skip
-    add("--fail-on", metavar="CONDITION", help="with --batch: end with exit code 5, and the node, "
-        "at the first gradient that is so, in any call: nan,inf or 'zero, rms>1e3'")  # fmt: skip
+    add(
+        "--batch",
+        action="store_true",
+        help="open no screen: run the commands in FILE and continue the script",
+    )
+    add("--history", type=size, metavar="SIZE", help="memory limit of the recording "
+        "(default: 1G); steps that do not fit run again when you look at them")  # fmt: skip
+    add("--fail-on", metavar="CONDITION", help="with --batch: stop at the first gradient, in "
+        "any call, that meets the condition (nan,inf or 'zero, rms>1e3'), name its node, and "
+        "exit with code 5")  # fmt: skip
     add("--certify", action="store_true", help="with --batch: run each pass to its end, call every "
-        "node again, and end with exit code 5 if one sends other bits")  # fmt: skip
-    add("--no-replay", action="store_true", help="let PyTorch free its graph as it goes: less "
-        "memory, but nothing can be changed or certified")  # fmt: skip
+        "node again, and exit with code 5 if a result is not bit-identical")  # fmt: skip
+    add("--no-replay", action="store_true", help="let PyTorch free its graph as usual: this "
+        "takes less memory, but gradients cannot be changed or certified")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command

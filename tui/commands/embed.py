@@ -31,14 +31,14 @@ from viz.output.files import write_atomically
 from viz.output.svg import title_of
 
 _NOTES = """\
-A command stands between two comments, and runs where FILE is:
+A command stands in a comment, and runs in the folder of FILE:
 
   <!-- gradstep: render train.py:loss -o docs/loss.svg -->
   ![Backward graph of loss: ...](docs/loss.svg)
   <!-- /gradstep -->
 
-What it writes is shown as an image, in your words if you change them; what it
-prints stands there as a block of code, a mermaid diagram as a diagram.
+A picture that the command writes appears as an image; you may change its alt
+text. Printed text appears as a code block, a Mermaid diagram as a diagram.
 
 examples:
   gradstep embed README.md
@@ -51,15 +51,15 @@ def parser() -> Parser:
     command = Parser(
         prog="gradstep embed",
         usage="gradstep embed [OPTIONS] FILE...",
-        description="Bring pictures and output in Markdown files up to date, by the gradstep "
-        "commands\nthat stand there between comments.",
+        description="Run the gradstep commands in the comments of Markdown files, and update the\n"
+        "pictures and output below them.",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
-    add("--check", action="store_true", help="change nothing; say what is stale, and end with "
-        "exit code 5 if anything is")  # fmt: skip
-    add("--anywhere", action="store_true", help="let commands write files outside of the "
-        "folder of the document, too")  # fmt: skip
+    add("--check", action="store_true", help="change nothing; list what is stale, and exit with "
+        "code 5 if anything is")  # fmt: skip
+    add("--anywhere", action="store_true", help="also let commands write files outside the "
+        "document's folder")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="FILE", nargs="+", help=argparse.SUPPRESS)
     return command

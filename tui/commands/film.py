@@ -23,8 +23,8 @@ from viz.picture.model import View
 
 _NOTES = f"""\
 {ARGUMENTS}
-The film plays without a script, also where a page shows it as an image; it
-rests while the pointer is over it.
+The film needs no JavaScript, and plays wherever an image can be shown. It
+pauses while the pointer is over it.
 
 examples:
   gradstep film train.py
@@ -38,24 +38,24 @@ def parser() -> Parser:
     command = Parser(
         prog="gradstep film",
         usage="gradstep film [OPTIONS] TARGET [ARGS...]",
-        description="Film a backward pass: how the forward pass builds the graph, and how the\n"
-        f"gradients then run back through it.\n\n{TARGET}",
+        description="Animate a backward pass: how the forward pass builds the graph, and how the\n"
+        f"gradients then flow back through it.\n\n{TARGET}",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
     add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
-        "with a scrubber; or a directory, for one svg per frame (without it: the name of TARGET "
-        "with .svg, in this directory)")  # fmt: skip
+        "with a scrubber; or a directory, for one SVG per frame (default: the name of TARGET "
+        "with .svg, in the current directory)")  # fmt: skip
     add("--output", help=argparse.SUPPRESS)
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
-        help="forward, how the graph is built; backward, how the gradients run; or both "
+        help="forward (the graph being built), backward (the gradients flowing back), or both "
         "(default)")  # fmt: skip
     add("--call", default="1", metavar="K", help=CALL_HELP)
     add("--seconds", type=seconds, default=1.5, metavar="S",
-        help="how long a frame lasts (1.5)")  # fmt: skip
-    add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
+        help="how long a frame lasts (default: 1.5)")  # fmt: skip
+    add("--leaves", action="store_true", default=None, help="draw a box for every leaf")
     add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
-        help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
+        help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the film")
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)

@@ -33,12 +33,13 @@ def parser() -> Parser:
     command = Parser(
         prog="gradstep ops",
         usage="gradstep ops [OPTIONS] [NAME]",
-        description="List the ops: signature, derivative, and what is saved for it; or show one.\n"
+        description="List the ops with their signatures, derivatives and saved values, or show "
+        "one.\n"
         "NAME is an op (mul) or a node (MulBackward0).",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
-    add("--code", action="store_true", help="show what the entry of NAME is compiled to")
+    add("--code", action="store_true", help="show the code generated from the entry of NAME")
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="NAME", nargs="?", help=argparse.SUPPRESS)
     return command

@@ -43,29 +43,29 @@ def parser() -> Parser:
     command = Parser(
         prog="gradstep render",
         usage="gradstep render [OPTIONS] TARGET [ARGS...]",
-        description="Draw a graph; of a script, that of its first backward() call, with the\n"
-        f"gradients that flow. The script ends there.\n\n{TARGET}",
+        description="Draw a graph. A script is drawn at its first backward() call, with the\n"
+        f"gradients of that call, and ends there.\n\n{TARGET}",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
-    add("-o", dest="output", metavar="FILE", help="what to write, - for standard output "
-        "(without it: the name of TARGET with .svg, in this directory)")  # fmt: skip
+    add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
+        "(default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
     add("--output", help=argparse.SUPPRESS)
     add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
-        "(without it: as the suffix of FILE says); png and pdf need a font, and resvg-py and "
-        "svg2pdf-py, or Graphviz's dot")  # fmt: skip
+        "(default: the suffix of FILE); png and pdf need a font, and either Graphviz's "
+        "dot, or resvg-py and svg2pdf-py")  # fmt: skip
     add("--call", default="1", metavar="K", help=CALL_HELP)
     _add(add, large=False)
     add("--values", action="store_true",
-        help="show the values of the forward pass, which takes time and memory")  # fmt: skip
+        help="show the values of the forward pass (takes time and memory)")  # fmt: skip
     add("--profile", dest="profiled", action="store_true",
-        help="show how long ops and nodes took, and how many bytes they made")  # fmt: skip
+        help="show how long ops and nodes took, and how many bytes they produced")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     group = command.add_argument_group(
         "large graphs",
-        "Modules, scopes, repeats and loops are folded until 60 boxes are left, or 40\n"
-        "in the view of both halves, and further if the picture would not be readable\n"
-        "on one screen.",
+        "Modules, scopes, repeats and loops are folded until 60 boxes are left (40 if\n"
+        "both halves are shown), or fewer if the picture would not be readable on one\n"
+        "screen.",
     )
     _add(group.add_argument, large=True)
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)

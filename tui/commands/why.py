@@ -21,8 +21,8 @@ from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser
 
 _NOTES = f"""\
-LEAF is a tensor of the program, as the call of backward() sees it: weight,
-fc1.weight, model.fc1.weight; or a place of the plan, such as #12.
+LEAF is a tensor, named as where backward() is called: weight, fc1.weight or
+model.fc1.weight; or a number in the order of the pass, such as #12.
 
 {ARGUMENTS}
 examples:
@@ -38,8 +38,9 @@ def parser() -> Parser:
         prog="gradstep why",
         usage="gradstep why [OPTIONS] TARGET LEAF [ARGS...]",
         description="Explain the gradient of a leaf after a backward() call: why it is None, 0, "
-        "nan, tiny\nor huge, with the line. The script ends there, or, if nothing is wrong, at its "
-        f"next\ncall: by then the leaf should have changed.\n\n{TARGET}",
+        "nan,\n"
+        "tiny or huge, and which line causes that. The script ends there. If nothing is\nwrong, it "
+        f"ends at its next call: by then the leaf should have changed.\n\n{TARGET}",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument

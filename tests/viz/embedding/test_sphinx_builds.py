@@ -350,7 +350,7 @@ def failing(project: Path, directive: str) -> None:
         (".. autograd-graph::\n   :view: both\n\n   if x", "index.rst:7", "SyntaxError"),
         (".. autograd-graph:: none.py:x", "index.rst:4", "cannot read none.py"),
         (".. autograd-graph:: model.py:R", "index.rst:4", "model.py has no R"),
-        (".. autograd-graph:: model.py:Q\n   :hops: 2", "index.rst:4", "hops says how near"),
+        (".. autograd-graph:: model.py:Q\n   :hops: 2", "index.rst:4", "hops needs around"),
         (".. autograd-graph::", "index.rst:4", "neither a file nor code"),
         (".. autograd-graph:: model.py:Q\n\n   x", "index.rst:4", "both a file and code"),
         (".. autograd-film::\n\n   import autograd_core as t\n   t.ones(2)", "index.rst:4", "grad"),
