@@ -148,19 +148,18 @@ def carry_out(call: BackwardCall) -> Gradients:
 _NESTED: Final = 30
 
 
-def run(call: BackwardCall) -> Gradients:
-    """Carry out ``call``, observed by anomaly mode or the profiler where one is on.
+def run(call: BackwardCall, task: GraphTask | None = None) -> Gradients:
+    """Carry out ``call``, as ``task`` where it is planned already, observed by anomaly mode or the
+    profiler where one is on.
 
     Deep within other passes it goes on in another thread, whose stack is new, as in PyTorch.
     """
     if not call.depth or call.depth % _NESTED:
-        return _run(call)
-    return _on_a_new_stack(_run, call)
+        return _run(call, task)
+    return _on_a_new_stack(lambda: _run(call, task))
 
 
-def _on_a_new_stack(
-    function: Callable[[BackwardCall], Gradients], argument: BackwardCall
-) -> Gradients:
+def _on_a_new_stack(function: Callable[[], Gradients]) -> Gradients:
     from threading import Thread  # which few programs need
 
     found: list[Any] = []
@@ -168,7 +167,7 @@ def _on_a_new_stack(
 
     def work() -> None:
         try:
-            found.extend([context.run(function, argument), None])
+            found.extend([context.run(function), None])
         except BaseException as error:  # the caller's, as everything else
             found.extend([None, error])
 
@@ -181,8 +180,8 @@ def _on_a_new_stack(
     return result
 
 
-def _run(call: BackwardCall) -> Gradients:
-    task = start(call)
+def _run(call: BackwardCall, task: GraphTask | None) -> Gradients:
+    task = start(call) if task is None else task
     mode = current_mode()
     if mode is not None and mode.undo_log is not None:
         for node in task.order:

@@ -155,6 +155,31 @@ class Rerun(Protocol):
         ...
 
 
+class KeptRun(Protocol):
+    """A call that has run as it would plainly, but for its graph, which was kept."""
+
+    @property
+    def result(self) -> Any:
+        """What the call returns to the program."""
+        ...
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        """List the loss, and the gradients that the call made: what each is, and the tensor."""
+        ...
+
+    def is_finite(self) -> bool:
+        """Return whether no element of these is NaN or infinite; False where it is in doubt."""
+        ...
+
+    def undo(self) -> None:
+        """Put back every ``.grad`` as it was, so that the call can run again."""
+        ...
+
+    def release(self) -> None:
+        """Let the graph be freed, as after the plain call."""
+        ...
+
+
 class Engine(Protocol):
     """A library that computes gradients."""
 
@@ -188,7 +213,7 @@ class Engine(Protocol):
         the graph so that the pass can go on in another way, unless ``keep`` is false."""
         ...
 
-    def kept_run(self, call: Any) -> Any:
+    def kept_run(self, call: Any) -> KeptRun | None:
         """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
         None where this library knows nothing quicker than its driver."""
         ...

@@ -82,6 +82,68 @@ def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(
     assert told["seen"] == "first in backward: out of #2 pow:1 is inf 2/2, first at [0]"
 
 
+CUSTOM = """\
+import random
+import autograd_core as torch
+
+random.seed(3)
+drawn = []
+
+
+class Root(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sqrt()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        drawn.append(random.random())
+        (x,) = ctx.saved_tensors
+        return gradient / (2 * x.sqrt())
+
+
+weight = torch.ones(3, requires_grad=True)
+try:
+    for step in range(6):
+        x = torch.full((3,), float(step != 4))
+        loss = (Root.apply(weight * x) * x).sum()
+        loss.backward()
+finally:
+    print(len(drawn), len(set(drawn)), weight.grad.tolist()[0])
+"""
+
+
+def test_only_a_call_that_fails_runs_again_and_finds_all_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "custom.py"
+    script.write_text(CUSTOM)
+    assert main(["debug", "--batch", "--fail-on", "nan", str(script)]) == 5
+    out, err = capsys.readouterr()
+    assert out.split()[:2] == ["6", "5"]  # the fifth call ran twice, and drew the same number
+    assert "backward() call 5: out of #3 root:1 is nan 3/3, first at [0]" in err
+    assert "note  the hooks or Functions of #3 ran twice, to find where that began" in err
+    script.write_text(CUSTOM.replace("step != 4", "step != 9"))
+    assert main(["debug", "--batch", "--fail-on", "nan", str(script)]) == 0
+    assert capsys.readouterr() == ("6 6 3.0\n", "")
+
+
+def test_a_call_that_is_watched_frees_its_graph(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "again.py"
+    script.write_text(
+        "import autograd_core as torch\n"
+        "x = torch.ones(2, requires_grad=True)\n"
+        "loss = x.exp().sum()\nloss.backward()\nloss.backward()\n"
+    )
+    assert main(["debug", "--batch", "--fail-on", "nan", str(script)]) == 1
+    err = capsys.readouterr().err
+    assert "backward through the graph a second time" in err
+    assert "again.py:4" in err
+
+
 @pytest.mark.parametrize(
     ("condition", "code", "calls"),
     [

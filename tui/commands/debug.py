@@ -313,6 +313,8 @@ class _Face:
         if not self.watches or self._lines or self.certifies or not self.keeps_graph:
             return None
         assert self._fail_on is not None
+        if self._places or not self._fail_on.is_alone:
+            return None
         looked = self._fail_on.quick_look(call)
         if self.runs_on and looked is not None:
             self._progress.count()

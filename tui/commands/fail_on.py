@@ -41,6 +41,11 @@ class FailOn:
                 ExitCode.USAGE,
             ) from None
 
+    @property
+    def is_alone(self) -> bool:
+        """True while there is no other breakpoint."""
+        return len(self.breakpoints.points) == 1
+
     def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
         """Carry out ``call``, and see whether its loss or a gradient that it made is NaN or
         infinite; None where it is, and a session is to find out why, or where the condition asks

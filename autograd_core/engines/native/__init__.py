@@ -55,8 +55,11 @@ class NativeEngine:
 
         return NativeDriver(call)
 
-    def kept_run(self, call: BackwardCall) -> None:
-        return None
+    def kept_run(self, call: BackwardCall) -> Any:
+        # as above
+        from autograd_core.engines.native.kept_run import KeptRun
+
+        return KeptRun(call)
 
     def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
         return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept

@@ -58,6 +58,16 @@ def runs_user_code(node: Node) -> bool:
     return inner.runs_undefined or inner in nodes_with_packed
 
 
+def keep_of_user(log: UndoLog, node: Node) -> None:
+    """Let ``log`` keep what code of the user's at ``node`` changes without telling it."""
+    log.keep_random_state()
+    for kind in KINDS if node.hooks is not None else ():
+        log.keep_items(getattr(node.hooks, kind))
+    inner: Any = getattr(node, "inner", node)  # of a change through a view
+    if inner.runs_undefined:
+        log.keep_items(vars(inner.ctx))
+
+
 class NativeDriver:
     """Drives this package's own engine.
 
@@ -203,12 +213,7 @@ class NativeDriver:
                 if tensor is not None:
                     log.keep_fields(tensor)
         if users:
-            log.keep_random_state()
-            for kind in KINDS if node.hooks is not None else ():
-                log.keep_items(getattr(node.hooks, kind))
-            inner: Any = getattr(node, "inner", node)  # of a change through a view
-            if inner.runs_undefined:
-                log.keep_items(vars(inner.ctx))
+            keep_of_user(log, node)
 
     @contextmanager
     def _mode_of(self, users: bool) -> Iterator[None]:

@@ -17,13 +17,11 @@ from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
 
 
 class KeptRun:
-    """Carries out ``call``, and looks at what came of it.
+    """Carries out ``call``, and looks at what came of it; see
+    :class:`~autograd_core.engines.protocol.KeptRun`.
 
     Nothing is hooked and no graph is read, so this costs little more than the call: a walk over its
     nodes, and a copy of each ``.grad`` that the call adds to.
-
-    Attributes:
-        result: what the call returns to the program.
     """
 
     def __init__(self, call: BackwardCall, nodes: Sequence[Any]) -> None:
@@ -37,7 +35,6 @@ class KeptRun:
         self.result = carry_out(given._replace(keep=True))
 
     def values(self) -> Iterator[tuple[str, Any]]:
-        """List the loss, and the gradients that the call made: what each is, and the tensor."""
         for root in self._call.arguments.outputs:
             if isinstance(root, torch.Tensor):
                 yield "the loss", root
@@ -49,7 +46,6 @@ class KeptRun:
                 yield "the .grad of a leaf", leaf.grad
 
     def is_finite(self) -> bool:
-        """Return whether no element of these is NaN or infinite."""
         with unobserved(), torch.no_grad():
             # eight times as fast as the largest element; where it overflows, each is looked at
             sums = [
@@ -63,12 +59,10 @@ class KeptRun:
             return all(bool(torch.stack(all).isfinite().all()) for all in by_device.values())
 
     def undo(self) -> None:
-        """Give every leaf the ``.grad`` that it had, so that the call can run again."""
         for leaf, held, numbers in self._before:
             put_gradient(leaf, held, numbers)
 
     def release(self) -> None:
-        """Let the graph count as freed, as after the plain call."""
         if not self._call.keep:
             mark_as_freed(self._call, self._nodes)
 
