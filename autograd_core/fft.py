@@ -9,20 +9,19 @@ from collections.abc import Sequence
 
 from autograd_core.dtype import get_default_dtype
 from autograd_core.fallback import answer_missing_names
-from autograd_core.op.keywords import take_form
+from autograd_core.op.public import NAMESPACES, public
 from autograd_core.ops.fourier import signal
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.ops.shaping.rearrange import roll
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
-__all__ = ["fftshift", "hfft", "hfft2", "hfftn", "ifftshift", "irfft", "irfft2", "irfftn"]
-
 Dims = int | Sequence[int] | None
 # `hfft` is `irfft` with the other normalization, as long as nothing is complex
 _OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
+@public(name="fft.irfft", out="cast")
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """Return the real signal of ``n`` elements whose spectrum's first half is ``input``.
 
@@ -32,6 +31,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return irfftn(input, None if n is None else (n,), (dim,), norm)
 
 
+@public(name="fft.irfft2", out="cast")
 def irfft2(
     input: Tensor,
     s: Sequence[int] | None = None,
@@ -42,6 +42,7 @@ def irfft2(
     return irfftn(input, s, dim, norm)
 
 
+@public(name="fft.irfftn", out="cast")
 def irfftn(
     input: Tensor, s: Sequence[int] | None = None, dim: Dims = None, norm: str | None = None
 ) -> Tensor:
@@ -50,11 +51,13 @@ def irfftn(
     return signal(x, size, dims, _known(norm))
 
 
+@public(name="fft.hfft", out="cast")
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
     """Return the spectrum, which is real, of a signal whose first half is ``input``."""
     return hfftn(input, None if n is None else (n,), (dim,), norm)
 
 
+@public(name="fft.hfft2", out="cast")
 def hfft2(
     input: Tensor,
     s: Sequence[int] | None = None,
@@ -65,6 +68,7 @@ def hfft2(
     return hfftn(input, s, dim, norm)
 
 
+@public(name="fft.hfftn", out="cast")
 def hfftn(
     input: Tensor, s: Sequence[int] | None = None, dim: Dims = None, norm: str | None = None
 ) -> Tensor:
@@ -113,12 +117,14 @@ def _prepared(
     return x, tuple(size), dims
 
 
+@public(name="fft.fftshift")
 def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """Frequency 0, which stands first, in the middle."""
     dims = _all_or(dim, input)
     return roll(input, tuple(input._shape[d] // 2 for d in dims), dims)
 
 
+@public(name="fft.ifftshift")
 def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
     """Return what :func:`fftshift` did, undone."""
     dims = _all_or(dim, input)
@@ -132,6 +138,8 @@ def _all_or(dim: Dims, x: Tensor) -> tuple[int, ...]:
     return tuple(wrapped(each, x.ndim, of_scalars=False) for each in given)
 
 
-take_form(globals(), __all__)
+globals().update(NAMESPACES["fft"])
+
+__all__ = sorted(NAMESPACES["fft"])
 
 answer_missing_names(__name__)

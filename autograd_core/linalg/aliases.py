@@ -21,7 +21,7 @@ from autograd_core.ops.pointwise import elementwise
 from autograd_core.tensor import Tensor
 
 
-@public("function method")
+@public("function method", out="cast")
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """:func:`autograd_core.linalg.cholesky` under its older name."""
     L, info = decompositions.cholesky_old(self, upper)
@@ -29,13 +29,13 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     return L
 
 
-@public("function method")
+@public("function method", out="expect")
 def qr(self: Tensor, some: bool = True) -> results.qr:
     """:func:`autograd_core.linalg.qr` under its older name."""
     return results.qr(*decompositions.qr(self, "reduced" if some else "complete"))
 
 
-@public("function method")
+@public("function method", out="expect")
 def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd:
     """Return ``U``, ``S`` and ``V`` (not transposed) of ``self = U @ diag(S) @ V.mT``."""
     U, S, Vh = decompositions.svd(self, not some)
@@ -44,14 +44,14 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd
     return results.svd(U, S, Vh.transpose(-2, -1))
 
 
-@public("function method")
+@public("function method", out="expect")
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """:func:`autograd_core.linalg.lu_factor_ex` under its older name."""
     LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-@public()
+@public(out="expect")
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> results.lu_unpack:
@@ -60,7 +60,7 @@ def lu_unpack(
     return results.lu_unpack(*parts)
 
 
-@public("function method")
+@public("function method", out="expect")
 def slogdet(self: Tensor) -> results.slogdet:
     """:func:`autograd_core.linalg.slogdet` under its older name."""
     return results.slogdet(*inverses.slogdet(self))
@@ -73,7 +73,7 @@ def logdet(self: Tensor) -> Tensor:
     return elementwise.where(sign == -1, math.nan, logabsdet)
 
 
-@public("function method")
+@public("function method", out="expect")
 def triangular_solve(
     self: Tensor,
     A: Tensor,
@@ -86,13 +86,13 @@ def triangular_solve(
     return results.triangular_solve(*found)
 
 
-@public("function method")
+@public("function method", out="expect")
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """:func:`autograd_core.linalg.lu_solve` under its older name."""
     return lu_ops.lu_solve(LU_data, LU_pivots, b)
 
 
-@public("function method")
+@public("function method", out="expect")
 def inverse(self: Tensor) -> Tensor:
     """:func:`autograd_core.linalg.inv` under its older name."""
     return inv(self)

@@ -35,7 +35,7 @@ def not_positive(minor: int) -> str:
     )
 
 
-@public(name="linalg.cholesky")
+@public(name="linalg.cholesky", out="cast")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Return the lower triangular ``L`` of ``A = L @ L.mT`` (the upper one of ``A = L.mT @ L``).
 
@@ -47,7 +47,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     return L
 
 
-@public(name="linalg.cholesky_ex")
+@public(name="linalg.cholesky_ex", out="expect")
 def cholesky_ex(
     A: Tensor, *, upper: bool = False, check_errors: bool = False
 ) -> results.linalg_cholesky_ex:
@@ -58,7 +58,7 @@ def cholesky_ex(
     return results.linalg_cholesky_ex(L, info)
 
 
-@public(name="linalg.eigh")
+@public(name="linalg.eigh", out="expect")
 def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
     """Return eigenvalues, ascending, and eigenvectors of symmetric matrices.
 
@@ -67,20 +67,20 @@ def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
     return results.linalg_eigh(*decompositions.eigh(A, UPLO))
 
 
-@public(name="linalg.eigvalsh")
+@public(name="linalg.eigvalsh", out="expect")
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """Return eigenvalues of symmetric matrices, ascending."""
     return decompositions.eigh(A, UPLO)[0]
 
 
-@public(name="linalg.lu")
+@public(name="linalg.lu", out="expect")
 def lu(A: Tensor, *, pivot: bool = True) -> results.linalg_lu:
     """Return ``P``, ``L`` and ``U`` of ``A = P @ L @ U``: rows exchanged, then Gauss's
     algorithm."""
     return results.linalg_lu(*lu_ops.lu(A, pivot))
 
 
-@public(name="linalg.lu_factor")
+@public(name="linalg.lu_factor", out="expect")
 def lu_factor(A: Tensor, *, pivot: bool = True) -> results.linalg_lu_factor:
     """Return both factors of :func:`lu` in one matrix, and the exchanges of rows (from 1).
 
@@ -104,7 +104,7 @@ def _check_solvable(info: Any) -> None:
     )
 
 
-@public(name="linalg.lu_factor_ex")
+@public(name="linalg.lu_factor_ex", out="expect")
 def lu_factor_ex(
     A: Tensor, *, pivot: bool = True, check_errors: bool = False
 ) -> results.linalg_lu_factor_ex:
@@ -115,7 +115,7 @@ def lu_factor_ex(
     return results.linalg_lu_factor_ex(LU, pivots, info)
 
 
-@public(name="linalg.qr")
+@public(name="linalg.qr", out="expect")
 def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
     """Return ``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``.
 
@@ -125,13 +125,13 @@ def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
     return results.linalg_qr(*decompositions.qr(A, mode))
 
 
-@public(name="linalg.svd")
+@public(name="linalg.svd", out="expect")
 def svd(A: Tensor, full_matrices: bool = True) -> results.linalg_svd:
     """Return ``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``, ``S`` descending."""
     return results.linalg_svd(*decompositions.svd(A, full_matrices))
 
 
-@public(name="linalg.svdvals")
+@public(name="linalg.svdvals", out="expect")
 def svdvals(A: Tensor) -> Tensor:
     """Return singular values, descending."""
     return decompositions.svd(A, False)[1]

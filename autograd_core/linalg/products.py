@@ -51,7 +51,7 @@ Order = float | str | None
 _NORMS = (2, -2, 1, -1, math.inf, -math.inf)
 
 
-@public(name="linalg.vector_norm")
+@public(name="linalg.vector_norm", out="expect")
 def vector_norm(
     x: Tensor,
     ord: float = 2,
@@ -78,7 +78,7 @@ def _dims(dim: Any) -> Any:
     return dim if dim is None or isinstance(dim, int) else tuple(dim)
 
 
-@public(name="linalg.matrix_norm")
+@public(name="linalg.matrix_norm", out="expect")
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -138,7 +138,7 @@ def _put_back(result: Tensor, order: Sequence[int]) -> Tensor:
     return shape.permute(shape.unsqueeze(result, -1), shape.inverse(order))
 
 
-@public(name="linalg.norm")
+@public(name="linalg.norm", out="expect")
 def norm(
     A: Tensor,
     ord: Order = None,
@@ -166,7 +166,7 @@ def norm(
     return vector_norm(A, order, dim, keepdim, dtype=dtype)
 
 
-@public(name="linalg.matrix_rank")
+@public(name="linalg.matrix_rank", out="cast")
 def matrix_rank(
     A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
@@ -196,7 +196,7 @@ def _number(value: Any) -> Any:
     return value.array[..., None] if isinstance(value, Tensor) else value
 
 
-@public(name="linalg.cond")
+@public(name="linalg.cond", out="cast")
 def cond(A: Tensor, p: Order = None) -> Tensor:
     """Return how much an error grows when a system with ``A`` is solved: the norms of ``A`` and of
     its inverse, multiplied."""
@@ -221,7 +221,7 @@ def cond(A: Tensor, p: Order = None) -> Tensor:
     return rounding.nan_to_num(product, nan=math.inf)
 
 
-@public("function method", aliases="linalg.matrix_power")
+@public("function method", aliases="linalg.matrix_power", out="expect")
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """Return ``A`` multiplied with itself ``n`` times; of its inverse, if ``n`` is negative."""
     if not isinstance(n, int):
@@ -251,7 +251,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     return result
 
 
-@public(name="linalg.multi_dot")
+@public(name="linalg.multi_dot", out="expect")
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Return the product of many matrices, in the order that takes the fewest multiplications.
 
@@ -323,7 +323,7 @@ def vander(self: Tensor, N: int | None = None) -> Tensor:
     return joining.cat([ones, cumulative.cumprod(wide, -1)], dim=-1)
 
 
-@public(name="linalg.vecdot")
+@public(name="linalg.vecdot", out="expect")
 def vecdot(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return inner products of vectors along ``dim``."""
     check_one("linalg_vecdot", dim)
@@ -338,7 +338,7 @@ def vecdot(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     return reduce.sum_dim(self * other, dim)
 
 
-@public(name="linalg.cross")
+@public(name="linalg.cross", out="expect")
 def cross(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the vectors at right angles to both, for vectors of three elements along ``dim``."""
     return _cross(self, other, dim)

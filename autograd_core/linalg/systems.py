@@ -39,7 +39,7 @@ def _zero_pivot(place: int) -> str:
     )
 
 
-@public(name="linalg.inv")
+@public(name="linalg.inv", out="expect")
 def inv(A: Tensor) -> Tensor:
     """Return the inverse of square matrices.
 
@@ -51,7 +51,7 @@ def inv(A: Tensor) -> Tensor:
     return inverse
 
 
-@public(name="linalg.inv_ex")
+@public(name="linalg.inv_ex", out="expect")
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> results.linalg_inv_ex:
     """:func:`inv`, and instead of an error which diagonal element was zero; 0 if none."""
     inverse, info = inverses.inv_ex(A)
@@ -60,7 +60,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> results.linalg_inv_ex:
     return results.linalg_inv_ex(inverse, info)
 
 
-@public(name="linalg.pinv")
+@public(name="linalg.pinv", out="cast")
 def pinv(
     A: Tensor,
     rcond: Any = None,
@@ -76,13 +76,13 @@ def pinv(
     return inverses.pinv(A, absolute, None if rtol is None else float(rtol), hermitian)
 
 
-@public(name="linalg.slogdet")
+@public(name="linalg.slogdet", out="expect")
 def slogdet(A: Tensor) -> results.linalg_slogdet:
     """Return the sign of the determinant, and the logarithm of its absolute value."""
     return results.linalg_slogdet(*inverses.slogdet(A))
 
 
-@public(name="linalg.solve")
+@public(name="linalg.solve", out="expect")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Return the ``X`` of ``A @ X = B``, or of ``X @ A = B``, for square matrices ``A``.
 
@@ -96,7 +96,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     return linalg.solve_matrix(A, B, left)
 
 
-@public(name="linalg.solve_ex")
+@public(name="linalg.solve_ex", out="expect")
 def solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
 ) -> results.linalg_solve_ex:
@@ -111,7 +111,7 @@ def solve_ex(
         return results.linalg_solve_ex(B * math.nan, info)
 
 
-@public(name="linalg.solve_triangular")
+@public(name="linalg.solve_triangular", out="expect")
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -119,7 +119,7 @@ def solve_triangular(
     return triangular.solve_triangular(A, B, upper, left, unitriangular)
 
 
-@public(name="linalg.lu_solve")
+@public(name="linalg.lu_solve", out="expect")
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
@@ -128,7 +128,7 @@ def lu_solve(
     return lu_ops.lu_solve(LU, pivots, B, left, adjoint)
 
 
-@public(name="linalg.lstsq")
+@public(name="linalg.lstsq", out="cast")
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> results.linalg_lstsq:
@@ -148,7 +148,7 @@ def lstsq(
     return results.linalg_lstsq(*inverses.lstsq(A, B, rcond, driver or "gelsy"))
 
 
-@public(name="linalg.tensorinv")
+@public(name="linalg.tensorinv", out="cast")
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """Return the inverse for :func:`autograd_core.tensordot` over ``ind`` dimensions."""
     rows, columns = math.prod(A._shape[:ind]), math.prod(A._shape[ind:])
@@ -163,7 +163,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return shape.reshape(inverse, (*A._shape[ind:], *A._shape[:ind]))
 
 
-@public(name="linalg.tensorsolve")
+@public(name="linalg.tensorsolve", out="cast")
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
     """Return the ``X`` of ``tensordot(A, X, X.ndim) = B``; ``dims`` of ``A`` go to its end
     first."""

@@ -98,7 +98,7 @@ def _compute_pointwise(op: Op) -> list[str]:
     typed = first if first not in op.keeps_dtype else plain[0]
     if op.result_dtype == "float" or op.floats:
         same.append(f"{typed}.dtype.is_floating_point")
-    if op.numbers:
+    if op.refuses_bools:
         same.append(f"{typed}.dtype is not bool_")
     arrays = _arguments(op, [f"{v}.array" for v in op.values])
     dtype = "bool_" if op.result_dtype == "bool" else f"{typed}.dtype"

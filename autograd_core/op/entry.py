@@ -25,10 +25,12 @@ from typing import Any, Final, ParamSpec
 
 from autograd_core.op.generate import prepare
 from autograd_core.op.gradient import gradient_arguments, gradient_of
+from autograd_core.op.out import OutOption
 from autograd_core.op.public import publish
 from autograd_core.op.record import (
     OPS,
     REQUIRED,
+    BoolsOption,
     Op,
     ResultKind,
     Rule,
@@ -59,6 +61,7 @@ _OPTIONS: Final = frozenset(
         "of",
         "variants",
         "aliases",
+        "out",
         "symmetric",
         "normalized",
         "result",
@@ -68,6 +71,8 @@ _OPTIONS: Final = frozenset(
         "needs",
         "floats",
         "numbers",
+        "integers",
+        "bools",
     }
 )
 
@@ -83,11 +88,14 @@ def pointwise(
     keeps: str = "",
     floats: str = "",
     numbers: str = "",
+    integers: str = "",
+    bools: BoolsOption = "",
     linear: bool = False,
     node: str = "",
     of: str = "",
     variants: str = "",
     aliases: str = "",
+    out: OutOption = "cast",
     second: Second | None = None,
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Tensor]]:
@@ -102,11 +110,15 @@ def pointwise(
         keeps: inputs that take no part in promotion (a mask), separated by blanks.
         floats: PyTorch's name of the kernel, of an op on floating point numbers only.
         numbers: the same, of an op on anything but bool.
+        integers: the same, of an op on integers and bool only.
+        bools: PyTorch's words for bool tensors, of an op that refuses them; or a function of the
+            operands that makes the error, of one that refuses any bool among them.
         linear: whether it is linear in each input taken alone.
         node: the node's name, where it is not PyTorch's usual spelling of the op's.
         of: the public function that this is an overload of.
         variants: the forms in which users call it: "function method inplace" (see ``op.public``).
         aliases: its other names: "absolute", "special.expit".
+        out: what users may give it as ``out`` (see :mod:`autograd_core.op.out`).
         second: how the first rule is differentiated again, where operations do not show it.
         rules: per differentiable input, its rule.
     """
@@ -125,6 +137,7 @@ def pointwise(
             of=of,
             variants=variants,
             aliases=aliases,
+            out=out,
             second=second,
             pointwise=True,
             linear=linear,
@@ -132,6 +145,8 @@ def pointwise(
             keeps=keeps,
             floats=floats,
             numbers=numbers,
+            integers=integers,
+            bools=bools,
         )
 
     return declare
@@ -154,6 +169,7 @@ def op(
     of: str = "",
     variants: str = "",
     aliases: str = "",
+    out: OutOption = "",
     second: Second | None = None,
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Any]]:
@@ -196,6 +212,7 @@ def op(
             of=of,
             variants=variants,
             aliases=aliases,
+            out=out,
             second=second,
             joint=joint,
             edges=edges,
@@ -226,6 +243,7 @@ def _declare(
     of: str,
     variants: str,
     aliases: str,
+    out: OutOption,
     second: Second | None,
     joint: Callable[..., Any] | None = None,
     edges: str = "",
@@ -239,6 +257,8 @@ def _declare(
     keeps: str = "",
     floats: str = "",
     numbers: str = "",
+    integers: str = "",
+    bools: BoolsOption = "",
     broadcasts: str = "",
     holds: str = "",
     symmetric: bool | str = False,
@@ -269,6 +289,8 @@ def _declare(
         keeps_dtype=frozenset(keeps.split()),
         floats=floats,
         numbers=numbers,
+        integers=integers,
+        bools=bools,
         broadcasts=frozenset(broadcasts.split()),
         function=function,
         second=second,
@@ -281,7 +303,7 @@ def _declare(
     declared.make_gradient = gradient_of
     OPS[name] = declared
     if variants or aliases:
-        publish(declared.call, variants, aliases, of)
+        publish(declared.call, variants, aliases, of, out)
     return declared.call
 
 

@@ -29,7 +29,6 @@ from autograd_core.op.record import Op
 from autograd_core.op.refusals import (
     bad_dimension,
     no_common_shape,
-    no_difference,
     refused,
     wrong_type,
 )
@@ -38,7 +37,6 @@ from autograd_core.tensor.views import view
 
 __all__ = ["NAMESPACE", "SavedNode"]
 
-_DIFFERENCES = frozenset({"sub", "rsub"})
 _numbers: dict[tuple[dtype, type, Number], Tensor] = {}
 
 
@@ -83,8 +81,8 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         if not tensors:
             raise wrong_type(op, values)
         like = next((v.dtype for n, v in tensors.items() if n not in op.keeps_dtype), bool_)
-        if (like is bool_ or bool in kinds) and op.public_name in _DIFFERENCES:
-            raise no_difference(values)
+        if (like is bool_ or bool in kinds) and callable(op.bools):
+            raise op.bools(values)
         if op.result_dtype == "float" and not like.is_floating_point:
             like = get_default_dtype()
         values = tuple([wrap_number(v, like) if type(v) in _NUMBERS else v for v in values])
@@ -131,12 +129,12 @@ def mixed(
     reduced to, None where it fits as it is.
     """
     operands = [v for name, v in zip(op.values, values, strict=True) if name not in op.keeps_dtype]
-    if op.public_name in _DIFFERENCES and any(v.dtype is bool_ for v in operands):
-        raise no_difference(operands)
+    if callable(op.bools) and any(v.dtype is bool_ for v in operands):
+        raise op.bools(operands)
     kind = result_type(*((v.dtype, 2 if v._shape else 1) for v in operands))
     if op.result_dtype == "float" and not kind.is_floating_point:
         kind = get_default_dtype()
-    if (op.floats and not kind.is_floating_point) or (op.numbers and kind is bool_):
+    if (op.floats and not kind.is_floating_point) or (op.refuses_bools and kind is bool_):
         raise refused(op, TypeError(), kind)
     arrays = [
         v.array if name in op.keeps_dtype or v.dtype is kind else v.array.astype(kind.dtype)

@@ -9,15 +9,24 @@ called; a call whose keywords are the function's own costs one more frame.  The 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, lru_cache, update_wrapper
+from functools import cache, lru_cache, partial, update_wrapper
 from inspect import Parameter, signature
 from types import CodeType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from autograd_core.dtype import bool_, dtype, float64, int64
-from autograd_core.op.out import check_dtype, check_out, choose_dtype, stored
+from autograd_core.op.out import (
+    OutOption,
+    check_dtype,
+    check_out,
+    choose_dtype,
+    kind_of,
+    stored,
+)
 from autograd_core.random import drawing_from
 from autograd_core.tensor.device import check_device
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 ABSENT: Final = object()
 _FIRST: Final = compile(
@@ -36,19 +45,13 @@ _FIRST_WORDS: Final = ("input", "self", "a", "A", "x", "x1")
 _SECOND_WORDS: Final = ("other", "x2")
 
 
-def torch_form(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``function`` with PyTorch's keywords."""
-    namespace: dict[str, Any] = {"function": function, "first": _first, "by_name": _by_name}
+def torch_form(function: F, out: OutOption = "") -> F:
+    """Return ``function`` with PyTorch's keywords; ``out`` says what it takes as such."""
+    by_name = partial(_by_name, out)
+    namespace: dict[str, Any] = {"function": function, "first": _first, "by_name": by_name}
     exec(_FIRST, namespace)
-    call: Callable[..., Any] = update_wrapper(namespace["call"], function)
-    return call
-
-
-def take_form(namespace: dict[str, Any], names: list[str]) -> None:
-    """Give the functions of a module PyTorch's keywords."""
-    for name in names:
-        if callable(namespace[name]) and not isinstance(namespace[name], type):
-            namespace[name] = torch_form(namespace[name])
+    call: Any = update_wrapper(namespace["call"], function)
+    return cast(F, call)
 
 
 def _first(call: Any, function: Callable[..., Any]) -> Any:
@@ -138,7 +141,9 @@ def _form(function: Callable[..., Any]) -> _Form:
     )
 
 
-def _by_name(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> Any:
+def _by_name(
+    takes: OutOption, function: Callable[..., Any], args: Any, keywords: dict[str, Any]
+) -> Any:
     """Call ``function`` with keywords of which some are not its own."""
     form, name = _form(function), function.__name__
     given: dict[str, Any] = {}
@@ -166,17 +171,18 @@ def _by_name(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) 
         args = (*args, *first, *(rest if isinstance(rest, (tuple, list)) else (rest,)))
     out = later.get("out")
     if out is not None:
-        check_out(function, out, args, given)
+        kind = kind_of(takes, given)
+        check_out(name, kind, out, args, given)
         if "dtype" in form.own:
-            choose_dtype(name, out, given)
+            choose_dtype(kind, out, given)
     with drawing_from(later.get("generator")):
         result = function(*args, **given)
     if later.get("requires_grad"):
         result.requires_grad_()
     if out is None:
         return result
-    check_dtype(function, result, out, given)
-    return stored(name, result, out)
+    check_dtype(kind, result, out)
+    return stored(kind, result, out)
 
 
 def _dtype(name: str, value: Any) -> dtype | None:

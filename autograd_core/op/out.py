@@ -1,13 +1,27 @@
-"""``out=``: which functions take it, in which dtypes, and how a result gets there.
+"""``out=``: what a function takes there, and how its result gets into it.
 
-PyTorch's functions differ in this, and no rule says how; the lists are what they do.
+PyTorch's functions differ in this, and no rule says how.  So each declaration names its kind, by
+the option ``out`` of an entry or of :func:`autograd_core.op.public.public`:
+
+========== =======================================================================================
+``""``     takes no ``out``; so most plain functions and views
+``cast``   any dtype that the result can be cast to
+``same``   the result's dtype; another one was "found"
+``expect`` the result's dtype; it was "expected"
+``flag``   the same, or uint8
+``sum``    computes in the dtype of ``out``, where no other is asked for
+``create`` makes its elements in the dtype of ``out``
+``join``   as ``cast``, in words of its own
+========== =======================================================================================
+
+Where it depends on the call, the option is a function of the arguments, by name, that returns it.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -15,69 +29,26 @@ from autograd_core.autograd.dual import tangent_of
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.tensor import Tensor
 
+OutKind = Literal["", "cast", "same", "expect", "flag", "sum", "create", "join"]
+OutOption = OutKind | Callable[..., OutKind]
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+
+def check_option(name: str, option: OutOption) -> None:
+    """Raise a TypeError where the declaration of ``name`` has an unknown kind."""
+    if isinstance(option, str) and option not in get_args(OutKind):
+        raise TypeError(f"{name}: out is one of {', '.join(get_args(OutKind)[1:])}, not {option}")
 
 
-_NONE: Final = _names(
-    "argsort argwhere as_strided as_strided_scatter as_tensor asarray atleast_1d "
-    "atleast_2d atleast_3d bincount block_diag broadcast_tensors broadcast_to cartesian_prod "
-    "cdist chunk clone combinations conj constant_pad_nd corrcoef count_nonzero cov "
-    "cumulative_trapezoid diag_embed diagflat diagonal diagonal_scatter dist dsplit einsum "
-    "empty_like fftshift fill flatten flip fliplr flipud full_like gradient hsplit ifftshift "
-    "index_fill index_put isclose isfinite isinf isnan logdet masked_fill masked_scatter "
-    "mH matrix_exp meshgrid movedim narrow ones_like permute pinverse positive put rand_like "
-    "randint_like randn_like ravel real relu repeat_interleave reshape resolve_conj resolve_neg "
-    "roll rot90 rsub select select_scatter split split_with_sizes squeeze std_mean swapaxes t "
-    "tensor tensor_split tile trace transpose trapezoid tril_indices triu_indices unbind "
-    "unflatten unfold unique unique_consecutive unsafe_chunk unsafe_split unsqueeze vander "
-    "var_mean vsplit zeros_like"
-)
-_WITH_DIM: Final = _names("median nanmedian prod sum")  # with ``dim`` only
-_WITH_TENSORS: Final = {"remainder": "self", "where": "y"}  # if this is no number
-_ACTIVATIONS: Final = _names("hardshrink native_batch_norm threshold")  # of ``torch``, too
-_MAKES: Final = _names(
-    "arange empty eye full linspace logspace normal ones rand randint randn randperm zeros"
-)
-_ADDS: Final = _names("cumprod cumsum prod sum")  # in the dtype of ``out``
-_SAME: Final = _names(
-    "abs bitwise_not ceil clamp clamp_max clamp_min conj_physical floor frac hardshrink lerp "
-    "neg round sgn sign trunc"
-)
-_RESULT: Final = _names(
-    "addbmm addmm addmv alias_copy all amax amin aminmax any argmax argmin as_strided_copy "
-    "baddbmm bmm bucketize cholesky_ex cross cummax cummin det diag diagonal_copy dot eigh "
-    "eigvalsh expand_copy float_power frexp gather heaviside histc index_add index_copy "
-    "index_reduce index_select inner inv inv_ex inverse isin isneginf isposinf kthvalue "
-    "log_softmax logcumsumexp lu lu_factor lu_factor_ex lu_solve lu_unpack masked_select matmul "
-    "matrix_norm matrix_power median mm mode msort multi_dot multinomial mv nan_to_num "
-    "nanmedian nanquantile narrow_copy nonzero norm ormqr permute_copy qr quantile renorm "
-    "scatter scatter_add scatter_reduce searchsorted signbit slice_scatter slogdet softmax "
-    "solve solve_ex solve_triangular sort split_with_sizes_copy squeeze_copy svd svdvals t_copy "
-    "take take_along_dim tensordot topk transpose_copy triangular_solve tril triu unbind_copy "
-    "unfold_copy unsqueeze_copy vdot vecdot vector_norm view_copy where"
-)
-_BOUNDS: Final = ("min", "max", "weight")  # if they are tensors, ``out`` may have any dtype
-_JOINS: Final = _names("cat column_stack dstack hstack stack vstack")
-_FLAGS: Final = _names("all any")  # may be uint8, too
+def kind_of(option: OutOption, given: dict[str, Any]) -> OutKind:
+    """Return what a call with the arguments ``given`` takes as ``out``."""
+    return option if isinstance(option, str) else option(**given)
 
 
 def check_out(
-    function: Callable[..., Any], out: Any, args: tuple[Any, ...], given: dict[str, Any]
+    name: str, kind: OutKind, out: Any, args: tuple[Any, ...], given: dict[str, Any]
 ) -> None:
     """Refuse an ``out`` that the function does not take, or that no gradient could come from."""
-    name = function.__name__
-    needed = _WITH_TENSORS.get(name)
-    if (
-        name in _NONE
-        or name.endswith("_")
-        or (".nn.functional" in function.__module__ and name not in _ACTIVATIONS)
-        or (name in _WITH_DIM and given.get("dim") is None)
-        or (needed and not isinstance(given.get(needed), Tensor))
-        or (name == "nonzero" and given.get("as_tuple"))
-        or (name in ("std", "var") and isinstance(given.get("dim"), bool))
-    ):
+    if not kind:
         raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
     every = out if isinstance(out, (tuple, list)) else (out,)
     for each in every:
@@ -102,51 +73,46 @@ def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
         yield from argument if isinstance(argument, (tuple, list)) else (argument,)
 
 
-def choose_dtype(name: str, out: Any, given: dict[str, Any]) -> None:
+def choose_dtype(kind: OutKind, out: Any, given: dict[str, Any]) -> None:
     """Compute in the dtype of ``out``, where the function goes by that."""
     chosen = given.get("dtype")
-    if name in _MAKES:
+    if kind == "create":
         if chosen is not None and chosen is not out.dtype:
             raise RuntimeError(
                 f"dtype {chosen.scalar_name} does not match dtype of out parameter "
                 f"({out.dtype.scalar_name})"
             )
         given["dtype"] = out.dtype
-    elif name in _ADDS and chosen is None:
+    elif kind == "sum" and chosen is None:
         given["dtype"] = out.dtype
 
 
-def check_dtype(function: Callable[..., Any], result: Any, out: Any, given: dict[str, Any]) -> None:
+def check_dtype(kind: OutKind, result: Any, out: Any) -> None:
     """Refuse an ``out`` of another dtype than the result's, where only that will do."""
     if isinstance(result, (tuple, list)):
         for each, other in zip(result, out, strict=True):
-            check_dtype(function, each, other, given)
+            check_dtype(kind, each, other)
         return
-    name = function.__name__
-    if out.dtype is result.dtype or (name in _FLAGS and out.dtype.name == "uint8"):
+    if out.dtype is result.dtype or (kind == "flag" and out.dtype.name == "uint8"):
         return
-    if name in _SAME and not any(isinstance(given.get(word), Tensor) for word in _BOUNDS):
+    if kind == "same":
         raise RuntimeError(
             f"Found dtype {out.dtype.scalar_name} but expected {result.dtype.scalar_name}"
         )
-    if (
-        name in _RESULT
-        or (name in ("max", "min") and isinstance(given.get("dim"), int))
-        or (name in _ADDS and given["dtype"] is not out.dtype)
-    ):
+    if kind in ("expect", "flag", "sum"):
         raise RuntimeError(
             f"Expected out tensor to have dtype {result.dtype.c_name}, but got "
             f"{out.dtype.c_name} instead"
         )
 
 
-def stored(name: str, result: Any, out: Any) -> Any:
+def stored(kind: OutKind, result: Any, out: Any) -> Any:
     """Return ``out``, one tensor or several, with the result in it."""
     if isinstance(out, (tuple, list)):
-        made = [stored(name, *pair) for pair in zip(result, out, strict=True)]
+        made = [stored(kind, *pair) for pair in zip(result, out, strict=True)]
         return getattr(type(result), "_make", tuple)(made)
     if result.dtype.category > out.dtype.category:
-        if name in _JOINS:
+        if kind == "join":
             raise TypeError(
                 "torch.cat(): input types can't be cast to the desired output type "
                 + out.dtype.scalar_name

@@ -18,6 +18,7 @@ from functools import partial, wraps
 from typing import Any, Final, NamedTuple, TypeVar
 
 from autograd_core.op.keywords import torch_form
+from autograd_core.op.out import OutOption, check_option
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.inplace import inplace
@@ -84,30 +85,36 @@ truth values as 0 and 1, where the gradient ends; a result that may be told a dt
 the tensor's; a result of any dtype."""
 
 
-def public(variants: str = "function", aliases: str = "", name: str = "") -> Callable[[F], F]:
+def public(
+    variants: str = "function", aliases: str = "", name: str = "", out: OutOption = ""
+) -> Callable[[F], F]:
     """Give users a function under its name, or ``name``, and under ``aliases``.
 
     Args:
         variants: its forms: "function", "method", and an in-place one (see ``IN_PLACE``).
         aliases: its other names, separated by blanks; they have the same forms.
         name: where it is not that of the definition: "linalg.inv" for ``torch.linalg.inv``.
+        out: what it takes as ``out`` (see :mod:`autograd_core.op.out`).
     """
 
     def give(function: F) -> F:
-        publish(function, variants, aliases, name)
+        publish(function, variants, aliases, name, out)
         return function
 
     return give
 
 
-def publish(function: Callable[..., Any], variants: str, aliases: str, name: str = "") -> None:
+def publish(
+    function: Callable[..., Any], variants: str, aliases: str, name: str = "", out: OutOption = ""
+) -> None:
     """Bind ``function`` as :func:`public` does."""
     made = Public(function, (name or function.__name__, *aliases.split()), tuple(variants.split()))
     unknown = sorted({*made.variants} - {"function", "method", *IN_PLACE})
     if unknown:
         raise TypeError(f"{made.names[0]}: no variant is called {', '.join(unknown)}")
+    check_option(made.names[0], out)
     PUBLIC.append(made)
-    call = torch_form(function)
+    call = torch_form(function, out)
     method = _without_keywords(function, call)
     for full_name in made.names:
         namespace, _, own = full_name.rpartition(".")

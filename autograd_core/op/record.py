@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
@@ -13,6 +13,7 @@ from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES
 
 ResultKind = Literal["same", "float", "bool"]
 ViewKind = Literal[False, True, "each"]
+BoolsOption = str | Callable[[Sequence[Any]], Exception]
 REQUIRED: Final = inspect.Parameter.empty
 
 
@@ -124,12 +125,19 @@ class Op:
     second: Second | None = None
     floats: str = ""
     numbers: str = ""
+    integers: str = ""
+    bools: BoolsOption = ""
     symmetric: bool | str = False
     normalized: bool = False
     holds: frozenset[str] = frozenset()  # attributes that may have tensors in them
     call: Callable[..., Any] = field(init=False)
     make_node_class: Callable[[Op], type[Any]] = field(init=False)
     make_gradient: Callable[[Op], Callable[..., Any]] = field(init=False)
+
+    @property
+    def refuses_bools(self) -> bool:
+        """Whether the call must test for bool tensors, since the kernel would take them."""
+        return bool(self.numbers or (isinstance(self.bools, str) and self.bools))
 
     @cached_property
     def differentiable_outputs(self) -> tuple[str, ...]:

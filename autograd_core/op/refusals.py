@@ -34,33 +34,12 @@ def argument_name(parameter: str) -> str:
     return "input" if parameter == "self" else parameter.rstrip("_")
 
 
-REFUSED = {
-    "sub bool": "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
-    "trying to invert a mask, use the `~` or `logical_not()` operator instead.",
-    "sub": "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
-    "`logical_xor()` operator instead.",
-    "neg": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
-    "invert a mask, use the `~` or `logical_not()` operator instead.",
-    "relu": "Boolean inputs not supported for relu",
-    "hardtanh": "Bool inputs not supported for hardtanh",
-}
-_BITS = {"bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift"}
-
-
 def refused(op: Op, error: TypeError, kind: dtype) -> Exception:
     """In PyTorch's words, that a kernel does not take tensors of this dtype."""
-    name = op.public_name
-    if kind is bool_ and name in REFUSED:
-        return RuntimeError(REFUSED[name])
-    if op.floats or op.numbers:
-        return not_implemented(op.floats or op.numbers, kind)
-    if name == "bitwise_not":
-        return TypeError(
-            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
-        )
-    if name.startswith("bitwise"):
-        return not_implemented(f"{_BITS.get(name, name)}_cpu", kind)
-    return error
+    if kind is bool_ and op.bools:
+        return RuntimeError(op.bools) if isinstance(op.bools, str) else op.bools(())
+    kernel = op.floats or op.numbers or op.integers
+    return not_implemented(kernel, kind) if kernel else error
 
 
 def not_implemented(kernel: str, kind: dtype) -> NotImplementedError:
@@ -69,11 +48,23 @@ def not_implemented(kernel: str, kind: dtype) -> NotImplementedError:
 
 
 def no_difference(values: Sequence[Any]) -> RuntimeError:
-    """Return PyTorch's error for truth values among the operands of a difference."""
-    all_of_them = all(
-        v.dtype is bool_ if isinstance(v, Tensor) else isinstance(v, bool) for v in values
+    """Return PyTorch's error for truth values among the operands of a difference: tensors, arrays
+    or numbers."""
+    if all(_is_bool(value) for value in values):
+        return RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+            "`logical_xor()` operator instead."
+        )
+    return RuntimeError(
+        "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to "
+        "invert a mask, use the `~` or `logical_not()` operator instead."
     )
-    return RuntimeError(REFUSED["sub" if all_of_them else "sub bool"])
+
+
+def _is_bool(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.dtype is bool_
+    return bool(value.dtype == np.bool_) if isinstance(value, np.ndarray) else type(value) is bool
 
 
 def no_common_shape(shapes: Sequence[tuple[int, ...]]) -> RuntimeError:

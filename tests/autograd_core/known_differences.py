@@ -153,13 +153,13 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "adjoint arange clamp_ det eye full hardshrink lerp linalg.cholesky "
+                "arange clamp_ det eye full hardshrink lerp linalg.cholesky "
                 "linalg.matrix_power linspace logspace nanmean nansum narrow_copy "
                 "native_batch_norm nn.functional.avg_pool2d nn.functional.avg_pool3d "
                 "nn.functional.gelu nn.functional.hardshrink nn.functional.linear "
                 "nn.functional.logsigmoid nn.functional.normalize nn.functional.softplus "
                 "nn.functional.softshrink ones special.log_softmax special.softmax "
-                "split_with_sizes_copy square_ swapdims threshold unbind_copy var zeros"
+                "split_with_sizes_copy square_ threshold unbind_copy var zeros"
             ),
             r"^out ",
             r".",

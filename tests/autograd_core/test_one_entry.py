@@ -15,7 +15,7 @@ import autograd_core as torch
 from autograd_core import functions
 from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
 from autograd_core.dag import capture
-from autograd_core.op import OPS
+from autograd_core.op import OPS, public
 from autograd_core.op.stub import functions_text, methods_text
 from tests.autograd_core.op_samples.table import samples_of
 from tests.autograd_core.test_op_table import Call, check_first, check_second
@@ -65,6 +65,22 @@ def test_an_entry_gives_a_function_a_method_and_an_in_place_form(name: str) -> N
     assert getattr(x, f"{name}_")() is x
     assert x.tolist() == [8, -1]
     assert getattr(torch, f"{name}_")(x).tolist() == [512, -1]
+
+
+@pytest.mark.usefixtures("cubes")
+def test_an_entry_says_what_it_takes_as_out() -> None:
+    x, out = torch.tensor([2.0, -1.0]), torch.zeros(2, dtype=torch.float64)
+    assert torch.cube(x, out=out) is out
+    assert out.tolist() == [8, -1]
+    with pytest.raises(RuntimeError, match=r"^Found dtype Double but expected Float$"):
+        torch.abs(x, out=out)
+    with pytest.raises(TypeError, match=r"^relu\(\) got an unexpected keyword argument 'out'$"):
+        torch.relu(x, out=out)
+
+
+def test_an_entry_with_an_unknown_kind_of_out_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"^cube: out is one of cast, .*, not any$"):
+        public(name="cube", out="any")(torch.abs)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("cubes")

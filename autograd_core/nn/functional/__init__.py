@@ -133,7 +133,6 @@ from autograd_core.nn.functional.resize import (
 )
 from autograd_core.nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from autograd_core.nn.functional.vision import affine_grid, grid_sample
-from autograd_core.op.keywords import take_form
 
 __all__ = [
     "adaptive_avg_pool1d",
@@ -256,9 +255,5 @@ __all__ = [
     "upsample_bilinear",
     "upsample_nearest",
 ]  # fmt: skip
-
-take_form(
-    globals(), [name for name in __all__ if name.endswith(("loss", "kl_div", "entropy", "logits"))]
-)
 
 answer_missing_names(__name__)

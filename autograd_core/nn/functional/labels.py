@@ -10,6 +10,7 @@ import numpy as np
 from autograd_core.nn.functional.likelihood import cross_entropy
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.reduction import validate_reduction
+from autograd_core.op.keywords import torch_form
 from autograd_core.ops.losses import ctc
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.reductions import reduce
@@ -41,6 +42,7 @@ def _lengths(given: Any) -> tuple[int, ...]:
     return tuple(np.ravel(given.array if isinstance(given, Tensor) else given).tolist())
 
 
+@torch_form
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -135,6 +137,7 @@ def _rows(targets: Any, lengths: Sequence[int]) -> Any:
     return rows
 
 
+@torch_form
 def linear_cross_entropy(
     input: Tensor,
     linear_weight: Tensor,

@@ -16,6 +16,7 @@ from autograd_core.nn.functional.reduction import (
     validate_reduction,
 )
 from autograd_core.op.generic import broadcast_shapes
+from autograd_core.op.keywords import torch_form
 from autograd_core.ops.indices import masking
 from autograd_core.ops.losses import elementwise_loss, loss
 from autograd_core.ops.pointwise import elementwise, exponential
@@ -27,6 +28,7 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
 
+@torch_form
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -47,6 +49,7 @@ def nll_loss(
     return function(input, target, weight, reduction, ignore_index)
 
 
+@torch_form
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -145,6 +148,7 @@ def _along(weight: Tensor, x: Tensor, dim: int) -> Tensor:
     return reshape(weight, tuple(-1 if axis == dim else 1 for axis in range(x.ndim)))
 
 
+@torch_form
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -171,6 +175,7 @@ def _check_weight(x: Tensor, weight: Tensor | None) -> None:
         shape.expand(weight, x._shape)
 
 
+@torch_form
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -196,6 +201,7 @@ def binary_cross_entropy_with_logits(
     )
 
 
+@torch_form
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -218,6 +224,7 @@ def multilabel_soft_margin_loss(
     return reduced(losses, reduction)
 
 
+@torch_form
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -251,6 +258,7 @@ def kl_div(
     return reduced(losses, reduction)
 
 
+@torch_form
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -284,6 +292,7 @@ def _stirling(n: Tensor) -> Tensor:
     return elementwise.add(rough, root)
 
 
+@torch_form
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,

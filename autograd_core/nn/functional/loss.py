@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograd_core import functions
 from autograd_core.nn.functional.reduction import reduced, reduction_of, validate_reduction
 from autograd_core.op.generic import broadcast_shapes
+from autograd_core.op.keywords import torch_form
 from autograd_core.ops.losses import elementwise_loss, loss
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.shaping import shape
@@ -50,6 +51,7 @@ def _summed(losses: Tensor, reduction: str) -> Tensor:
     return reduced(losses, reduction)
 
 
+@torch_form
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -67,6 +69,7 @@ def mse_loss(
     return _weighted(functions.pow(elementwise.sub(one, other), 2), weight, reduction)
 
 
+@torch_form
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -84,6 +87,7 @@ def l1_loss(
     return reduced(elementwise.abs(elementwise.sub(one, other)), reduction)
 
 
+@torch_form
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -102,6 +106,7 @@ def smooth_l1_loss(
     return elementwise_loss.smooth_l1_loss(input, target, validate_reduction(reduction), beta)
 
 
+@torch_form
 def huber_loss(
     input: Tensor,
     target: Tensor,

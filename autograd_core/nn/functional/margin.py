@@ -14,12 +14,14 @@ from autograd_core.nn.functional.reduction import (
     validate_reduction,
 )
 from autograd_core.op.generic import broadcast_shapes
+from autograd_core.op.keywords import torch_form
 from autograd_core.ops.losses import elementwise_loss, margin_loss
 from autograd_core.ops.pointwise import elementwise, select
 from autograd_core.ops.reductions import reduce as reduce_ops
 from autograd_core.tensor import Tensor
 
 
+@torch_form
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -66,6 +68,7 @@ def _check_scores(x: Tensor) -> None:
         )
 
 
+@torch_form
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -87,6 +90,7 @@ def multilabel_margin_loss(
     return margin_loss.multilabel_margin_loss(input, target, reduction)
 
 
+@torch_form
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -117,6 +121,7 @@ def _by_label(target: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
     )
 
 
+@torch_form
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -139,6 +144,7 @@ def margin_ranking_loss(
     return reduced(_at_least_0(elementwise.add(lack, margin)), reduction)
 
 
+@torch_form
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -176,6 +182,7 @@ def _cosine_with_eps(a: Tensor, b: Tensor, dim: int) -> Tensor:
     return elementwise.div(product, elementwise.sqrt(elementwise.mul(*squares)))
 
 
+@torch_form
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -201,6 +208,7 @@ def triplet_margin_loss(
     )  # fmt: skip
 
 
+@torch_form
 def triplet_margin_with_distance_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -230,6 +238,7 @@ def triplet_margin_with_distance_loss(
     return reduced(_at_least_0(gap), reduction)
 
 
+@torch_form
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,

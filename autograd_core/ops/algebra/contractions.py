@@ -18,7 +18,7 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped_all
 
 
-@public("function method", aliases="ger")
+@public("function method", aliases="ger", out="cast")
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
     """Return all products of an element of ``self`` and one of ``vec2``, both vectors."""
     for name, vector in (("self", self), ("vec2", vec2)):
@@ -27,7 +27,7 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
     return reshape(self, (self.numel(), 1)) * vec2
 
 
-@public()
+@public(out="expect")
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> Tensor:
     """Return the sum of products over some dimensions: the last of ``a`` and first of ``b``, or
     those that the two lists ``dims`` name."""
@@ -69,7 +69,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
     return reshape(product, shape)
 
 
-@public("function method")
+@public("function method", out="expect")
 def inner(self: Tensor, other: Tensor) -> Tensor:
     """Return the sum of products over the last dimension of both."""
     if not self.ndim or not other.ndim:
@@ -82,7 +82,7 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
     return tensordot(self, other, ([-1], [-1]))
 
 
-@public("function method")
+@public("function method", out="cast")
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """Return all products of two elements, in blocks of the size of ``other``."""
     rank = max(self.ndim, other.ndim)
@@ -100,7 +100,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     return distance.cdist(x1, x2, float(p))
 
 
-@public("function method")
+@public("function method", out="expect")
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the vector product along ``dim``, by default the first that has three elements."""
     if dim is None:

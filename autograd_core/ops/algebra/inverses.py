@@ -58,6 +58,7 @@ def inverse(x: Any) -> Any:
     node="LinalgDetBackward0",
     variants="function method",
     aliases="linalg.det",
+    out="expect",
 )
 def det(A, /):
     """Return the determinants of square matrices."""

@@ -67,6 +67,7 @@ def _product(a: Any, b: Any) -> Any:
     mat2=lambda g, self: mm(t(self), g),
     linear=True,
     variants="function method",
+    out="expect",
 )
 def mm(self, mat2, /):
     """Product of two matrices, (n, k) by (k, m)."""
@@ -80,6 +81,7 @@ def mm(self, mat2, /):
     mat2=lambda g, self: bmm(transpose(self, 1, 2), g),
     linear=True,
     variants="function method",
+    out="expect",
 )
 def bmm(self, mat2, /):
     """Return products of two batches of matrices, (b, n, k) by (b, k, m)."""
@@ -106,6 +108,7 @@ def check_batches(a: Any, b: Any) -> None:
     vec=lambda g, self: mv(t(self), g),
     linear=True,
     variants="function method",
+    out="expect",
 )
 def mv(self, vec, /):
     """Return a matrix times a vector."""
@@ -145,6 +148,7 @@ def check_addmv(bias: Any, a: Any, b: Any, shape: tuple[int, ...]) -> None:
     tensor=lambda g, self: g * self,
     linear=True,
     variants="function method",
+    out="expect",
 )
 def dot(self, tensor, /):
     """Return the inner product of two vectors."""
@@ -166,6 +170,7 @@ def dot(self, tensor, /):
     mat2=lambda g, mat1, alpha: t(mm(t(g), mat1)) if alpha == 1 else t(mm(t(g), mat1)) * alpha,
     broadcasts="self",
     variants="function method inplace",
+    out="expect",
 )
 def addmm(self, mat1, mat2, /, beta=1, alpha=1):
     """Return ``beta * self + alpha * (mat1 @ mat2)`` for matrices ``mat1`` and ``mat2``."""
@@ -200,7 +205,7 @@ def factor_of(x: Any, number: float) -> Any:
     return number if x.dtype.kind == "f" else int(number)
 
 
-@public("function method", aliases="linalg.matmul")
+@public("function method", aliases="linalg.matmul", out="expect")
 def matmul(self: Any, other: Any) -> Any:
     """Return the matrix product of anything with at least one dimension, broadcasting over batches.
 

@@ -47,6 +47,7 @@ def _outer(x: Any, y: Any) -> Any:
     vec=lambda g, mat, alpha: _times(mv(t(mat), g), alpha),
     broadcasts="self",
     variants="function method inplace",
+    out="expect",
 )
 def addmv(self, mat, vec, /, beta=1, alpha=1):
     """Return ``beta * self + alpha * (mat @ vec)`` for a matrix and a vector."""
@@ -60,6 +61,7 @@ def addmv(self, mat, vec, /, beta=1, alpha=1):
     vec2=lambda g, vec1, alpha: _times(mv(t(g), vec1), alpha),
     broadcasts="self",
     variants="function method inplace",
+    out="cast",
 )
 def addr(self, vec1, vec2, /, beta=1, alpha=1):
     """Return ``beta * self + alpha * outer(vec1, vec2)`` for two vectors."""
@@ -84,6 +86,7 @@ def addr(self, vec1, vec2, /, beta=1, alpha=1):
     batch2=lambda g, batch1, alpha: _times(bmm(transpose(batch1, 1, 2), g), alpha),
     broadcasts="self",
     variants="function method inplace",
+    out="expect",
 )
 def baddbmm(self, batch1, batch2, /, beta=1, alpha=1):
     """Return ``beta * self + alpha * bmm(batch1, batch2)`` for batches of matrices."""
@@ -110,6 +113,7 @@ def baddbmm(self, batch1, batch2, /, beta=1, alpha=1):
     ),
     broadcasts="self",
     variants="function method inplace",
+    out="expect",
 )
 def addbmm(self, batch1, batch2, /, beta=1, alpha=1):
     """Return ``beta * self + alpha * bmm(batch1, batch2)``, the products of the batch summed."""

@@ -26,6 +26,7 @@ from autograd_core.ops.shaping.shape import unsqueeze
     edges="input tau",
     node="LinalgHouseholderProductBackward0",
     aliases="linalg.householder_product",
+    out="cast",
 )
 def householder_product(input, tau, /):
     """Return the first columns of the product of the reflectors in ``input``."""
@@ -53,6 +54,7 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
     ),
     edges="self input2 input3",
     variants="function method",
+    out="expect",
 )
 def ormqr(self, input2, input3, /, left=True, transpose=False):
     """Return ``input3`` times the whole product of the reflectors in ``self``, or times its

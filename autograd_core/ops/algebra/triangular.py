@@ -105,6 +105,7 @@ def transposed_if(condition: bool, a: Any) -> Any:
     ),
     broadcasts="self input2",
     variants="function method",
+    out="cast",
 )
 def cholesky_solve(self, input2, /, upper=False):
     """Return the ``x`` of ``input2 @ input2.mT @ x = self``, reading one triangle of ``input2``."""
@@ -125,6 +126,7 @@ def cholesky_solve(self, input2, /, upper=False):
         matmul(matmul(result, g), result), self, upper
     ),
     variants="function method",
+    out="cast",
 )
 def cholesky_inverse(self, /, upper=False):
     """Return the inverse of ``self @ self.mT``, reading one triangle of ``self``."""

@@ -176,27 +176,27 @@ def size_of(size: tuple[Any, ...]) -> tuple[int, ...]:
     return found
 
 
-@public()
+@public(out="create")
 def zeros(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor of zeros."""
     kind, shape = (dtype or get_default_dtype()).dtype, size_of(size)
     return Tensor.from_array(np.zeros(shape, kind), requires_grad)
 
 
-@public()
+@public(out="create")
 def ones(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor of ones."""
     kind = (dtype or get_default_dtype()).dtype
     return Tensor.from_array(np.ones(size_of(size), kind), requires_grad)
 
 
-@public()
+@public(out="create")
 def empty(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return a tensor of whatever was in memory; here that is zeros, so that runs are alike."""
     return zeros(*size, dtype=dtype, requires_grad=requires_grad)
 
 
-@public()
+@public(out="create")
 def full(
     size: Sequence[int],
     fill_value: Number | Tensor,
@@ -231,7 +231,7 @@ def ones_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool =
     return ones(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
-@public()
+@public(out="create")
 def eye(
     n: int, m: int | None = None, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -242,7 +242,7 @@ def eye(
     return Tensor.from_array(np.eye(n, m, dtype=kind), requires_grad)
 
 
-@public()
+@public(out="create")
 def arange(
     *bounds: Number, dtype: dtype | None = None, requires_grad: bool = False, **named: Number
 ) -> Tensor:
@@ -260,7 +260,7 @@ def arange(
     return Tensor.from_array(array if dtype is None else array.astype(dtype.dtype), requires_grad)
 
 
-@public()
+@public(out="create")
 def linspace(
     start: float | Tensor,
     end: float | Tensor,
@@ -300,7 +300,7 @@ def _evenly(first: float, last: float, steps: int, kind: Any) -> Any:
     return np.where(places < max(steps // 2, 1), *ends).astype(own).astype(kind)
 
 
-@public()
+@public(out="create")
 def logspace(
     start: float, end: float, steps: int, base: float = 10.0, *, dtype: dtype | None = None
 ) -> Tensor:

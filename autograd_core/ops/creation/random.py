@@ -14,7 +14,7 @@ from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
 
-@public()
+@public(out="create")
 def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return uniform random numbers from 0 to 1."""
     kind = (dtype or get_default_dtype()).dtype
@@ -22,7 +22,7 @@ def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) ->
     return Tensor.from_array(array.astype(kind), requires_grad)
 
 
-@public()
+@public(out="create")
 def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return normal random numbers of mean 0 and variance 1."""
     kind = (dtype or get_default_dtype()).dtype
@@ -42,7 +42,7 @@ def randn_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool 
     return randn(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
-@public()
+@public(out="create")
 def randint(
     *arguments: Any,
     low: int | None = None,
@@ -69,13 +69,13 @@ def randint_like(self: Tensor, *bounds: int, dtype: dtype | None = None) -> Tens
     return randint(*bounds, self._shape, dtype=dtype or self.dtype)
 
 
-@public()
+@public(out="create")
 def randperm(n: int) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
     return Tensor.from_array(generator().permutation(n))
 
 
-@public()
+@public(out="create")
 def normal(
     mean: Tensor | float = 0.0,
     std: Tensor | float = 1.0,
@@ -95,7 +95,7 @@ def normal(
     return Tensor.from_array(array.astype(kind.dtype))
 
 
-@public("function method")
+@public("function method", out="cast")
 def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
     """Return 1 with the probability that ``self``, or ``p``, says, else 0."""
     chances = self.array if p is None else np.full(self._shape, p)
@@ -105,7 +105,7 @@ def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
     return Tensor.from_array(drawn.astype(self.dtype.dtype))
 
 
-@public("function method")
+@public("function method", out="expect")
 def multinomial(self: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Return places drawn with the weights of each row of ``self``: (..., num_samples)."""
     rows = np.atleast_2d(self.array.astype(np.float64))

@@ -33,7 +33,7 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
 
-@public()
+@public(out=lambda y=None, **_: "expect" if isinstance(y, Tensor) else "")
 def where(condition: Tensor, self: Any = None, y: Any = None) -> Any:
     """Return ``self`` where ``condition`` holds, else ``y``; alone, the places where it does."""
     if self is None and y is None:
@@ -55,13 +55,13 @@ def where(condition: Tensor, self: Any = None, y: Any = None) -> Any:
     return elementwise.where(condition, self, y)
 
 
-@public("function method")
+@public("function method", out="expect")
 def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return the elements of ``self`` that ``index`` points to along ``dim``."""
     return scattering.gather(self, checked_index("gather", index), dim)
 
 
-@public("function method")
+@public("function method", out="expect")
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """:func:`gather`, of the flattened tensor without ``dim``; other dimensions broadcast."""
     check_taken_along(self, indices, dim)
@@ -77,7 +77,7 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     return scattering.gather(self, indices, dim)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def scatter(
     self: Tensor,
     dim: int,
@@ -113,14 +113,14 @@ def _scatter_reduced(self: Tensor, dim: int, index: Tensor, src: Any, reduce: st
     return scattering.scatter_reduce(self, src, index, dim, how, True)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return ``self`` to which ``src`` was added where ``index`` points along ``dim``."""
     check_source(self, src)
     return scattering.scatter_add(self, src, checked_index("scatter", index), dim)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def scatter_reduce(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -131,14 +131,14 @@ def scatter_reduce(
     return scattering.scatter_reduce(self, src, index, dim, reduce, include_self)
 
 
-@public("function method")
+@public("function method", out="expect")
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices of ``dim`` that ``index`` lists."""
     check_selected(index)
     return index_along.index_select(self, index, dim)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def index_add(
     self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
 ) -> Tensor:
@@ -147,7 +147,7 @@ def index_add(
     return index_along.index_add(self, source, index, dim, alpha)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return ``self`` with the slices of ``source`` where ``index`` says."""
     check_copied(self, dim, index, source)
@@ -164,7 +164,7 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Number) ->
     return index_along.index_fill(self, index, dim, value)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -207,7 +207,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     return masking.masked_fill(self, mask, value=value)
 
 
-@public("function method")
+@public("function method", out="expect")
 def masked_select(self: Tensor, mask: Tensor) -> Tensor:
     """Return the elements of ``self`` where ``mask`` holds, as a vector."""
     return masking.masked_select(self, mask)
@@ -219,7 +219,7 @@ def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return masking.masked_scatter(self, source, mask)
 
 
-@public("function method")
+@public("function method", out="expect")
 def take(self: Tensor, index: Tensor) -> Tensor:
     """Return the elements of the flattened ``self`` that ``index`` points to."""
     check_taken("take", self, index)
@@ -234,7 +234,7 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
     return index_along.put(self, source, index, accumulate)
 
 
-@public("function method")
+@public("function method", out=lambda as_tuple=False, **_: "" if as_tuple else "expect")
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the places of all elements that are not 0: one row each, or one vector per
     dimension."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from autograd_core.op import op
 from autograd_core.op.blocks import in_blocks
-from autograd_core.op.refusals import REFUSED
+from autograd_core.op.record import OPS
+from autograd_core.op.refusals import no_difference
 from autograd_core.ops.checks import (
     check_castable,
     check_found,
@@ -109,7 +110,7 @@ def margin_slope(x: Any, target: Any) -> Any:
 
 def _check_sign(x: Any) -> None:
     if scalar_name(x) == "Bool":
-        raise RuntimeError(REFUSED["neg"])
+        raise RuntimeError(OPS["neg"].bools)
 
 
 @op(
@@ -161,9 +162,9 @@ def binary_cross_entropy_with_logits(
     ``pos_weight`` multiplies the loss of what is true.  The loss has the dtype of ``target``."""
     check_implemented("log_sigmoid_cpu", self)
     if pos_weight is not None and pos_weight.dtype == np.bool_:
-        raise RuntimeError(REFUSED["sub bool"])
+        raise no_difference((pos_weight, 1))
     if target.dtype == np.bool_:
-        raise RuntimeError(REFUSED["sub"])
+        raise no_difference((target,))
     check_castable(self, target)
     losses = weighted(_logits_losses(self, target, pos_weight), weight)
     return reduced(losses.astype(target.dtype, copy=False), reduction)

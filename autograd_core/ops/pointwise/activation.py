@@ -253,7 +253,7 @@ def rrelu_with_noise(self, noise):
 
 
 @pointwise(
-    numbers="hardtanh",
+    bools="Bool inputs not supported for hardtanh",
     self=lambda g, self, min_val, max_val: where(beyond(self, low=min_val, high=max_val), 0, g),
     second=Second("HardtanhBackwardBackward0"),
 )

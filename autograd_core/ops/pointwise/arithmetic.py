@@ -9,6 +9,7 @@ import numpy as np
 from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype, float64, number_dtype, result_type
 from autograd_core.op import public
+from autograd_core.op.out import OutKind
 from autograd_core.op.refusals import no_difference
 from autograd_core.ops.indices import assign
 from autograd_core.ops.pointwise import (
@@ -20,6 +21,17 @@ from autograd_core.ops.pointwise import (
 )
 from autograd_core.ops.shaping.convert import check_gradient, to_dtype
 from autograd_core.tensor import Tensor
+
+
+def _out_of_tensor(self: Any = None, **_: Any) -> OutKind:
+    """Take ``out`` where ``self`` is no number."""
+    return "cast" if isinstance(self, Tensor) else ""
+
+
+def _out_with_numbers(**given: Any) -> OutKind:
+    """Take ``out`` of any dtype where bounds, or the weight, are tensors."""
+    bounds = (given.get(word) for word in ("min", "max", "weight"))
+    return "cast" if any(isinstance(bound, Tensor) for bound in bounds) else "same"
 
 
 def _check_alpha(x: Any, y: Any, alpha: Number) -> None:
@@ -36,7 +48,7 @@ def _check_alpha(x: Any, y: Any, alpha: Number) -> None:
         )
 
 
-@public("function method inplace")
+@public("function method inplace", out="cast")
 def add(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """Return ``self + alpha * other``."""
     _check_alpha(self, other, alpha)
@@ -47,7 +59,7 @@ def add(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     )
 
 
-@public("function method inplace", aliases="subtract")
+@public("function method inplace", aliases="subtract", out="cast")
 def sub(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """Return ``self - alpha * other``."""
     _check_alpha(self, other, alpha)
@@ -73,7 +85,7 @@ def rdiv(x: Tensor, y: Number) -> Tensor:
     return elementwise.mul(elementwise.reciprocal(x), y)
 
 
-@public("function method inplace", aliases="divide true_divide")
+@public("function method inplace", aliases="divide true_divide", out="cast")
 def div(self: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
     """Return ``self / other``; rounded down ("floor") or towards 0 ("trunc") on demand."""
     if rounding_mode is None:
@@ -81,13 +93,13 @@ def div(self: Tensor, other: Tensor | Number, *, rounding_mode: str | None = Non
     return rounding.div_rounded(self, other, rounding_mode=rounding_mode)
 
 
-@public("function method inplace")
+@public("function method inplace", out="cast")
 def floor_divide(self: Tensor, other: Tensor | Number) -> Tensor:
     """Return ``self // other``: the quotient rounded down."""
     return rounding.div_rounded(self, other, rounding_mode="floor")
 
 
-@public("function method inplace")
+@public("function method inplace", out="cast")
 def pow(self: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """Return ``self`` to the power of a number or a tensor."""
     if isinstance(exponent, Tensor):
@@ -101,14 +113,14 @@ def pow(self: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     return elementwise.pow_number(promoted(self, exponent), exponent=exponent)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def float_power(self: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """:func:`pow` in float64."""
     base, power = (to_dtype(v, float64) if isinstance(v, Tensor) else v for v in (self, exponent))
     return pow(base, power)
 
 
-@public("function method inplace")
+@public("function method inplace", out="cast")
 def square(self: Tensor) -> Tensor:
     """Return ``self * self``."""
     return pow(self, 2)
@@ -130,7 +142,7 @@ def _check_divisor(name: str, *values: Tensor | Number) -> None:
             raise RuntimeError("ZeroDivisionError")
 
 
-@public("function method inplace")
+@public("function method inplace", out="cast")
 def fmod(self: Tensor, other: Tensor | Number) -> Tensor:
     """Return what is left of ``self`` after division by ``other``, with the sign of ``self``."""
     _check_divisor("fmod", self, other)
@@ -139,7 +151,7 @@ def fmod(self: Tensor, other: Tensor | Number) -> Tensor:
     return rounding.fmod_number(promoted(self, other), other=other)
 
 
-@public("function method inplace")
+@public("function method inplace", out=_out_of_tensor)
 def remainder(self: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Return ``self % other``: the rest after division, with the sign of ``other``."""
     _check_divisor("remainder", self, other)
@@ -148,7 +160,7 @@ def remainder(self: Tensor | Number, other: Tensor | Number) -> Tensor:
     return rounding.remainder_number(promoted(self, other), other=other)
 
 
-@public("function method inplace")
+@public("function method inplace", out="cast")
 def copysign(self: Tensor, other: Tensor | Number) -> Tensor:
     """Return the size of ``self`` with the sign of ``other``."""
     if isinstance(other, Tensor):
@@ -156,7 +168,7 @@ def copysign(self: Tensor, other: Tensor | Number) -> Tensor:
     return rounding.copysign_number(self, other=other)
 
 
-@public("function method inplace", aliases="special.xlogy")
+@public("function method inplace", aliases="special.xlogy", out="cast")
 def xlogy(self: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Return ``self * log(other)``, and 0 where ``self`` is."""
     if not isinstance(other, Tensor):
@@ -166,7 +178,7 @@ def xlogy(self: Tensor | Number, other: Tensor | Number) -> Tensor:
     return exponential.xlogy(self, other)
 
 
-@public("function method inplace", aliases="clip")
+@public("function method inplace", aliases="clip", out=_out_with_numbers)
 def clamp(
     self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
 ) -> Tensor:
@@ -189,7 +201,7 @@ def _constant(value: Number, kind: dtype) -> Tensor:
     return Tensor.from_array(np.asarray(value, kind.dtype))
 
 
-@public("function method inplace")
+@public("function method inplace", out=_out_with_numbers)
 def clamp_min(self: Tensor, min: Tensor | Number) -> Tensor:
     """Return ``self``, or ``min`` where ``self`` is below it."""
     if isinstance(min, Tensor):
@@ -197,7 +209,7 @@ def clamp_min(self: Tensor, min: Tensor | Number) -> Tensor:
     return select.clamp_min(promoted(self, min), min=min)
 
 
-@public("function method inplace")
+@public("function method inplace", out=_out_with_numbers)
 def clamp_max(self: Tensor, max: Tensor | Number) -> Tensor:
     """Return ``self``, or ``max`` where ``self`` is above it."""
     if isinstance(max, Tensor):
@@ -205,7 +217,7 @@ def clamp_max(self: Tensor, max: Tensor | Number) -> Tensor:
     return select.clamp_max(promoted(self, max), max=max)
 
 
-@public("function method inplace")
+@public("function method inplace", out=_out_with_numbers)
 def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """Return the point ``weight`` of the way from ``self`` to ``end``."""
     _check_lerp(self, end, weight)
@@ -229,7 +241,7 @@ def _check_lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> None:
         )
 
 
-@public("function method inplace")
+@public("function method inplace", out="cast")
 def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """Return ``self + value * tensor1 / tensor2``."""
     if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
@@ -253,14 +265,14 @@ def fill(self: Tensor, value: Tensor | Number) -> Tensor:
     return select.fill_tensor(self, value)
 
 
-@public("function method inplace", aliases="special.round")
+@public("function method inplace", aliases="special.round", out="same")
 def round(self: Tensor, *, decimals: int = 0) -> Tensor:
     """Return the nearest whole number, the even one of two; or with ``decimals`` after the
     point."""
     return rounding.round_decimals(self, decimals=decimals) if decimals else rounding.round_(self)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def nan_to_num(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
@@ -269,7 +281,7 @@ def nan_to_num(
     return rounding.nan_to_num(self, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@public("function method")
+@public("function method", out="expect")
 def frexp(self: Tensor) -> return_types.frexp:
     """Return ``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
     if not self.dtype.is_floating_point:
@@ -277,20 +289,20 @@ def frexp(self: Tensor) -> return_types.frexp:
     return return_types.frexp(*rounding.frexp(self))
 
 
-@public("function method inplace", aliases="special.logit")
+@public("function method inplace", aliases="special.logit", out="cast")
 def logit(self: Tensor, eps: float | None = None) -> Tensor:
     """Return ``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 -
     eps``."""
     return exponential.logit(self, eps=eps)
 
 
-@public()
+@public(out="cast")
 def polygamma(n: int, self: Tensor) -> Tensor:
     """Return the ``n``-th derivative of :func:`digamma`."""
     return special_functions.polygamma(self, n=n)
 
 
-@public("function method inplace", aliases="special.multigammaln")
+@public("function method inplace", aliases="special.multigammaln", out="cast")
 def mvlgamma(self: Tensor, p: int) -> Tensor:
     """Return the logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
     if self.dtype is bool_:
@@ -313,7 +325,7 @@ def real(self: Tensor) -> Tensor:
     return self
 
 
-@public("function method inplace")
+@public("function method inplace", out="same")
 def conj_physical(self: Tensor) -> Tensor:
     """Return ``self`` itself, as all numbers here are real."""
     return self

@@ -133,19 +133,19 @@ def xlog1py_number(self, *, other):
     return _scipy("xlog1py", self, np.asarray(other, self.dtype))
 
 
-@public(name="special.ndtr")
+@public(name="special.ndtr", out="cast")
 def ndtr(self: Tensor) -> Tensor:
     """Return the area below ``self`` of the normal distribution, by way of :func:`erf`."""
     return (erf(self * math.sqrt(0.5)) + 1) * 0.5
 
 
-@public(name="special.polygamma")
+@public(name="special.polygamma", out="cast")
 def polygamma(n: int, self: Tensor) -> Tensor:
     """Return the ``n``-th derivative of digamma."""
     return _polygamma(self, n=n)
 
 
-@public(name="special.xlog1py")
+@public(name="special.xlog1py", out="cast")
 def xlog1py(self: Tensor | Number, other: Tensor | Number) -> Tensor:
     """Return ``self * log1p(other)``; 0 where ``self`` is 0."""
     if not isinstance(self, Tensor):

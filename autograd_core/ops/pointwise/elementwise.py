@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.op import Second, pointwise
 from autograd_core.op.blocks import in_blocks
+from autograd_core.op.refusals import no_difference
 
 
 @pointwise(
@@ -36,6 +37,7 @@ def add_scaled(self, other, *, alpha):
 @pointwise(
     np.subtract,
     linear=True,
+    bools=no_difference,
     self=lambda g: g,
     other=lambda g: -g,
 )
@@ -47,6 +49,7 @@ def sub(self, other):
     linear=True,
     of="sub",
     node="SubBackward0",
+    bools=no_difference,
     self=lambda g: g,
     other=lambda g, alpha: -g * alpha,
 )
@@ -58,6 +61,7 @@ def sub_scaled(self, other, *, alpha):
 @pointwise(
     linear=True,
     node="RsubBackward1",
+    bools=no_difference,
     self=lambda g: -g,
 )
 def rsub(self, *, other):
@@ -123,9 +127,12 @@ def reciprocal(self):
 @pointwise(
     np.negative,
     linear=True,
+    bools="Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+    "invert a mask, use the `~` or `logical_not()` operator instead.",
     self=lambda g: -g,
     variants="function method inplace",
     aliases="negative",
+    out="same",
 )
 def neg(self):
     """Return ``-self``."""
@@ -267,11 +274,12 @@ def sigmoid(self):
 
 
 @pointwise(
-    numbers="relu",
+    bools="Boolean inputs not supported for relu",
     # by `where`, not by a product: 0 * inf would be NaN where PyTorch has 0; at NaN it has g
     self=lambda g, result: where(result != 0, g, 0),
     second=Second("ThresholdBackwardBackward0"),
     variants="function method inplace",
+    out="",
 )
 def relu(self):
     """Return ``self`` where it is positive, else 0."""
@@ -284,6 +292,7 @@ def relu(self):
     self=lambda g, self: g * sgn(self),
     variants="function method inplace",
     aliases="absolute",
+    out="same",
 )
 def abs(self):
     """Absolute value; its derivative at 0 is 0."""
@@ -297,6 +306,7 @@ def zeros_of(self):
 @pointwise(
     self=lambda g: zeros_of(g),
     variants="function method inplace",
+    out="same",
 )
 def sign(self):
     """Return -1, 0 or 1, and 0 for NaN; its derivative is 0."""
@@ -313,6 +323,7 @@ def _signs(x):
 @pointwise(
     self=lambda g: zeros_of(g),
     variants="function method inplace",
+    out="same",
 )
 def sgn(self):
     """Return the same as :func:`sign`, as long as there are no complex numbers."""

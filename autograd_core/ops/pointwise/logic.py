@@ -28,34 +28,34 @@ def logical_not(self):
     """Return where ``self`` is 0."""
 
 
-@pointwise(np.isnan, result_dtype="bool", variants="function method")
+@pointwise(np.isnan, result_dtype="bool", variants="function method", out="")
 def isnan(self):
     """Return where ``self`` is NaN."""
 
 
-@pointwise(np.isinf, result_dtype="bool", variants="function method")
+@pointwise(np.isinf, result_dtype="bool", variants="function method", out="")
 def isinf(self):
     """Return where ``self`` is infinite."""
 
 
-@pointwise(np.isfinite, result_dtype="bool", variants="function method")
+@pointwise(np.isfinite, result_dtype="bool", variants="function method", out="")
 def isfinite(self):
     """Return where ``self`` is neither infinite nor NaN."""
 
 
-@pointwise(result_dtype="bool", variants="function method")
+@pointwise(result_dtype="bool", variants="function method", out="expect")
 def isposinf(self):
     """Return where ``self`` is inf."""
     return self == np.inf
 
 
-@pointwise(result_dtype="bool", variants="function method")
+@pointwise(result_dtype="bool", variants="function method", out="expect")
 def isneginf(self):
     """Return where ``self`` is -inf."""
     return self == -np.inf
 
 
-@pointwise(np.signbit, result_dtype="bool", variants="function method")
+@pointwise(np.signbit, result_dtype="bool", variants="function method", out="expect")
 def signbit(self):
     """Return where the sign is negative; -0.0 has one."""
 
@@ -68,31 +68,36 @@ def isclose(self, other, /, rtol=1e-05, atol=1e-08, equal_nan=False):
     return np.isclose(self, other, rtol, atol, equal_nan)
 
 
-@pointwise(np.bitwise_and, variants="function method inplace")
+@pointwise(np.bitwise_and, integers="bitwise_and_cpu", variants="function method inplace")
 def bitwise_and(self, other):
     """Return bits set in both; of truth values, both."""
 
 
-@pointwise(np.bitwise_or, variants="function method inplace")
+@pointwise(np.bitwise_or, integers="bitwise_or_cpu", variants="function method inplace")
 def bitwise_or(self, other):
     """Return bits set in one; of truth values, one."""
 
 
-@pointwise(np.bitwise_xor, variants="function method inplace")
+@pointwise(np.bitwise_xor, integers="bitwise_xor_cpu", variants="function method inplace")
 def bitwise_xor(self, other):
     """Return bits set in one and only one."""
 
 
-@pointwise(np.invert, variants="function method inplace")
+@pointwise(variants="function method inplace", out="same")
 def bitwise_not(self):
     """Return all bits turned; of truth values, the opposite."""
+    if self.dtype.kind == "f":
+        raise TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    return np.invert(self)
 
 
-@pointwise(np.left_shift, variants="function method inplace")
+@pointwise(np.left_shift, integers="lshift_cpu", variants="function method inplace")
 def bitwise_left_shift(self, other):
     """Return bits moved up by ``other``."""
 
 
-@pointwise(np.right_shift, variants="function method inplace")
+@pointwise(np.right_shift, integers="rshift_cpu", variants="function method inplace")
 def bitwise_right_shift(self, other):
     """Return bits moved down by ``other``."""

@@ -16,6 +16,7 @@ from autograd_core.ops.pointwise.logic import isfinite
     numbers="floor_vml_cpu",
     self=lambda g: zeros_of(g),
     variants="function method inplace",
+    out="same",
 )
 def floor(self):
     """Return the largest whole number that is not above ``self``."""
@@ -26,6 +27,7 @@ def floor(self):
     numbers="ceil_vml_cpu",
     self=lambda g: zeros_of(g),
     variants="function method inplace",
+    out="same",
 )
 def ceil(self):
     """Return the smallest whole number that is not below ``self``."""
@@ -37,6 +39,7 @@ def ceil(self):
     self=lambda g: zeros_of(g),
     variants="function method inplace",
     aliases="fix",
+    out="same",
 )
 def trunc(self):
     """Return ``self`` without what is after the point."""
@@ -64,7 +67,7 @@ def round_decimals(self, *, decimals):
     return np.round(self, decimals)
 
 
-@pointwise(floats="frac_cpu", self=lambda g: g, variants="function method inplace")
+@pointwise(floats="frac_cpu", self=lambda g: g, variants="function method inplace", out="same")
 def frac(self):
     """Return what is after the point."""
     return self - np.trunc(self)
@@ -187,7 +190,7 @@ def nextafter(self, other):
     return np.nextafter(self, other)
 
 
-@pointwise(variants="function method inplace")
+@pointwise(variants="function method inplace", out="expect")
 def heaviside(self, values):
     """Return 0 below 0, 1 above, and ``values`` at 0."""
     return np.where(self == 0, values, self > 0).astype(self.dtype, copy=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograd_core.op import op, pointwise
+from autograd_core.op.refusals import no_difference
 from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.pointwise.elementwise import where, zeros_of
 from autograd_core.ops.pointwise.logic import isnan, logical_and, logical_or
@@ -184,6 +185,7 @@ def fill_tensor(self, value):
 @pointwise(
     of="rsub",
     node="RsubBackward0",
+    bools=no_difference,
     linear=True,
     self=lambda g, alpha: -g if alpha == 1 else -g * alpha,
     other=lambda g: g,

@@ -16,7 +16,7 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
 
-@public()
+@public(out="expect")
 def histc(self: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     """Return how many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
     ``max``; of the range of ``self``, if these are equal."""
@@ -39,7 +39,7 @@ def histc(self: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Te
     return Tensor.from_array(counts.astype(self.array.dtype))
 
 
-@public()
+@public(out="expect")
 def isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
@@ -76,13 +76,13 @@ def unique_consecutive(
     return tensors if len(tensors) > 1 else tensors[0]
 
 
-@public()
+@public(out="cast")
 def gcd(self: Tensor, other: Tensor) -> Tensor:
     """Return the greatest common divisor of each pair of integers."""
     return _of_integers(np.gcd, self, other)
 
 
-@public()
+@public(out="cast")
 def lcm(self: Tensor, other: Tensor) -> Tensor:
     """Return the least common multiple of each pair of integers."""
     return _of_integers(np.lcm, self, other)

@@ -145,6 +145,7 @@ def _extrema(x, ufunc, dim):
 @op(
     self=lambda g, self, result, dim: logcumsumexp_slope(g, self, result, dim),
     variants="function method",
+    out="expect",
 )
 def logcumsumexp(self, /, dim):
     """Return ``log(cumsum(exp(self)))`` along ``dim``, without overflow."""

@@ -24,7 +24,7 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 
-@public("function method")
+@public("function method", out="expect")
 def sort(
     self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
 ) -> return_types.sort:
@@ -33,13 +33,13 @@ def sort(
     return return_types.sort(*call(self, dim, descending))
 
 
-@public("function method")
+@public("function method", out="expect")
 def msort(self: Tensor) -> Tensor:
     """Return the elements in order along the first dimension."""
     return sorting.sort(self, 0)[0]
 
 
-@public("function method")
+@public("function method", out="expect")
 def topk(
     self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> return_types.topk:
@@ -47,7 +47,7 @@ def topk(
     return return_types.topk(*sorting.topk(self, k, dim, largest, sorted))
 
 
-@public()
+@public(out="expect")
 def searchsorted(
     sorted_sequence: Tensor,
     self: Tensor | float,
@@ -61,7 +61,7 @@ def searchsorted(
     return sorting.searchsorted(sorted_sequence, self, right or side == "right")
 
 
-@public()
+@public(out="expect")
 def bucketize(self: Tensor | float, boundaries: Tensor, *, right: bool = False) -> Tensor:
     """Between which of the sorted ``boundaries`` each element lies."""
     if boundaries.ndim != 1:
@@ -69,13 +69,13 @@ def bucketize(self: Tensor | float, boundaries: Tensor, *, right: bool = False) 
     return searchsorted(boundaries, self, right=right)
 
 
-@public("function method")
+@public("function method", out="expect")
 def cummax(self: Tensor, dim: int) -> return_types.cummax:
     """Return the largest element so far along ``dim``, and where it is."""
     return return_types.cummax(*cumulative.cummax(self, dim))
 
 
-@public("function method")
+@public("function method", out="expect")
 def cummin(self: Tensor, dim: int) -> return_types.cummin:
     """Return the smallest element so far along ``dim``, and where it is."""
     return return_types.cummin(*cumulative.cummin(self, dim))
@@ -84,7 +84,7 @@ def cummin(self: Tensor, dim: int) -> return_types.cummin:
 # Quantiles
 
 
-@public("function method")
+@public("function method", out="expect")
 def quantile(
     self: Tensor,
     q: Tensor | float,
@@ -98,7 +98,7 @@ def quantile(
     return _quantile(self, q, dim, keepdim, interpolation, False)
 
 
-@public("function method")
+@public("function method", out="expect")
 def nanquantile(
     self: Tensor,
     q: Tensor | float,
@@ -180,7 +180,7 @@ def _at(ordered: Tensor, ranks: Any) -> Tensor:
 # Differences and integrals
 
 
-@public("function method")
+@public("function method", out="cast")
 def diff(
     self: Tensor,
     n: int = 1,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import op
-from autograd_core.op.refusals import REFUSED, no_common_shape
+from autograd_core.op.refusals import no_common_shape, no_difference
 from autograd_core.ops.checks import check_implemented, check_same_dtype, promoted, scalar_name
 from autograd_core.ops.indices.index import index, index_put
 from autograd_core.ops.pointwise.elementwise import where
@@ -28,7 +28,7 @@ from autograd_core.tensor.dimensions import wrapped
 def dist(self, other, /, p=2.0):
     """Return the ``p``-norm of the difference."""
     if "b" in (self.dtype.kind, other.dtype.kind):
-        raise RuntimeError(REFUSED["sub" if self.dtype == other.dtype else "sub bool"])
+        raise no_difference((self, other))
     self, other = promoted(self, other)
     if self.dtype.kind != "f":
         raise RuntimeError(

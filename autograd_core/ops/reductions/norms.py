@@ -111,6 +111,7 @@ def cross(self, other, /, dim=-1):
     other=lambda g, self: g * self,
     linear=True,
     variants="function method",
+    out="expect",
 )
 def vdot(self, other, /):
     """Return the inner product of two vectors."""

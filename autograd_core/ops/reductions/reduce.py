@@ -230,14 +230,14 @@ def take_along(self, indices, /, dim, keepdim):
     return values if keepdim else np.squeeze(values, dim)
 
 
-@op(variants="function method")
+@op(variants="function method", out="expect")
 def argmax(self, /, dim=None, keepdim=False):
     """Return where the largest element is; in the flattened tensor without ``dim``."""
     _check_order("argmax", self)
     return np.argmax(self, axis=dim, keepdims=keepdim)
 
 
-@op(variants="function method")
+@op(variants="function method", out="expect")
 def argmin(self, /, dim=None, keepdim=False):
     """Return where the smallest element is; in the flattened tensor without ``dim``."""
     _check_order("argmin", self)

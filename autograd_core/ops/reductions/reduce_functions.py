@@ -10,6 +10,7 @@ from typing import Any
 from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype
 from autograd_core.op import public
+from autograd_core.op.out import OutKind, OutOption
 from autograd_core.op.public import NAMESPACES
 from autograd_core.ops.algebra.linalg import mm
 from autograd_core.ops.checks import check_one
@@ -31,12 +32,25 @@ def _dims(dim: Dim) -> int | tuple[int, ...] | None:
     return dim if dim is None or isinstance(dim, int) else tuple(dim)
 
 
+def _only_along_dims(kind: OutKind) -> OutOption:
+    return lambda dim=None, **_: kind if dim is not None else ""
+
+
+def _values_and_indices(dim: Any = None, **_: Any) -> OutKind:
+    return "expect" if isinstance(dim, int) else "cast"
+
+
+def _unless_unbiased(dim: Any = None, **_: Any) -> OutKind:
+    """Take no ``out`` in the old form of the call, ``var(unbiased)``."""
+    return "" if isinstance(dim, bool) else "cast"
+
+
 def _check_into(x: Tensor, kind: dtype | None) -> None:
     if kind is not None:
         check_gradient(kind, x)
 
 
-@public("function method")
+@public("function method", out=_only_along_dims("sum"))
 def sum(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -51,7 +65,7 @@ def _every(x: Tensor, dim: Dim) -> Any:
     return reduce.every(x._shape, _dims(dim))
 
 
-@public("function method")
+@public("function method", out="cast")
 def mean(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -71,7 +85,7 @@ def _no_mean(name: str, which: str, kind: dtype) -> RuntimeError:
     )
 
 
-@public("function method")
+@public("function method", out="cast")
 def nansum(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -80,7 +94,7 @@ def nansum(
     return statistics_ops.nansum(self, _dims(dim), keepdim, dtype)
 
 
-@public("function method")
+@public("function method", out="cast")
 def nanmean(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -96,7 +110,7 @@ def nanmean(
     return div(nansum(self, dim, keepdim, dtype=dtype), number)
 
 
-@public("function method")
+@public("function method", out=_only_along_dims("sum"))
 def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -107,21 +121,21 @@ def prod(
     return cumulative.prod_dim(self, dim, keepdim, dtype)
 
 
-@public("function method inplace_dtype")
+@public("function method inplace_dtype", out="sum")
 def cumsum(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Return running sums along ``dim``."""
     _check_into(self, dtype)
     return cumulative.cumsum(self, dim, dtype)
 
 
-@public("function method inplace_dtype")
+@public("function method inplace_dtype", out="sum")
 def cumprod(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Return running products along ``dim``."""
     _check_into(self, dtype)
     return cumulative.cumprod(self, dim, dtype)
 
 
-@public("function method")
+@public("function method", out=_values_and_indices)
 def max(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the largest element; with ``dim`` a pair of the largest along it and their indices;
     with another tensor the larger of two, elementwise."""
@@ -132,7 +146,7 @@ def max(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     return return_types.max(*reduce.max_dim(self, dim, keepdim))
 
 
-@public("function method")
+@public("function method", out=_values_and_indices)
 def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """Return the smallest element; with ``dim`` a pair of the smallest along it and their indices;
     with another tensor the smaller of two, elementwise."""
@@ -143,19 +157,19 @@ def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     return return_types.min(*reduce.min_dim(self, dim, keepdim))
 
 
-@public("function method")
+@public("function method", out="expect")
 def amax(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
     """Return the largest elements over some dimensions, or of all; equals share the gradient."""
     return statistics_ops.amax(self, _dims(dim), keepdim)
 
 
-@public("function method")
+@public("function method", out="expect")
 def amin(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
     """Return the smallest elements over some dimensions, or of all; equals share the gradient."""
     return statistics_ops.amin(self, _dims(dim), keepdim)
 
 
-@public("function method")
+@public("function method", out="expect")
 def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
     """Return the smallest and the largest elements along ``dim``, or of all."""
     if dim is not None:
@@ -175,7 +189,7 @@ def _spread(
     return _dims(dim), correction
 
 
-@public("function method")
+@public("function method", out=_unless_unbiased)
 def var(
     self: Tensor,
     dim: Any = None,
@@ -188,7 +202,7 @@ def var(
     return statistics_ops.var(self, *_spread(dim, unbiased, correction), keepdim)
 
 
-@public("function method")
+@public("function method", out=_unless_unbiased)
 def std(
     self: Tensor,
     dim: Any = None,
@@ -227,13 +241,13 @@ def std_mean(
     return statistics_ops.std_mean(self, *_spread(dim, unbiased, correction), keepdim)
 
 
-@public("function method", aliases="special.logsumexp")
+@public("function method", aliases="special.logsumexp", out="cast")
 def logsumexp(self: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     """Return ``log(sum(exp(self)))`` over ``dim``, without overflow."""
     return statistics_ops.logsumexp(self, _dims(dim), keepdim)
 
 
-@public("function method")
+@public("function method", out="expect")
 def norm(
     self: Tensor,
     p: float | str | None = "fro",
@@ -277,7 +291,7 @@ def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return distance.dist(self, other, p)
 
 
-@public("function method inplace")
+@public("function method inplace", out="expect")
 def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """Return ``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to
     it."""
@@ -287,7 +301,7 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
 # One element picked
 
 
-@public("function method")
+@public("function method", out=_only_along_dims("expect"))
 def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the lower of the middle elements; along ``dim`` with where it is."""
     if dim is None:
@@ -295,7 +309,7 @@ def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return return_types.median(*order_statistics.median_dim(self, dim, keepdim))
 
 
-@public("function method")
+@public("function method", out=_only_along_dims("expect"))
 def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the lower of the middle elements that are not NaN; along ``dim`` with where it is."""
     if dim is None:
@@ -303,13 +317,13 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
     return return_types.nanmedian(*order_statistics.nanmedian_dim(self, dim, keepdim))
 
 
-@public("function method")
+@public("function method", out="expect")
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
     """Return the most frequent element along ``dim``, and where it is."""
     return return_types.mode(*order_statistics.mode(self, dim, keepdim))
 
 
-@public("function method")
+@public("function method", out="expect")
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
     """Return the ``k``-th smallest element along ``dim``, and where it is."""
     return return_types.kthvalue(*order_statistics.kthvalue(self, k, dim, keepdim))

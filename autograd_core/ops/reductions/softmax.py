@@ -16,13 +16,13 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
 
-@public("function method", aliases="special.softmax")
+@public("function method", aliases="special.softmax", out="expect")
 def softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """Return positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
     return _softmax(self if dtype is None else to_dtype(self, dtype), dim)
 
 
-@public("function method", aliases="special.log_softmax")
+@public("function method", aliases="special.log_softmax", out="expect")
 def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """Return the logarithm of :func:`softmax`, without its underflow."""
     return _log_softmax(self if dtype is None else to_dtype(self, dtype), dim)

@@ -212,13 +212,13 @@ def _truth(result, x):
     return result.astype(np.uint8) if x.dtype == np.uint8 else result
 
 
-@op(variants="function method")
+@op(variants="function method", out="flag")
 def all(self, /, dim=None, keepdim=False):
     """Return whether all elements along ``dim`` are not 0; each by itself, if ``dim`` is empty."""
     return _truth(np.all(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
-@op(variants="function method")
+@op(variants="function method", out="flag")
 def any(self, /, dim=None, keepdim=False):
     """Return whether one of the elements along ``dim`` is not 0; each by itself, if ``dim`` is
     empty."""

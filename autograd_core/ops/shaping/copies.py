@@ -26,7 +26,7 @@ def _copying(view: Callable[..., Any], node: str = "", variants: str = "") -> Ca
     kernel.__name__ = kernel.__qualname__ = f"{entry.name}_copy"
     rules: dict[str, Any] = {edge: rule.function for edge, rule in entry.rules.items()}
     node = node or f"{entry.node_name}_copy"
-    return op(**rules, linear=True, node=node, variants=variants)(kernel)
+    return op(**rules, linear=True, node=node, variants=variants, out="expect")(kernel)
 
 
 alias_copy = _copying(index.alias, variants="function")

@@ -17,6 +17,7 @@ from autograd_core.tensor.dimensions import wrapped
     self=lambda g, diagonal: tril(g, diagonal),
     linear=True,
     variants="function method inplace",
+    out="expect",
 )
 def tril(self, /, diagonal=0):
     """Return the lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
@@ -28,6 +29,7 @@ def tril(self, /, diagonal=0):
     self=lambda g, diagonal: triu(g, diagonal),
     linear=True,
     variants="function method inplace",
+    out="expect",
 )
 def triu(self, /, diagonal=0):
     """Return the upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""

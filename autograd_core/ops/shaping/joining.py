@@ -19,6 +19,7 @@ from autograd_core.tensor.dimensions import wrapped
     linear=True,
     variants="function",
     aliases="concat concatenate",
+    out="join",
 )
 def cat(*tensors, dim=0):
     """Return tensors joined along an existing dimension."""
@@ -33,6 +34,7 @@ def cat(*tensors, dim=0):
     tensors=lambda g, dim: unbind(g, dim),
     linear=True,
     variants="function",
+    out="join",
 )
 def stack(*tensors, dim=0):
     """Return tensors of one shape joined along a new dimension."""

@@ -178,7 +178,7 @@ def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
     return start, start + length
 
 
-@public("function method")
+@public("function method", out="expect")
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return the diagonal of a matrix, or a matrix with a vector as its diagonal."""
     if self.ndim == 1:

@@ -93,7 +93,7 @@ def _copies(parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(clone(part) for part in parts)
 
 
-@public()
+@public(out="expect")
 def split_with_sizes_copy(
     self: Tensor, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -121,7 +121,7 @@ def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return _copies(chunk(self, chunks, dim))
 
 
-@public()
+@public(out="expect")
 def unbind_copy(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return copies of the slices along ``dim``."""
     return _copies(joined.unbind(self, dim))
@@ -168,26 +168,26 @@ def _three(x: Tensor) -> Tensor:
     return unsqueeze(x, -1) if x.ndim == 2 else x
 
 
-@public()
+@public(out="join")
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join along the second dimension; vectors end to end."""
     parts = atleast_1d(tuple(tensors))
     return cat(parts, dim=0 if parts[0].ndim == 1 else 1)
 
 
-@public(aliases="row_stack")
+@public(aliases="row_stack", out="join")
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join along the first dimension; vectors are rows."""
     return cat(atleast_2d(tuple(tensors)), dim=0)
 
 
-@public()
+@public(out="join")
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Join along the third dimension."""
     return cat(atleast_3d(tuple(tensors)), dim=2)
 
 
-@public()
+@public(out="join")
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Join side by side; vectors are columns."""
     return hstack([reshape(x, (x.numel(), 1)) if x.ndim <= 1 else x for x in tensors])

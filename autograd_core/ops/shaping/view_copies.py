@@ -11,7 +11,7 @@ from autograd_core.ops.shaping.shape_functions import check_memory, narrowed, wi
 from autograd_core.tensor import Tensor
 
 
-@public()
+@public(out="expect")
 def squeeze_copy(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Return a copy without all dimensions of size 1, or without those of ``dim`` that are."""
     if dim is None:
@@ -21,13 +21,13 @@ def squeeze_copy(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor
     return copies.squeeze_dims_copy(self, tuple(dim))
 
 
-@public("function method")
+@public("function method", out="expect")
 def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a copy of ``length`` slices of dimension ``dim`` from ``start`` on."""
     return copies.slice_copy(self, dim, *narrowed(self, dim, start, length), 1)
 
 
-@public()
+@public(out="expect")
 def as_strided_copy(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
@@ -36,19 +36,19 @@ def as_strided_copy(
     return copies.as_strided_copy(self, tuple(size), tuple(stride), within(self, storage_offset))
 
 
-@public()
+@public(out="expect")
 def expand_copy(self: Tensor, size: Sequence[int]) -> Tensor:
     """Return a copy with dimensions of size 1 stretched."""
     return copies.expand_copy(self, tuple(size))
 
 
-@public()
+@public(out="expect")
 def permute_copy(self: Tensor, dims: Sequence[int]) -> Tensor:
     """Return a copy with all dimensions in a new order."""
     return copies.permute_copy(self, tuple(dims))
 
 
-@public()
+@public(out="expect")
 def view_copy(self: Tensor, size: Sequence[int]) -> Tensor:
     """Return a copy under another shape."""
     return copies.view_copy(self, tuple(size))
@@ -89,7 +89,7 @@ def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     return rearrange.select_scatter(self, src, dim, index)
 
 
-@public("function method")
+@public("function method", out="expect")
 def slice_scatter(
     self: Tensor,
     src: Tensor,
