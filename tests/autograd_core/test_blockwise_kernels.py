@@ -12,6 +12,18 @@ import autograd_core as torch
 from autograd_core.nn import functional as F
 from autograd_core.op import OPS
 from autograd_core.op.blocks import in_blocks
+from autograd_core.ops.networks.convolution import (
+    _convolved,
+    _input_gradient,
+    _weight_gradient,
+)
+from autograd_core.ops.networks.row_convolution import (
+    by_rows,
+    goes_by_rows,
+    input_gradient_by_rows,
+    weight_gradient_by_rows,
+)
+from autograd_core.ops.networks.windows import Windows
 
 IN_BLOCKS = (
     F.elu, F.celu, F.gelu, F.silu, F.mish, F.softplus, F.logsigmoid, F.hardsigmoid, F.hardswish,
@@ -97,3 +109,28 @@ def test_a_rule_in_blocks_gives_the_bits_of_the_rule(name: str, edge: str) -> No
     with np.errstate(all="ignore"):
         whole = rule.function(*arrays)
         assert in_blocks(rule.function)(*arrays).tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "padding", "dilation", "groups"),
+    [((3, 3), (1, 1), (1, 1), 1), ((3, 2), (2, 0), (2, 1), 2), ((1, 3), (0, 3), (1, 2), 1)],
+)
+def test_pictures_by_rows_are_convolved_as_by_columns(
+    kernel: tuple[int, int], padding: tuple[int, int], dilation: tuple[int, int], groups: int
+) -> None:
+    rng = np.random.default_rng(0)
+    windows = Windows(kernel, (1, 1), padding, dilation)
+    x, weight = (
+        rng.standard_normal((5, 32, 13, 12)),
+        rng.standard_normal((34, 32 // groups, *kernel)),
+    )
+    bias, x.flags.writeable = rng.standard_normal(34), False
+    assert goes_by_rows(x, weight, windows, groups)
+    result = by_rows(x, weight, bias, windows, groups)
+    np.testing.assert_allclose(result, _convolved(x, weight, bias, windows, groups))
+    g = rng.standard_normal(result.shape)
+    found = input_gradient_by_rows(g, weight, x.shape, windows, groups)
+    np.testing.assert_allclose(found, _input_gradient(g, weight, x.shape, windows, groups))
+    found = weight_gradient_by_rows(g, x, weight.shape, windows, groups)
+    expected = _weight_gradient(g, x, weight.shape, windows, groups)
+    np.testing.assert_allclose(found, expected, atol=1e-11)

@@ -2,6 +2,7 @@
 
 The output and the gradients of image and weight are each bilinear in what they are made of,
 and the derivatives of each are the other two: three entries, closed under differentiation.
+Pictures go by :mod:`~autograd_core.ops.networks.row_convolution` where that is faster.
 Inside, images lie as (C, ..., N), so that copying patches copies long runs of memory; where the
 columns are few, as for the channels of a photograph, it costs more to turn images round than it
 gains, and they stay (N, C, ...), with a product each.
@@ -16,6 +17,12 @@ import numpy as np
 
 from autograd_core.op import op
 from autograd_core.ops.checks import c_name, check_castable, check_same_dtype, scalar_name
+from autograd_core.ops.networks.row_convolution import (
+    by_rows,
+    goes_by_rows,
+    input_gradient_by_rows,
+    weight_gradient_by_rows,
+)
 from autograd_core.ops.networks.windows import Windows
 from autograd_core.ops.reductions.reduce import sum_dim
 
@@ -39,6 +46,8 @@ def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(),
     windows = Windows(weight.shape[2:], stride, padding, dilation)
     _check_dtypes(input, weight, bias)
     _check(input, weight, bias, groups)
+    if goes_by_rows(input, weight, windows, groups):
+        return by_rows(input, weight, bias, windows, groups)
     parts = _parts(input.shape, weight.shape, windows)
     if not parts:
         return _convolved(input, weight, bias, windows, groups)
@@ -76,6 +85,9 @@ def _convolved(input: Any, weight: Any, bias: Any, windows: Windows, groups: int
 def convolution_input(grad_output, weight, /, shape, stride, padding, dilation, groups):
     """Return the gradient, of ``shape``, of the images that :func:`convolution` was given."""
     windows = Windows(weight.shape[2:], stride, padding, dilation)
+    found = input_gradient_by_rows(grad_output, weight, shape, windows, groups)
+    if found is not None:
+        return found
     parts = _parts(shape, weight.shape, windows)
     if not parts:
         return _input_gradient(grad_output, weight, shape, windows, groups)
@@ -114,7 +126,9 @@ def _input_gradient(
 def convolution_weight(grad_output, input, /, shape, stride, padding, dilation, groups):
     """Return the gradient, of ``shape``, of the kernels that :func:`convolution` was given."""
     windows = Windows(shape[2:], stride, padding, dilation)
-    result: Any = None
+    result = weight_gradient_by_rows(grad_output, input, shape, windows, groups)
+    if result is not None:
+        return result
     for part in _parts(input.shape, shape, windows) or [slice(None)]:
         found = _weight_gradient(grad_output[part], input[part], shape, windows, groups)
         result = found if result is None else np.add(result, found, out=result)
