@@ -66,6 +66,7 @@ class Node:
     all_edges: tuple[Edge, ...]  # of a node whose kind is GENERAL
     # (shape, dtype) per edge where a gradient must still be reduced to its input's, or None
     to: tuple[Any, ...] | None = None
+    inplace_node: ClassVar[str] = ""  # the name in PyTorch of the in-place form, if it has its own
     runs_undefined: ClassVar[bool] = False  # whether it runs although no gradient arrived
     hooks: NodeHooks | None
     sequence_nr: int

@@ -57,6 +57,7 @@ _OPTIONS: Final = frozenset(
         "holds",
         "keeps",
         "node",
+        "inplace_node",
         "second",
         "of",
         "variants",
@@ -92,6 +93,7 @@ def pointwise(
     bools: BoolsOption = "",
     linear: bool = False,
     node: str = "",
+    inplace_node: str = "",
     of: str = "",
     variants: str = "",
     aliases: str = "",
@@ -115,6 +117,7 @@ def pointwise(
             operands that makes the error, of one that refuses any bool among them.
         linear: whether it is linear in each input taken alone.
         node: the node's name, where it is not PyTorch's usual spelling of the op's.
+        inplace_node: the same of the in-place form, where PyTorch counts it as another.
         of: the public function that this is an overload of.
         variants: the forms in which users call it: "function method inplace" (see ``op.public``).
         aliases: its other names: "absolute", "special.expit".
@@ -134,6 +137,7 @@ def pointwise(
             attributes,
             rules,
             node=node,
+            inplace_node=inplace_node,
             of=of,
             variants=variants,
             aliases=aliases,
@@ -166,6 +170,7 @@ def op(
     symmetric: bool | str = False,
     normalized: bool = False,
     node: str = "",
+    inplace_node: str = "",
     of: str = "",
     variants: str = "",
     aliases: str = "",
@@ -209,6 +214,7 @@ def op(
             attributes,
             rules,
             node=node,
+            inplace_node=inplace_node,
             of=of,
             variants=variants,
             aliases=aliases,
@@ -240,6 +246,7 @@ def _declare(
     rules: dict[str, Callable[..., Any]],
     *,
     node: str,
+    inplace_node: str,
     of: str,
     variants: str,
     aliases: str,
@@ -294,6 +301,7 @@ def _declare(
         broadcasts=frozenset(broadcasts.split()),
         function=function,
         second=second,
+        inplace_node=inplace_node,
         holds=frozenset(holds.split()),
         symmetric=symmetric,
         normalized=normalized,

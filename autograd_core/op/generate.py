@@ -123,6 +123,7 @@ def _node_class(op: Op) -> type[Node]:
         "kind": kind,
         "op": op,
         "__module__": __name__,
+        "inplace_node": op.inplace_node,
         "ported": op.materializes,
         "backward": _first_backward,
         "backward_graph": differentiate,

@@ -123,6 +123,7 @@ class Op:
     broadcasts: frozenset[str]
     function: Callable[..., Any]
     second: Second | None = None
+    inplace_node: str = ""
     floats: str = ""
     numbers: str = ""
     integers: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,6 @@ from autograd_core.autograd.memory import make_writeable
 from autograd_core.autograd.saved import Since
 from autograd_core.autograd.version import INFERENCE, check_changeable
 from autograd_core.dtype import dtype
-from autograd_core.op.node_names import RENAMED_IN_PLACE, renamed
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.views import (
     check_change,
@@ -55,9 +55,9 @@ def inplace(
         node: Any = result.edge
         if node is not None:
             check_view(self)
-            kind: Any = type(node)
-            if kind.__name__ in RENAMED_IN_PLACE:
-                node.__class__ = renamed(kind)
+            if node.inplace_node:
+                kind: Any = type(node)
+                node.__class__ = inplace_class(kind)
             _settle(self, before, node)
         make_writeable(self.array)
         self.bump()
@@ -123,6 +123,19 @@ def _written(ufunc: Any, x: Tensor, y: Any, alpha: Any = 1, **others: Any) -> bo
     if getattr(x, "_views", None):
         regenerate_views(x)
     return True
+
+
+@cache
+def inplace_class(node_class: type[Any]) -> type[Any]:
+    """Return the class of an op's nodes under the name that PyTorch gives to those of its in-place
+    form."""
+    name = node_class.inplace_node
+    body = {
+        "__slots__": (),
+        "__module__": node_class.__module__,
+        "name": lambda self: name,
+    }
+    return type(name, (node_class,), body)
 
 
 _numbers: dict[tuple[float, dtype], Any] = {}

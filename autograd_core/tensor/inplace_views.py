@@ -14,8 +14,8 @@ from autograd_core.autograd.grad_mode import (
     leave_mode,
     undo_log,
 )
-from autograd_core.op.node_names import renamed
 from autograd_core.tensor import Tensor, View
+from autograd_core.tensor.inplace import inplace_class
 from autograd_core.tensor.views import (
     check_change,
     live_views,
@@ -50,8 +50,9 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
             self.edge.array = result.array
         elif result.edge is not None and builds_graph():
             node: Any = result.edge
-            made: Any = type(node)
-            node.__class__ = renamed(made)
+            if node.inplace_node:
+                kind: Any = type(node)
+                node.__class__ = inplace_class(kind)
             self.edge = node
         if self.view_of is None and self.edge is not None:
             for view in views:

@@ -24,6 +24,7 @@ def copy(self, other):
 
 @pointwise(
     self=lambda g: zeros_of(g),
+    inplace_node="FillBackward2",
 )
 def fill(self, *, value):
     """Return ``value`` in every place of ``self``."""

@@ -30,6 +30,7 @@ from autograd_core.tensor.dimensions import wrapped
     self=lambda g, self, alpha, scale, input_scale: where(
         self <= 0, g * (scale * alpha * input_scale * exp(_negative(self) * input_scale)), g * scale
     ),
+    inplace_node="EluBackward1",
 )
 @in_blocks
 def elu(self, *, alpha=1.0, scale=1.0, input_scale=1.0):
@@ -42,6 +43,7 @@ def elu(self, *, alpha=1.0, scale=1.0, input_scale=1.0):
 @pointwise(
     floats="elu_cpu",
     self=lambda g, self, alpha: where(self <= 0, g * exp(_negative(self) / alpha), g),
+    inplace_node="CeluBackward1",
 )
 @in_blocks
 def celu(self, *, alpha=1.0):
@@ -217,6 +219,7 @@ def log_sigmoid(self):
     floats="leaky_relu_cpu",
     self=lambda g, self, negative_slope: where(self > 0, g, g * negative_slope),
     second=Second("LeakyReluBackwardBackward0"),
+    inplace_node="LeakyReluBackward1",
 )
 @in_blocks
 def leaky_relu(self, *, negative_slope=0.01):
@@ -327,6 +330,7 @@ def softshrink(self, *, lambd=0.5):
     of="threshold",
     self=lambda g, self, threshold: where(self <= threshold, 0, g),
     second=Second("ThresholdBackwardBackward0"),
+    inplace_node="ThresholdBackward1",
 )
 def threshold_(self, *, threshold, value):
     """Return ``self`` where it is above ``threshold``, else ``value``."""

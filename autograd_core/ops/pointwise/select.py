@@ -176,6 +176,7 @@ def addcdiv(self, tensor1, tensor2, *, value=1):
     keeps="value",
     self=lambda g: zeros_of(g),
     value=lambda g: g,
+    inplace_node="FillBackward3",
 )
 def fill_tensor(self, value):
     """Return the one value of ``value`` in every place of ``self``."""

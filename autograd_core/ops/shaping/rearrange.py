@@ -169,6 +169,7 @@ def unfold_backward(grad_in, /, shape, dim, size, step):
     linear=True,
     of="squeeze",
     node="SqueezeBackward2",
+    inplace_node="SqueezeBackward5",
 )
 def squeeze_dims(self, /, dims):
     """Return those of some dimensions dropped whose size is 1."""
@@ -229,6 +230,7 @@ def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
     ),
     view=True,
     linear=True,
+    inplace_node="AsStridedBackward1",
 )
 def as_strided(self, /, size, stride, storage_offset=None):
     """Return the memory of ``self``, read in steps of ``stride`` elements."""

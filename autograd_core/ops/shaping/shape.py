@@ -107,6 +107,7 @@ def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]
     view=True,
     linear=True,
     variants="function method inplace_view",
+    inplace_node="TransposeBackward1",
 )
 def transpose(self, /, dim0, dim1):
     """Return two dimensions exchanged."""
@@ -122,6 +123,7 @@ def transpose(self, /, dim0, dim1):
     view=True,
     linear=True,
     variants="function method inplace_view",
+    inplace_node="TBackward1",
 )
 def t(self, /):
     """Return a matrix transposed."""
@@ -225,6 +227,7 @@ def sum_to(self, /, shape):
     self=lambda g, dim: squeeze_dim(g, dim),
     view=True,
     linear=True,
+    inplace_node="UnsqueezeBackward1",
 )
 def unsqueeze(self, /, dim):
     """Return a new dimension of size 1 at ``dim``."""
@@ -237,6 +240,7 @@ def unsqueeze(self, /, dim):
     linear=True,
     of="squeeze",
     node="SqueezeBackward1",
+    inplace_node="SqueezeBackward4",
 )
 def squeeze_dim(self, /, dim):
     """Dimension ``dim`` dropped if its size is 1."""
@@ -263,6 +267,7 @@ def squeeze_result(self, /, dim):
     linear=True,
     of="squeeze",
     node="SqueezeBackward0",
+    inplace_node="SqueezeBackward3",
 )
 def squeeze_all(self, /):
     """Return all dimensions of size 1 dropped."""
