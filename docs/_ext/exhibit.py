@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 _VIEWS = {
     "forward": "Forward",
     "backward": "Backward",
-    "both": "Both, with what is saved between them",
+    "both": "Both, with the saved tensors between them",
 }
 
 

@@ -1,6 +1,6 @@
 """Scaled dot-product attention, written out: three projections, a softmax, and a weighted sum.
 
-``x`` is used three times, so three gradients meet at it.
+``x`` is used three times, so its gradient is the sum of three contributions.
 """
 
 import autograd_core as torch

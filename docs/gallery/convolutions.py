@@ -1,6 +1,6 @@
 """A convolutional network: two convolutions with pooling, then a linear layer.
 
-Pooling saves where each maximum was, and sends the gradient there and nowhere else.
+Pooling saves the index of each maximum, and sends the gradient only there.
 """
 
 import autograd_core as torch

@@ -1,6 +1,6 @@
-"""A function with a backward of its own: soft thresholding, as sparse coding uses it.
+"""A custom ``Function`` with its own backward: soft thresholding, as used in sparse coding.
 
-It is one node, with the name of the class, and saves what its ``forward`` asked it to.
+It is one node with the name of the class, and saves what its ``forward`` passed to the context.
 """
 
 import autograd_core as torch

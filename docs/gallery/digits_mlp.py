@@ -1,6 +1,6 @@
 """A classifier of handwritten digits: 64 pixels, one hidden layer of 48 units, 10 classes.
 
-Parameters stand inside the box that uses them; arrows carry shapes.
+Each parameter is a row in the box that uses it. Lines are labelled with shapes.
 """
 
 import autograd_core as torch

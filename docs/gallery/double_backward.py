@@ -1,7 +1,7 @@
-"""A penalty on a gradient: the slope of ``y`` is made a part of the loss.
+"""A gradient penalty: the slope of ``y`` is part of the loss.
 
-With ``create_graph=True`` the first backward pass leaves a graph of its own, through which the
-second one runs.
+With ``create_graph=True``, the first backward pass builds a graph of its own. The second backward
+pass runs through that graph.
 """
 
 import autograd_core as torch

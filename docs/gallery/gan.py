@@ -1,7 +1,7 @@
-"""The discriminator of a GAN sees real points and made-up ones, with the same weights.
+"""The discriminator of a GAN judges real and generated points with the same weights.
 
-Both uses send a gradient to each weight. The generator is in the graph, too; to train the
-discriminator alone, what it made would be detached.
+Both uses contribute to the gradient of each weight. The generator is in the graph, too; to train
+the discriminator alone, you would detach the generated points.
 """
 
 import autograd_core as torch

@@ -1,7 +1,7 @@
 """One row of a matrix is changed in place, through a view.
 
-The base gets a new node, ``CopySlices``: the gradient of the row goes through the multiplication,
-that of the rest goes round it.
+The base gets a new node, ``CopySlices``. The gradient of the row passes through the
+multiplication; the gradient of the other rows bypasses it.
 """
 
 import autograd_core as torch

@@ -1,7 +1,7 @@
-"""An LSTM over twenty steps of time. The loop is rolled up: first rounds and the last are drawn.
+"""An LSTM over twenty time steps. The loop is folded: only the first and last rounds are drawn.
 
-Each step sends the gradient on to the step before it, by two ways: the hidden state, and the cell,
-along which it is multiplied by nothing but the forget gate.
+The gradient flows to the previous step along two paths: the hidden state, and the cell state, where
+only the forget gate multiplies it.
 """
 
 import autograd_core as torch

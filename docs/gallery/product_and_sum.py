@@ -1,6 +1,6 @@
-"""One multiplication and one addition: the smallest graph that has two kinds of nodes.
+"""One multiplication and one addition: the smallest graph with two kinds of nodes.
 
-The gradient of a sum goes on to both sides unchanged; that of a product is multiplied by the
+An addition passes the gradient to both inputs unchanged. A multiplication multiplies it by the
 other factor, which is why ``a`` and ``b`` are saved.
 """
 

@@ -1,7 +1,7 @@
-"""A residual block: what comes in is added to what comes out.
+"""A residual block: its input is added to its output.
 
-The gradient takes both ways, and the two meet again before the block. The way round the layers has
-no factor in it, which is why networks of a hundred such blocks can be trained.
+The gradient flows along both branches, and the two contributions meet before the block. The skip
+connection has no factor, which is why networks with a hundred such blocks can be trained.
 """
 
 import autograd_core as torch

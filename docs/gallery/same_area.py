@@ -1,6 +1,6 @@
-"""The side of a square that has the area of a rectangle.
+"""The side of a square with the same area as a rectangle.
 
-The square root saves its own result, the multiplication both factors: what their derivatives need.
+Each operation saves what its derivative needs: the square root its result, the product its factors.
 """
 
 import autograd_core as torch

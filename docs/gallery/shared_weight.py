@@ -1,6 +1,6 @@
 """One weight, used at each of four time steps: state ← weight · state + input.
 
-Its gradient is a sum of four contributions, the last use first: 5 + 6 + 4 + 8 = 23.
+Its gradient is the sum of four contributions, starting with the last use: 5 + 6 + 4 + 8 = 23.
 """
 
 import autograd_core as torch

@@ -1,7 +1,7 @@
-"""How high a ball is that was thrown straight up: speed · time − 5 · time².
+"""The height of a ball thrown straight up: speed · time − 5 · time².
 
-``time`` is used twice, so two gradients meet at it. Their sum, speed − 10 · time = 10, is how fast
-the ball still rises.
+``time`` is used twice, so its gradient is the sum of two contributions. That sum,
+speed − 10 · time = 10, is the current speed of the ball.
 """
 
 import autograd_core as torch

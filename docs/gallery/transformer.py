@@ -1,6 +1,6 @@
-"""A language model of forty-eight transformer layers: some three thousand nodes.
+"""A language model of forty-eight transformer layers, with about three thousand nodes.
 
-The layers are alike, and so they are drawn once, with a number.
+The layers have the same structure, so the picture shows them once, with a count.
 """
 
 import autograd_core as torch
