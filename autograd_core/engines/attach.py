@@ -5,6 +5,7 @@ This imports nothing of torch itself.
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from autograd_core.dag.collector import collector_paused
 from autograd_core.engines import too_old
 from autograd_core.own_files import imported_pytorch
 
@@ -42,7 +44,11 @@ class _AfterTorch(MetaPathFinder):
 
         def exec_module(module: ModuleType) -> None:
             loader.exec_module = load
-            load(module)
+            with collector_paused():
+                load(module)
+            # What torch has made by now lives until the process ends.  Unfrozen, it is looked
+            # through again and again, last of all when Python ends, for a third of a second.
+            gc.freeze()
             if imported_pytorch() is module:
                 self._then()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_core.dag.statistics import _of_any, pooled, statistics
+from autograd_core.dag.statistics import _of_any, pooled, statistics, statistics_of_parts
 
 ELEMENTS = st.one_of(
     st.floats(-1e200, 1e200), st.sampled_from([0.0, 1e-200, math.nan, math.inf, -math.inf])
@@ -24,6 +24,20 @@ def test_statistics_of_parts_are_those_of_the_whole(parts: list[list[float]]) ->
     found = pooled([statistics(np.array([*part])) for part in [*parts, [0.0, 0.0]]])
     assert found._replace(rms=0) == whole._replace(rms=0)
     assert found.rms == pytest.approx(whole.rms, rel=1e-12)
+
+
+@given(TENSORS)
+def test_statistics_of_parts_that_lie_together_are_those_of_each(parts: list[list[float]]) -> None:
+    together = statistics_of_parts(np.concatenate(parts), [len(part) for part in parts])
+    for part, found in zip(parts, together, strict=True):
+        expected = statistics(np.array(part))
+        extreme = max(abs(expected.minimum), abs(expected.maximum))
+        if expected.trouble or not (1e-150 < extreme < 1e150 or extreme == 0):
+            assert found is None
+        else:
+            assert found is not None
+            assert found._replace(rms=0) == expected._replace(rms=0)
+            assert found.rms == pytest.approx(expected.rms, rel=1e-12)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool"])

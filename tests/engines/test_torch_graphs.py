@@ -206,6 +206,25 @@ def test_with_values_the_forward_half_is_complete() -> None:
     assert sources == {"mul", "zeros"}
 
 
+def test_tensors_that_are_described_together_are_described_as_each_alone() -> None:
+    odd = torch.tensor([1.0, float("nan"), float("-inf")])
+    whole = torch.randn(300, 5, dtype=torch.float64)
+    tensors = [
+        torch.zeros(3), odd, whole[:, 1], whole.t(), torch.ones(()).expand(4, 2), torch.randn(1),
+        torch.randn(5000), torch.ones(0), torch.ones(3, dtype=torch.bfloat16), torch.arange(4),
+        torch.ones(2, dtype=torch.complex64).conj().imag, torch.eye(3).to_sparse(), None,
+        torch.full((2,), 1e200, dtype=torch.float64), torch.ones(2, device="meta"),
+        *torch.randn(100, 1000),
+    ]  # fmt: skip
+    for one, found in zip(tensors, engine.describe_all(tensors), strict=True):
+        expected = None if one is None else engine.describe(one)
+        if expected is None or found is None:
+            assert found is expected
+            continue
+        assert str(found._replace(rms=0)) == str(expected._replace(rms=0))  # NaN is not equal
+        assert found.rms == pytest.approx(expected.rms, rel=1e-12, nan_ok=True)
+
+
 def test_a_number_in_the_arithmetic_is_shown() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     graph = capture((0.5 * x).sum(), names={"x": x})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from autograd_core.autograd.node import LEAF
@@ -29,13 +29,12 @@ HookChanges = Mapping[int, Mapping[HookPlace, HookChange]]
 def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) -> None:
     """Describe the gradients of ``steps``, on their nodes and edges."""
     by_index = {step.index: step for step in steps}
-    known: dict[int, Statistics | None] = {}  # what leaves a node mostly arrives as it is
+    shown = {id(each): each for step in by_index.values() for each in _shown(step)}
+    # what leaves a node mostly arrives as it is, and is described once
+    known = dict(zip(shown, engine.all_statistics(list(shown.values())), strict=True))
 
     def describe(gradient: Any) -> Statistics | None:
-        key = id(gradient)
-        if key not in known:
-            known[key] = engine.statistics(gradient)
-        return known[key]
+        return known[id(gradient)]
 
     for number, step in by_index.items():
         leaf = step.node.kind == LEAF
@@ -60,11 +59,20 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
     ):
         if (sender := by_index.get(source)) is not None:
             gradient = sender.deliveries[output_nr].gradient
-            sent = known[id(gradient)] if id(gradient) in known else describe(gradient)
+            sent = describe(gradient)
             if sent is None:
                 build.edge_undefined.add(edge)
             else:
                 build.edge_statistics[edge] = sent
+
+
+def _shown(step: Step) -> Iterator[Any]:
+    """List the gradients of a step."""
+    yield step.hooked[0]
+    yield step.before
+    yield step.after
+    for each in step.deliveries:
+        yield each.gradient
 
 
 def add_hooks(build: GraphBuilder, changes: HookChanges) -> None:

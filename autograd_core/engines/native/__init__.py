@@ -70,6 +70,9 @@ class NativeEngine:
     def statistics(self, gradient: Any) -> Statistics | None:
         return None if gradient is None else statistics(_array(gradient))
 
+    def all_statistics(self, gradients: Sequence[Any]) -> list[Statistics | None]:
+        return list(map(self.statistics, gradients))
+
     def scalar_statistics(self, tensor: Any) -> Statistics | None:
         return statistics(tensor.array) if tensor.array.size == 1 else None
 

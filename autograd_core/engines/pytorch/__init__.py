@@ -23,7 +23,13 @@ from autograd_core.engines.pytorch.order import TorchPlan, plan_of
 from autograd_core.engines.pytorch.origins import Origins, current
 from autograd_core.engines.pytorch.stepping.driver import TorchDriver
 from autograd_core.engines.pytorch.stepping.kept_run import KeptRun, kept_run
-from autograd_core.engines.pytorch.tensors import SeenTensor, array_of, describe, extent_of
+from autograd_core.engines.pytorch.tensors import (
+    SeenTensor,
+    array_of,
+    describe,
+    describe_all,
+    extent_of,
+)
 
 T = TypeVar("T")
 
@@ -72,6 +78,9 @@ class PyTorchEngine:
 
     def statistics(self, gradient: Any) -> Statistics | None:
         return describe(gradient) if isinstance(gradient, torch.Tensor) else None
+
+    def all_statistics(self, gradients: Sequence[Any]) -> list[Statistics | None]:
+        return describe_all(gradients)
 
     def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
         origin = tensor.origin
