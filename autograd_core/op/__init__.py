@@ -9,8 +9,18 @@ two functions, ``public`` gives those to users under their names and with PyTorc
 
 from autograd_core.op.entry import op, pointwise
 from autograd_core.op.public import public
-from autograd_core.op.record import OPS, Op, Second
+from autograd_core.op.record import OPS, Op, Second, computed_by
 from autograd_core.tensor.inplace import inplace
 from autograd_core.tensor.inplace_views import inplace_view
 
-__all__ = ["OPS", "Op", "Second", "inplace", "inplace_view", "op", "pointwise", "public"]
+__all__ = [
+    "OPS",
+    "Op",
+    "Second",
+    "computed_by",
+    "inplace",
+    "inplace_view",
+    "op",
+    "pointwise",
+    "public",
+]

@@ -49,6 +49,8 @@ def _apply(op: Op, edge: str) -> list[str]:
     rule = op.rules[edge]
     arguments = _arguments(op, rule.names)
     lines = [f"g_{edge} = rule_{edge}({arguments})"]
+    if rule.on_arrays is not rule.function:
+        return lines
     if in_float32(op, edge) is not None:
         lines = [  # for what is no array, but a scalar of NumPy, numbers are the fastest
             "if type(g) is ndarray and node.output_dtype is float32:",

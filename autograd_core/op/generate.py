@@ -19,7 +19,7 @@ from autograd_core.op.blocks import LARGE, in_blocks
 from autograd_core.op.call_text import call_text
 from autograd_core.op.generic import NAMESPACE, SavedNode
 from autograd_core.op.inspect import saved_attributes
-from autograd_core.op.literals import in_float32
+from autograd_core.op.literals import as_passes, in_float32
 from autograd_core.op.record import REQUIRED, Op
 from autograd_core.op.variadic import variadic_call
 
@@ -80,8 +80,9 @@ def _first_backward(node: Any, g: Any, keep: bool) -> Any:
     op = node.op
     namespace = dict(_namespace(op), float32=float32, LARGE=LARGE)
     for edge, rule in op.rules.items():
+        namespace[f"rule_{edge}"] = rule.on_arrays
         namespace[f"rule_{edge}_in_float32"] = in_float32(op, edge)
-        namespace[f"rule_{edge}_in_blocks"] = in_blocks(rule.function)
+        namespace[f"rule_{edge}_in_blocks"] = as_passes(op, edge) or in_blocks(rule.function)
     exec(_code(backward_text(op), "backward"), namespace)
     op.node_class.backward = namespace["backward"]
     return node.backward(g, keep)

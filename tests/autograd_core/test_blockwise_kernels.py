@@ -12,6 +12,7 @@ import autograd_core as torch
 from autograd_core.nn import functional as F
 from autograd_core.op import OPS
 from autograd_core.op.blocks import in_blocks
+from autograd_core.op.literals import as_passes
 from autograd_core.ops.networks.convolution import (
     _convolved,
     _input_gradient,
@@ -27,7 +28,7 @@ from autograd_core.ops.networks.windows import Windows
 
 IN_BLOCKS = (
     F.elu, F.celu, F.gelu, F.silu, F.mish, F.softplus, F.logsigmoid, F.hardsigmoid, F.hardswish,
-    F.sigmoid,
+    F.sigmoid, F.leaky_relu, F.tanh,
 )  # fmt: skip
 
 
@@ -109,6 +110,8 @@ def test_a_rule_in_blocks_gives_the_bits_of_the_rule(name: str, edge: str) -> No
     with np.errstate(all="ignore"):
         whole = rule.function(*arrays)
         assert in_blocks(rule.function)(*arrays).tobytes() == whole.tobytes()
+        twin = as_passes(op, edge)
+        assert twin is None or twin(*arrays).tobytes() == whole.tobytes()
 
 
 @pytest.mark.parametrize(

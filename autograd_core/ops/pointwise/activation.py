@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from autograd_core.op import Second, op, pointwise
-from autograd_core.op.blocks import in_blocks
+from autograd_core.op import Second, computed_by, op, pointwise
+from autograd_core.op.blocks import in_blocks, in_passes, numbers
 from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.indices.index import slice_
 from autograd_core.ops.pointwise.elementwise import (
     chosen,
     exp,
-    logistic,
+    logistic_passes,
     sigmoid,
     tanh,
     where,
     within,
 )
-from autograd_core.ops.pointwise.normal import ndtr, ndtr_beside
+from autograd_core.ops.pointwise.normal import ndtr, normal_bend
 from autograd_core.ops.shaping.joining import cat
 from autograd_core.tensor.dimensions import wrapped
 
@@ -56,14 +56,17 @@ def _negative(x: Any) -> Any:
     return where(x < 0, x, 0)
 
 
-_ROOT, _CUBE = math.sqrt(2 / math.pi), 0.044715
+_ROOT: Final = math.sqrt(2 / math.pi)
+_CUBE: Final = 0.044715
 
 
 @pointwise(
     floats="GeluKernelImpl",
-    self=lambda g, self, approximate: g * gelu_slope(self, approximate),
+    self=computed_by(
+        lambda g, self, approximate: _gelu_gradient(g, self, approximate),
+        lambda g, self, approximate: g * gelu_slope(self, approximate),
+    ),
 )
-@in_blocks
 def gelu(self, *, approximate="none"):
     """Return ``self`` times the normal distribution function of ``self``; ``approximate="tanh"``
     for the approximation of that by the hyperbolic tangent."""
@@ -71,62 +74,87 @@ def gelu(self, *, approximate="none"):
         return _gelu_by_tanh(self)
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return self * ndtr_beside(self)
+    return _gelu(self) if _bends(self) else self * ndtr(self)
 
 
-# In place, as half of the time of so many passes goes into memory for what they leave behind.
+def _bends(x: Any) -> bool:
+    """Return whether the hyperbolic tangent stands in for SciPy's function of ``x``."""
+    return x.dtype == np.float32 and x.ndim
 
 
-def _bent(x: Any, square: Any) -> Any:
-    """Return ``tanh(_ROOT * (x + _CUBE * x**3))``, given ``x**2``."""
-    bent = square * _CUBE
-    bent += 1
-    bent *= x
-    bent *= _ROOT
-    return np.tanh(bent)
+@in_passes(1)
+def _gelu(out, square, x):
+    normal_bend(out, square, x)
+    one, half = numbers(x.dtype, 1, 0.5)
+    out += one
+    out *= half
+    out *= x
 
 
-def _gelu_by_tanh(x: Any) -> Any:
-    share = _bent(x, x * x)
-    share += 1
-    share *= x
-    share *= 0.5
-    return share
+@in_passes(1)
+def _gelu_by_tanh(out, square, x):
+    one, half = numbers(x.dtype, 1, 0.5)
+    np.multiply(x, x, square)
+    _bend(out, square, x)
+    out += one
+    out *= half
+    out *= x
 
 
-def _slope_by_tanh(x: Any) -> Any:
-    square = x * x
-    bent = _bent(x, square)
-    slope = 1 - bent * bent
-    square *= 3 * _CUBE
-    square += 1
-    slope *= square
-    slope *= x
-    slope *= _ROOT
-    slope += bent
-    slope += 1
-    slope *= 0.5
-    return slope
+def _bend(out, square, x):
+    """Compute ``tanh(_ROOT * (x + _CUBE * x**3))``, given ``x**2``."""
+    one, root, cube = numbers(x.dtype, 1, _ROOT, _CUBE)
+    np.multiply(square, cube, out)
+    out += one
+    out *= root
+    out *= x
+    np.tanh(out, out)
 
 
-def _slope_by_cdf(x: Any) -> Any:
-    slope = x * x
-    slope *= -0.5
-    slope = np.exp(slope)
-    slope *= x
-    slope /= math.sqrt(2 * math.pi)
-    slope += ndtr_beside(x)
-    return slope
+@in_passes(2)
+def _gelu_backward(out, bent, square, x, g):
+    """Compute ``g * ((1 + bent) / 2 + x * density(x))``, in halves."""
+    one, half, minus, root = numbers(x.dtype, 1, 0.5, -0.5, _ROOT)
+    normal_bend(bent, square, x)
+    square *= minus
+    np.exp(square, square)
+    square *= x
+    square *= root
+    bent += square
+    bent += one
+    bent *= half
+    np.multiply(bent, g, out)
 
 
-@in_blocks
+@in_passes(2)
+def _tanh_gelu_backward(out, bent, square, x, g):
+    """Compute ``g * (1 + bent + x * (1 - bent**2) * _ROOT * (1 + 3 * _CUBE * x**2)) / 2``."""
+    one, half, cubes, root = numbers(x.dtype, 1, 0.5, 3 * _CUBE, _ROOT)
+    np.multiply(x, x, square)
+    _bend(bent, square, x)
+    square *= cubes
+    square += one
+    square *= x
+    square *= root
+    np.multiply(bent, bent, out)
+    np.subtract(one, out, out)
+    square *= out
+    bent += square
+    bent += one
+    bent *= half
+    np.multiply(bent, g, out)
+
+
+def _gelu_gradient(g: Any, x: Any, approximate: str) -> Any:
+    if approximate == "tanh":
+        return _tanh_gelu_backward(x, g)
+    return _gelu_backward(x, g) if _bends(x) else g * gelu_slope(x, approximate)
+
+
 def gelu_slope(x: Any, approximate: str) -> Any:
     """Return the derivative of :func:`gelu`."""
-    if isinstance(x, np.ndarray):
-        return _slope_by_cdf(x) if approximate == "none" else _slope_by_tanh(x)
     if approximate == "none":
-        share = normal_cdf(x)
-        return share + x * (exp(x * x * -0.5) / math.sqrt(2 * math.pi))
+        return normal_cdf(x) + x * (exp(x * x * -0.5) / math.sqrt(2 * math.pi))
     bent = tanh((x + x * x * x * _CUBE) * _ROOT)
     slope = (1 - bent * bent) * (1 + x * x * (3 * _CUBE)) * _ROOT
     return (1 + bent + x * slope) * 0.5
@@ -142,23 +170,44 @@ def normal_cdf(self):
 
 @pointwise(
     floats="silu_cpu",
-    self=lambda g, self: g * silu_slope(self, sigmoid(self)),
+    self=computed_by(
+        lambda g, self: _silu_backward(self, g),
+        lambda g, self: g * silu_slope(self, sigmoid(self)),
+    ),
 )
-@in_blocks
 def silu(self):
     """Return ``self * sigmoid(self)``."""
-    return np.multiply(share := logistic(self), self, share if share.ndim else None)
+    return _silu(self)
+
+
+@in_passes(1)
+def _silu(out, half, x):
+    (by_two,) = numbers(x.dtype, 0.5)
+    np.multiply(x, by_two, half)
+    np.tanh(half, out)
+    out *= half
+    out += half
+
+
+@in_passes(2)
+def _silu_backward(out, half, bent, x, g):
+    """Compute ``g * (1 + bent) * (1 + half - half * bent) / 2``, where ``bent`` is the hyperbolic
+    tangent of half of ``x``."""
+    one, by_two = numbers(x.dtype, 1, 0.5)
+    np.multiply(x, by_two, half)
+    np.tanh(half, bent)
+    np.multiply(half, bent, out)
+    half -= out
+    half += one
+    bent += one
+    bent *= half
+    bent *= by_two
+    np.multiply(bent, g, out)
 
 
 def silu_slope(x: Any, share: Any) -> Any:
     """Return the derivative of :func:`silu`, given ``sigmoid(x)``."""
-    if not isinstance(x, np.ndarray):
-        return share * (1 + x * (1 - share))
-    slope = 1 - share
-    slope *= x
-    slope += 1
-    slope *= share
-    return slope
+    return share * (1 + x * (1 - share))
 
 
 def log_1_exp(x: Any) -> Any:
@@ -191,18 +240,58 @@ def mish_slope(x: Any) -> Any:
 
 @pointwise(
     floats="softplus_cpu",
-    self=lambda g, self, beta, threshold: where(
-        self * beta > threshold, g, g * sigmoid(self * beta)
+    self=computed_by(
+        lambda g, self, beta, threshold: _softplus_gradient(self, g, beta, threshold),
+        lambda g, self, beta, threshold: where(
+            self * beta > threshold, g, g * sigmoid(self * beta)
+        ),
     ),
 )
-@in_blocks
 def softplus(self, *, beta=1.0, threshold=20.0):
     """Return ``log(1 + exp(beta * self)) / beta``; ``self`` itself where ``beta * self`` is above
     ``threshold``."""
-    if beta == 1 and threshold >= 20 and self.dtype == np.float32:
-        return log_1_exp(self)  # which is `self` itself above 17
-    scaled = self * beta
-    return chosen(scaled > threshold, self, log_1_exp(scaled) / beta)
+    if _bends_to_the_end(self, beta, threshold):
+        return _log_1_exp(self)
+    return _softplus(self, beta, threshold)
+
+
+def _bends_to_the_end(x: Any, beta: float, threshold: float) -> bool:
+    """Return whether the result is ``x`` itself beyond the threshold, as above 17 it is."""
+    return beta == 1 and threshold >= 20 and x.dtype == np.float32
+
+
+@in_blocks
+def _softplus(x: Any, beta: float, threshold: float) -> Any:
+    scaled = x * beta
+    return chosen(scaled > threshold, x, log_1_exp(scaled) / beta)
+
+
+@in_passes(1)
+def _log_1_exp(out, rest, x):
+    np.abs(x, rest)
+    for ufunc in (np.negative, np.exp, np.log1p):
+        ufunc(rest, rest)
+    (zero,) = numbers(x.dtype, 0)
+    np.maximum(x, zero, out=out)
+    out += rest
+
+
+@in_passes(1)
+def _times_logistic(out, share, x, g):
+    logistic_passes(share, x)
+    np.multiply(share, g, out)
+
+
+def _softplus_gradient(x: Any, g: Any, beta: float, threshold: float) -> Any:
+    if _bends_to_the_end(x, beta, threshold):
+        return _times_logistic(x, g)
+    return _softplus_backward(x, g, beta, threshold)
+
+
+@in_blocks
+def _softplus_backward(x: Any, g: Any, beta: float, threshold: float) -> Any:
+    scaled = x * beta
+    return where(scaled > threshold, g, g * sigmoid(scaled))
 
 
 @pointwise(
@@ -217,16 +306,38 @@ def log_sigmoid(self):
 
 @pointwise(
     floats="leaky_relu_cpu",
-    self=lambda g, self, negative_slope: where(self > 0, g, g * negative_slope),
+    self=computed_by(
+        lambda g, self, negative_slope: _leaky_gradient(self, g, negative_slope),
+        lambda g, self, negative_slope: where(self > 0, g, g * negative_slope),
+    ),
     second=Second("LeakyReluBackwardBackward0"),
     inplace_node="LeakyReluBackward1",
 )
-@in_blocks
 def leaky_relu(self, *, negative_slope=0.01):
     """Return ``self`` where it is positive, else ``negative_slope * self``."""
     if 0 <= negative_slope <= 1:
-        return np.maximum(self, self * negative_slope)  # without the branches of `np.where`
+        return _largest(self, slope=negative_slope)  # without the branches of `np.where`
     return np.where(self > 0, self, self * negative_slope)
+
+
+@in_passes(1)
+def _largest(out, part, x, slope):
+    np.multiply(x, slope, part)
+    np.maximum(x, part, out=out)
+
+
+@in_passes(1)
+def _steep(out, slopes, x, g, slope):
+    zero, least = numbers(x.dtype, 0, slope)
+    np.copyto(slopes, np.greater(x, zero))
+    np.maximum(slopes, least, out=slopes)
+    np.multiply(slopes, g, out)
+
+
+def _leaky_gradient(x: Any, g: Any, slope: float) -> Any:
+    if 0 <= slope <= 1:
+        return _steep(x, g, slope=slope)
+    return where(x > 0, g, g * slope)
 
 
 @pointwise(

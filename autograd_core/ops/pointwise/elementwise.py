@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Second, pointwise
-from autograd_core.op.blocks import in_blocks
+from autograd_core.op.blocks import in_passes, numbers
 from autograd_core.op.refusals import no_difference
 
 
@@ -254,16 +254,25 @@ def tanh(self):
 
 def logistic(x: Any) -> Any:
     """Return arrays: ``1 / (1 + exp(-x))`` by way of tanh: as fast, and nothing overflows."""
-    half = np.multiply(x, 0.5)
-    if type(half) is not np.ndarray or half.dtype.kind != "f":
-        return np.add(np.multiply(np.tanh(half), 0.5), 0.5)
-    np.tanh(half, half)
-    np.multiply(half, 0.5, half)
-    return np.add(half, 0.5, half)
+    if type(x) is np.ndarray and x.dtype.kind == "f":
+        return _logistic(x)
+    return np.add(np.multiply(np.tanh(np.multiply(x, 0.5)), 0.5), 0.5)
+
+
+def logistic_passes(out: Any, x: Any) -> None:
+    """Compute :func:`logistic` of arrays."""
+    (half,) = numbers(x.dtype, 0.5)
+    np.multiply(x, half, out)
+    np.tanh(out, out)
+    out *= half
+    out += half
+
+
+_logistic = in_passes(0)(logistic_passes)
 
 
 @pointwise(
-    in_blocks(logistic),
+    logistic,
     result_dtype="float",
     self=lambda g, result: g * (1 - result) * result,
     variants="function method inplace",

@@ -15,7 +15,6 @@ _POWERS: Final = tuple(
         0.0363340117, 0.797884762,
     )
 )  # fmt: skip
-_HALF: Final = np.array(0.5, np.float32)
 
 
 def ndtr(x: Any) -> Any:
@@ -25,21 +24,19 @@ def ndtr(x: Any) -> Any:
     return ndtr(x).astype(x.dtype, copy=False)  # SciPy has none for float16
 
 
-def ndtr_beside(x: Any) -> Any:
-    """Return what is to be multiplied by ``x``: of float32 to 1.2e-7, an ulp of 1, as PyTorch has
-    it, in a sixth of the time that SciPy takes."""
-    if x.dtype != np.float32 or not x.ndim:
-        return ndtr(x)
-    x = np.clip(x, -7, 7)  # where the result is 0 and 1
-    square = x * x
-    highest, *others = _POWERS
-    bent = square * highest
-    for number in others[:-1]:
-        bent += number
-        bent *= square
-    bent += others[-1]
-    bent *= x
-    np.tanh(bent, out=bent)
-    bent *= _HALF
-    bent += _HALF
-    return bent
+def normal_bend(out: Any, square: Any, x: Any) -> None:
+    """Compute ``2 * ndtr(x) - 1`` of float32 to 2.4e-7, and ``x**2``; ``x * ndtr(x)`` then is as
+    exact as in PyTorch, in a sixth of the time that SciPy takes.
+
+    Far out, where the powers overflow, it is 1 all the same.
+    """
+    with np.errstate(over="ignore"):
+        np.multiply(x, x, square)
+        highest, *others = _POWERS
+        np.multiply(square, highest, out)
+        for number in others[:-1]:
+            out += number
+            out *= square
+        out += others[-1]
+        out *= x
+    np.tanh(out, out)
