@@ -20,6 +20,7 @@ from autograd_core.dag.model import (
     Totals,
     short_name,
 )
+from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.dag.statistics import Statistics
 
 
@@ -54,9 +55,7 @@ class GraphBuilder:
     sources: dict[int, Source] | LazyEntries[Source] = field(default_factory=dict)
     orders: dict[int, int] | InOrder = field(default_factory=dict)
     pairs: dict[int, int] = field(default_factory=dict)
-    saved: dict[int, tuple[SavedValue, ...]] | LazyEntries[tuple[SavedValue, ...]] = field(
-        default_factory=dict
-    )
+    saved: SavedColumns | LazyEntries[tuple[SavedValue, ...]] = field(default_factory=SavedColumns)
     statistics: dict[int, Statistics] = field(default_factory=dict)
     undefined: set[int] = field(default_factory=set)
     groups: dict[int, Group] = field(default_factory=dict)

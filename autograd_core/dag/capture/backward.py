@@ -18,7 +18,7 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.gradients import add_gradients
 from autograd_core.dag.capture.saved_values import SavedReader, saved_values
 from autograd_core.dag.columns import LazyColumn, LazyEntries
-from autograd_core.dag.model import SavedValue, Shape
+from autograd_core.dag.model import Shape
 from autograd_core.dag.names import Names
 from autograd_core.engines.protocol import Engine, Extent
 from autograd_core.engines.protocol import Node as GradFn
@@ -176,14 +176,9 @@ def _add_rules(
             ),
         )
         return
-    formulas: list[str] = []
-    saved: dict[int, tuple[SavedValue, ...]] = {}
-    for number, node in enumerate(order):
-        kept = reader.kept(node)
-        formulas.append(engine.formula(node, kept, names))
-        if kept and (values := reader.values(node)):
-            saved[number] = values
-    build.formulas, build.saved = formulas, saved
+    build.saved = reader.columns(order)
+    formula, kept = engine.formula, reader.kept
+    build.formulas = [formula(node, kept(node), names) for node in order]
 
 
 def _edges(order: Sequence[Any]) -> tuple[list[int], list[int], list[Any]]:

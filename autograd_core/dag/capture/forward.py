@@ -53,11 +53,12 @@ def add_traced_forward(
     def forward_of(node: GradFn) -> int | None:
         return ids.get(node.record)
 
-    for node, backward in backward_ids.items():
-        forward = forward_of(node)
-        if forward is not None:
-            build.pair(forward, backward)
-            add_saved(build, reader, node, forward, backward, producer_of, forward_of, names)
+    both = (
+        (node, forward, backward)
+        for node, backward in backward_ids.items()
+        if (forward := forward_of(node)) is not None
+    )
+    add_saved(build, reader, both, producer_of, forward_of, names)
     return forward_of
 
 
@@ -198,9 +199,8 @@ def add_derived_forward(
         source = resolve(value.edge)[0]
         return None if source is None else ids.get(source)
 
-    for node, backward in backward_ids.items():
-        build.pair(ids[node], backward)
-        add_saved(build, reader, node, ids[node], backward, producer_of, ids.get, names)
+    both = ((node, ids[node], backward) for node, backward in backward_ids.items())
+    add_saved(build, reader, both, producer_of, ids.get, names)
     return ids.get
 
 

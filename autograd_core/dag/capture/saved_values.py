@@ -7,8 +7,9 @@ from typing import Any
 
 from autograd_core.autograd.node import resolve
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import SavedValue, Source
+from autograd_core.dag.model import SavedValue, Shape, Source
 from autograd_core.dag.names import Names
+from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, SavedState
 from autograd_core.engines.protocol import Node as GradFn
 
@@ -47,9 +48,20 @@ class SavedReader:
             known = self._extents[id(value)] = value, extent
         return known[1]
 
-    def values(self, node: GradFn) -> tuple[SavedValue, ...]:
-        """Return what ``node`` keeps, described."""
-        return tuple(saved_values(node, self.kept(node), self.extent))
+    def columns(self, order: Iterable[GradFn]) -> SavedColumns:
+        """Return what the nodes of ``order`` keep, described; each goes by its place there."""
+        columns = SavedColumns()
+        add, kept, extent = columns.add, self.kept, self.extent
+        for number, node in enumerate(order):
+            for name, value, state in kept(node):
+                if state == "kept" and value is not None:  # as nearly always
+                    if (known := extent(value)) is not None:
+                        shape, dtype, nbytes, storage = known
+                        add(number, name, shape, dtype, nbytes, state, storage)
+                else:
+                    for one in saved_values(node, [(name, value, state)], extent):
+                        add(number, *one)
+        return columns
 
 
 def saved_values(
@@ -72,38 +84,53 @@ def saved_values(
 def add_saved(
     build: GraphBuilder,
     reader: SavedReader,
-    node: GradFn,
-    forward: int,
-    backward: int,
+    ids: Iterable[tuple[GradFn, int, int]],
     producer_of: Callable[[Any], int | None],
     forward_of: Callable[[GradFn], int | None],
     names: Names,
 ) -> None:
-    """Link what ``node`` keeps to where it came from: an input's producer, or its own op; what it
-    kept until it was freed, as far as the graph still tells."""
+    """Pair the two halves of each node, whose ids there are in ``ids``, and link what it keeps to
+    where it came from: an input's producer, or its own op; what it kept until it was freed, as far
+    as the graph still tells."""
     engine = reader.engine
-    for name, value, state in reader.kept(node):
-        if value is None:
-            source = _maker_of(engine, node, name, forward, forward_of)
-            if source is not None:
-                build.edge("saved", source, backward, label=name)
-            continue
-        producer, label = forward, name
-        if engine.is_input(value):
-            source = producer_of(value)
-            if source is None and state == "changed":  # the tensor goes by its later history
-                source = _maker_of(engine, node, name, forward, forward_of)
-            if source is None:
+    pairs, labels, sizes = build.pairs, build.edge_labels, build.edge_nbytes
+    sources: list[int] = []
+    targets: list[int] = []
+    shapes: list[Shape | None] = []
+    dtypes: list[str] = []
+    id = len(build.edge_kinds)
+    for node, forward, backward in ids:
+        pairs[forward] = backward
+        pairs[backward] = forward
+        for name, value, state in reader.kept(node):
+            producer: int | None = forward
+            label, known = name, None
+            if value is None:
+                producer = _maker_of(engine, node, name, forward, forward_of)
+            else:
+                if engine.is_input(value):
+                    producer = producer_of(value)
+                    if producer is None and state == "changed":  # it goes by its later history
+                        producer = _maker_of(engine, node, name, forward, forward_of)
+                    label = names.of(value) or names.placeholder(name)
+                known = reader.extent(value)
+            if producer is None or (value is not None and known is None):  # a number
                 continue
-            producer = source
-            label = names.of(value) or names.placeholder(name)
-        known = reader.extent(value)
-        if known is None:  # a number
-            continue
-        build.edge(
-            "saved", producer, backward, shape=known.shape, dtype=known.dtype, label=label,
-            nbytes=known.nbytes,
-        )  # fmt: skip
+            sources.append(producer)
+            targets.append(backward)
+            labels[id] = label
+            if known is not None and known.nbytes:
+                sizes[id] = known.nbytes
+            shapes.append(None if known is None else known.shape)
+            dtypes.append("" if known is None else known.dtype)
+            id += 1
+    build.edge_kinds += ["saved"] * len(sources)
+    build.edge_sources += sources
+    build.edge_targets += targets
+    build.edge_output_nrs += [0] * len(sources)
+    build.edge_input_nrs += [0] * len(sources)
+    build.edge_shapes.extend(shapes)
+    build.edge_dtypes.extend(dtypes)
 
 
 def _maker_of(

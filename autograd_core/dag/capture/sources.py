@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import CodeType
 
-from autograd_core.dag.model import Graph, SavedValue, Source
+from autograd_core.dag.model import Graph, Source
+from autograd_core.dag.saved_columns import SavedColumns
 
 
 def with_portable_sources(graph: Graph, here: Path) -> Graph:
@@ -25,17 +26,8 @@ def with_portable_sources(graph: Graph, here: Path) -> Graph:
             found = known[at] = Source(names[at.file], at.line)
         return found
 
-    def told(value: SavedValue) -> SavedValue:
-        return value._replace(lines=tuple(map(named, value.lines))) if value.lines else value
-
-    sources = {id: named(at) for id, at in graph.sources.items()}
-    changed = {
-        id: tuple(map(told, values))
-        for id, values in graph.saved.items()
-        if any(value.lines for value in values)
-    }
-    saved = {**graph.saved, **changed} if changed else graph.saved
-    return replace(graph, sources=sources, saved=saved)
+    sources = {id: known.get(at) or named(at) for id, at in graph.sources.items()}
+    return replace(graph, sources=sources, saved=SavedColumns.of(graph.saved).with_lines(named))
 
 
 def definition(code: CodeType) -> Source:

@@ -34,13 +34,12 @@ class TreeBuilder:
         """Return the root, whose label is ""."""
         open_scopes: list[tuple[str, list[Fold]]] = [("", [])]
         path: list[str] = []
-        scope = ""
+        scope, scopes = "", self._units.scopes
         for unit, main in enumerate(self._heads.mains):
             if main != unit:
                 continue
-            found = self._units.scope(self._graph, unit)
-            if found != scope:
-                scope = found
+            if scopes[unit] != scope:
+                scope = scopes[unit]
                 wanted = scope.split(".") if scope else []
                 shared = _shared(path, wanted)
                 while len(open_scopes) > shared + 1:
@@ -65,11 +64,10 @@ class TreeBuilder:
 
     def _head(self, unit: int, scope: str) -> Fold:
         units = self._units
-        forward, backward = units.forward[unit], units.backward[unit]
-        key: object = self._graph.stem(forward if forward >= 0 else backward)
+        key: object = units.stems[unit]
         if unit in units.parameters:
             key = (key, *map(self._pattern, units.parameters[unit]))
-        boxes = 2 if forward >= 0 and backward >= 0 else 1
+        boxes = 2 if units.forward[unit] >= 0 and units.backward[unit] >= 0 else 1
         return Fold("head", "", scope, unit, (), self._number(key), 1, boxes, boxes)
 
     def _inner(self, kind: FoldKind, label: str, scope: str, children: Sequence[Fold]) -> Fold:
@@ -82,6 +80,8 @@ class TreeBuilder:
     def _with_data(self, children: list[Fold], scope: str) -> list[Fold]:
         """Return the children, with ops that ran one after the other, and get no gradient, in one
         fold."""
+        if not self._data:
+            return children
         found: list[Fold] = []
         for is_data, run in groupby(children, self._is_data):
             parts = list(run)
@@ -100,9 +100,9 @@ class TreeBuilder:
     def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
         """Return the children, with runs of equal ones put into a repeat or a loop each, inner runs
         first, until there are none; those first that come from the same lines of the program."""
-        for symbol_of in (self._at_line, _signature):
+        for symbols_of in (self._at_lines, _signatures):
             while True:
-                symbols = list(map(symbol_of, children))
+                symbols = symbols_of(children)
                 found = find_rounds(children, symbols, self._units, self._heads, scope)
                 if not found:
                     break
@@ -118,13 +118,15 @@ class TreeBuilder:
                 children = rest + children[last:]
         return children
 
-    def _at_line(self, fold: Fold) -> int:
-        """Return a number for what a fold does at its line: two ops of a kind at different lines
-        are no rounds of one loop."""
-        if fold.kind != "head":
-            return fold.signature
-        source = self._graph.sources.get(self._units.node(fold.unit))
-        return fold.signature if source is None else self._number((fold.signature, source))
+    def _at_lines(self, folds: Sequence[Fold]) -> list[int]:
+        """Return for each fold a number for what it does at its line: two ops of a kind at
+        different lines are no rounds of one loop."""
+        node, source_of, number = self._units.node, self._graph.sources.get, self._number
+        found = []
+        for fold in folds:
+            source = source_of(node(fold.unit)) if fold.kind == "head" else None
+            found.append(fold.signature if source is None else number((fold.signature, source)))
+        return found
 
     def _in_bands(self, children: list[Fold], scope: str) -> list[Fold]:
         """Return the children, in bands where they are too many to be drawn side by side."""
@@ -180,8 +182,8 @@ class TreeBuilder:
         return known
 
 
-def _signature(fold: Fold) -> int:
-    return fold.signature
+def _signatures(folds: Sequence[Fold]) -> list[int]:
+    return [fold.signature for fold in folds]
 
 
 def _shared(one: list[str], other: list[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.columns import Ints
 from autograd_core.dag.folding.columns import Columns
 from autograd_core.dag.folding.totals import storages_of_edges
-from autograd_core.dag.model import EdgeKind, Graph, HookChange, Shape
+from autograd_core.dag.model import EdgeKind, Graph, HookChange
 from autograd_core.dag.statistics import Statistics, pooled
+
+T = TypeVar("T")
 
 
 class _Bundle(NamedTuple):
@@ -75,16 +77,14 @@ def _add_bundle(
     first = edges[0]
     several, hooked = graph.edge_counts, graph.edge_hooks
     kind: EdgeKind = graph.edge_kinds[first]
-    shapes: set[Shape | None] = {graph.edge_shapes[id] for id in edges}
-    dtypes = {graph.edge_dtypes[id] for id in edges}
     id = build.edge(
         kind,
         int(new_ids[graph.edge_sources[first]]),
         int(new_ids[graph.edge_targets[first]]),
         output_nr=bundle.output_nr,
         input_nr=bundle.input_nr,
-        shape=shapes.pop() if len(shapes) == 1 else None,
-        dtype=dtypes.pop() if len(dtypes) == 1 else "",
+        shape=_common(graph.edge_shapes, edges, None),
+        dtype=_common(graph.edge_dtypes, edges, ""),
         label=graph.edge_labels.get(first, "") if len(edges) == 1 else "",
         nbytes=_bytes(graph, edges, storages),
         statistics=_statistics(graph, edges),
@@ -103,10 +103,18 @@ def _bytes(graph: Graph, edges: Sequence[int], storages: Mapping[int, int]) -> i
     sizes: dict[Hashable, int] = {}
     for id in edges if graph.edge_kinds[edges[0]] == "saved" else ():
         if nbytes := graph.edge_nbytes.get(id, 0):
-            line = (graph.edge_sources[id], graph.edge_output_nrs[id], nbytes)
-            place = storages.get(id, line)
-            sizes[place] = max(nbytes, sizes.get(place, 0))
+            place: Hashable = storages.get(id)
+            if place is None:
+                place = graph.edge_sources[id], graph.edge_output_nrs[id], nbytes
+            if sizes.get(place, 0) < nbytes:
+                sizes[place] = nbytes
     return sum(sizes.values())
+
+
+def _common(column: Sequence[T], edges: Sequence[int], otherwise: T) -> T:
+    """Return what is the same for all edges, ``otherwise`` where nothing is."""
+    first = column[edges[0]]
+    return first if all(column[id] == first for id in edges) else otherwise
 
 
 def _statistics(graph: Graph, edges: Sequence[int]) -> Statistics | None:

@@ -51,8 +51,10 @@ def _find_mains(graph: Graph, units: Units) -> list[int]:
     """
     mains = list(range(len(units)))
     before: set[int] = set()  # these join the op that uses them
-    for unit in range(len(units)):
-        if not _reshapes(graph, units, unit):
+    kinds, stems = graph.kinds, units.stems
+    reshaping = {stem for stem in set(stems) if stem.replace("_", "").lower() in SHAPE_OPS}
+    for unit, stem in enumerate(stems):
+        if stem not in reshaping or kinds[units.node(unit)] != "op":
             continue
         sources, user = units.inputs[unit], units.last_users[unit]
         has_one_user = units.user_counts[unit] == 1 and unit not in units.final
@@ -60,7 +62,7 @@ def _find_mains(graph: Graph, units: Units) -> list[int]:
             continue
         producer = sources[0] if sources else -1
         prepares = producer < 0 or producer in before
-        if has_one_user and (prepares or _at_home(graph, units, producer, unit, user)):
+        if has_one_user and (prepares or _at_home(units, producer, unit, user)):
             before.add(unit)
         elif not prepares:
             mains[unit] = mains[producer]
@@ -69,12 +71,7 @@ def _find_mains(graph: Graph, units: Units) -> list[int]:
     return mains
 
 
-def _reshapes(graph: Graph, units: Units, unit: int) -> bool:
-    id = units.node(unit)
-    return graph.kinds[id] == "op" and graph.stem(id).replace("_", "").lower() in SHAPE_OPS
-
-
-def _at_home(graph: Graph, units: Units, producer: int, unit: int, user: int) -> bool:
+def _at_home(units: Units, producer: int, unit: int, user: int) -> bool:
     """Return whether a unit belongs to the scope of its user, and not to that of its producer."""
-    scope = units.scope(graph, unit)
-    return units.scope(graph, producer) != scope == units.scope(graph, user)
+    scope = units.scopes[unit]
+    return units.scopes[producer] != scope == units.scopes[user]

@@ -17,7 +17,7 @@ from autograd_core.dag.folding.choose import Item
 from autograd_core.dag.folding.columns import Columns
 from autograd_core.dag.folding.places import Places
 from autograd_core.dag.folding.totals import totals
-from autograd_core.dag.folding.tree import Fold
+from autograd_core.dag.folding.tree import heads_below
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import PARAMETER_KINDS, Cost, Frame, Graph, Group, GroupKind, Half
 from autograd_core.dag.statistics import Statistics
@@ -56,20 +56,11 @@ def _frames(places: Places, units: Units, heads: Heads, new_ids: Ints) -> Iterat
         if number in shown:
             continue
         members: set[int] = set()
-        for head in _heads_below(fold):
+        for head in heads_below(fold):
             ids = (node for unit in heads.members(head.unit) for node in units.nodes(unit))
             members.update(int(new_ids[node]) for node in ids)
         members.discard(-1)
         yield Frame(fold.label, frozenset(members))
-
-
-def _heads_below(fold: Fold) -> Iterator[Fold]:
-    stack = [fold]
-    while stack:
-        one = stack.pop()
-        stack.extend(one.children)
-        if one.kind == "head":
-            yield one
 
 
 def _add_hooks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:
@@ -101,26 +92,32 @@ def _add_nodes(
     for id in sorted([*alone, *groups]):
         number, half = int(places.item[id]), graph.halves[id]
         if number < 0:
-            new_ids[id] = _copy(build, graph, id, None)
+            new_ids[id] = _copy(build, graph, id, None, graph.statistics.get(id))
         elif id in groups:
             boxes[number, int(half == "backward")] = _add_group(
                 build, graph, places, number, half, groups[id]
             )
         else:
             chain = _chain(graph, places, number, id)
-            boxes[number, int(half == "backward")] = _copy(build, graph, id, chain)
+            worst = _worst(graph, id, [id] if chain is None else chain.members, places)
+            boxes[number, int(half == "backward")] = _copy(build, graph, id, chain, worst)
     return np.where(outside, new_ids, boxes[places.item, columns.is_backward.astype(np.int64)])
 
 
 def _add_pairs(build: GraphBuilder, graph: Graph, places: Places, new_ids: Ints) -> None:
-    ends = np.array([*graph.pairs.items()], np.int64).reshape(-1, 2)
+    count = len(graph.pairs)
+    ends = np.empty((count, 2), np.int64)
+    ends[:, 0] = np.fromiter(graph.pairs.keys(), np.int64, count)
+    ends[:, 1] = np.fromiter(graph.pairs.values(), np.int64, count)
     ends = ends[places.leads[ends].all(axis=1)]
     pairs = new_ids[ends]
     for one, other in np.unique(pairs[(pairs[:, 0] >= 0) & (pairs[:, 0] < pairs[:, 1])], axis=0):
         build.pair(int(one), int(other))
 
 
-def _copy(build: GraphBuilder, graph: Graph, id: int, group: Group | None) -> int:
+def _copy(
+    build: GraphBuilder, graph: Graph, id: int, group: Group | None, stats: Statistics | None
+) -> int:
     return build.node(
         graph.kinds[id],
         graph.halves[id],
@@ -136,7 +133,7 @@ def _copy(build: GraphBuilder, graph: Graph, id: int, group: Group | None) -> in
         source=graph.sources.get(id),
         order=graph.orders.get(id),
         saved=graph.saved.get(id, ()),
-        statistics=graph.statistics.get(id) if group is None else _worst(graph, id, group.members),
+        statistics=stats,
         undefined=id in graph.undefined,
         group=group or graph.groups.get(id),
     )
@@ -154,18 +151,15 @@ def _chain(graph: Graph, places: Places, number: int, main: int) -> Group | None
     return Group("chain", ", ".join(names), "", 1, len(members), 0, saved, tuple(sorted(members)))
 
 
-def _worst(graph: Graph, main: int, members: Sequence[int]) -> Statistics | None:
+def _worst(graph: Graph, main: int, members: Sequence[int], places: Places) -> Statistics | None:
     """Return the statistics of the main op, unless another one is in trouble."""
     own = graph.statistics.get(main)
-    return own if own is not None and own.trouble else _trouble(graph, members) or own
+    return own if main in places.troubled else _trouble(graph, members, places) or own
 
 
-def _trouble(graph: Graph, members: Sequence[int]) -> Statistics | None:
-    if not graph.statistics:
-        return None
-    found = (graph.statistics.get(id) for id in members)
+def _trouble(graph: Graph, members: Sequence[int], places: Places) -> Statistics | None:
     return max(
-        (stats for stats in found if stats is not None and stats.trouble),
+        (graph.statistics[id] for id in members if id in places.troubled),
         key=lambda stats: (bool(stats.nans), stats.nans, stats.infs),
         default=None,
     )
@@ -220,10 +214,15 @@ def _add_group(
         "" if item.like is None else item.like.label,
     )  # fmt: skip
     changed = tuple(
-        value for id in ops for value in graph.saved.get(id, ()) if value.state == "changed"
+        value
+        for id in ops
+        if id in places.changed
+        for value in graph.saved[id]
+        if value.state == "changed"
     )
     orders = [graph.orders[id] for id in ops if id in graph.orders]
     return build.node(
         "group", half, title, scope=scope, source=graph.sources.get(ops[0]), group=group,
-        order=min(orders, default=None), saved=changed, statistics=_trouble(graph, members),
+        order=min(orders, default=None), saved=changed,
+        statistics=_trouble(graph, members, places),
     )  # fmt: skip

@@ -13,6 +13,7 @@ from autograd_core.dag.folding.columns import Columns, Truths
 from autograd_core.dag.folding.totals import saved_bytes_by
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half
+from autograd_core.dag.saved_columns import SavedColumns
 
 
 class Places:
@@ -21,6 +22,8 @@ class Places:
 
     ``main`` marks the nodes whose facts a box of one op shows; ``ports`` are the numbers that the
     ends of edges get where a shape op stood between; ``saved`` are the bytes that each box keeps.
+    ``troubled`` are the nodes whose values have NaN or Inf, ``changed`` those that keep what was
+    changed since.
     """
 
     def __init__(
@@ -37,9 +40,14 @@ class Places:
         inside = unit_of >= 0
         self.item = np.where(inside, of_unit[unit_of], -1)
         self.main = inside & is_head[unit_of] & ~self.closed[self.item]
+        saved = SavedColumns.of(graph.saved)
+        states = zip(saved.nodes, saved.states, strict=True)
+        self.changed = frozenset(id for id, state in states if state == "changed")
+        described = graph.statistics.items()
+        self.troubled = frozenset(id for id, stats in described if stats.nans or stats.infs)
         self._swallow_leaves()
         self.members = self._members()
-        self.saved = saved_bytes_by(graph, self.item.tolist())
+        self.saved = saved_bytes_by(graph, self.item)
         self.ports = self._ports(units) if heads.joint else {}
 
     @property

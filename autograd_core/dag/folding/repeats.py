@@ -8,12 +8,15 @@ would, are the steps of a loop; where no round reads another they are siblings, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, groupby
+from itertools import chain
 from typing import NamedTuple
 
+import numpy as np
+
+from autograd_core.dag.columns import Ints
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.periods import periodic_stretches
-from autograd_core.dag.folding.tree import Fold
+from autograd_core.dag.folding.tree import Fold, heads_below
 from autograd_core.dag.folding.units import Units
 
 LEAST_SCOPES = 2
@@ -103,7 +106,7 @@ def _labels(
 ) -> tuple[str, ...] | None:
     """Name the rounds: by the scope, or the module of the parameters, that each has for
     itself."""
-    labels = []
+    labels: dict[str, None] = {}
     for number in range(rounds.number):
         start = rounds.start + number * rounds.period
         paths = [
@@ -111,8 +114,11 @@ def _labels(
             for one in siblings[start : start + rounds.period]
             for path in _paths(one, units, scope)
         ]
-        labels.append(_common_path(paths))
-    return tuple(labels) if all(labels) and len(set(labels)) == len(labels) else None
+        label = _common_path(paths)
+        if not label or label in labels:
+            return None
+        labels[label] = None
+    return tuple(labels)
 
 
 def _paths(fold: Fold, units: Units, scope: str) -> list[str]:
@@ -147,69 +153,91 @@ def _common_path(paths: list[str]) -> str:
 
 
 class Wiring:
-    """The siblings that read each other, by their positions among the siblings."""
+    """The siblings that read each other, by their positions among the siblings.
+
+    Sibling ``i`` reads ``producers[starts[i] : starts[i + 1]]``, each once, in the order of its
+    inputs; ``last_use`` is the last sibling that reads it, their number for one that others read,
+    -1 for none.
+    """
 
     def __init__(self, siblings: Sequence[Fold], units: Units, heads: Heads) -> None:
-        position: dict[int, int] = {}
-        for index, one in enumerate(siblings):
-            stack = [one]
-            while stack:
-                fold = stack.pop()
-                stack.extend(fold.children)
-                if fold.kind == "head":
-                    position[fold.unit] = index
-        mains, outside = heads.mains, len(siblings)
-        self.inputs: list[tuple[int, ...]] = [()] * outside
-        self.last_use = [-1] * outside
-        for index, group in groupby(position, position.__getitem__):
-            producers: dict[int, None] = {}
-            for unit in chain.from_iterable(map(heads.members, group)):
-                if units.user_counts[unit]:
-                    reader = position.get(mains[units.last_users[unit]], outside)
-                    self.last_use[index] = max(self.last_use[index], reader)
-                for source in units.inputs[unit]:
-                    producers[position.get(mains[source], index)] = None
-            producers.pop(index, None)
-            self.inputs[index] = tuple(producers)
+        outside = len(siblings)
+        position = np.full(len(units) + 1, -1, np.int64)
+        position[[head.unit for one in siblings for head in heads_below(one)]] = np.repeat(
+            np.arange(outside), [one.heads for one in siblings]
+        )
+        place = position[np.array(heads.mains, np.int64)]  # of each unit, -1 outside
+        inside = place >= 0
+        last_users = np.array(units.last_users, np.int64)
+        last_use = np.full(outside, -1, np.int64)
+        read = inside & (last_users >= 0)
+        last_reader = place[last_users[read]]
+        last_reader[last_reader < 0] = outside
+        np.maximum.at(last_use, place[read], last_reader)
+        self.last_use: list[int] = last_use.tolist()
+
+        counts = np.array([len(sources) for sources in units.inputs], np.int64)
+        sources = np.fromiter(chain.from_iterable(units.inputs), np.int64, int(counts.sum()))
+        readers, producers = np.repeat(place, counts), place[sources]
+        links = (readers >= 0) & (producers >= 0) & (readers != producers)
+        readers, producers = readers[links], producers[links]
+        # of several links between two siblings the first counts
+        _, firsts = np.unique(readers * outside + producers, return_index=True)
+        firsts = firsts[np.argsort(readers[firsts] * len(readers) + firsts)]
+        self._readers, self._producers = readers[firsts], producers[firsts]
+        self._starts = np.searchsorted(self._readers, np.arange(outside + 1))
+
+    def _between(self, start: int, stop: int) -> tuple[Ints, Ints]:
+        """Return the links of the siblings from ``start`` to ``stop``: who reads, and what."""
+        links = slice(self._starts[start], self._starts[stop])
+        return self._readers[links], self._producers[links]
 
     def natural_start(self, start: int, stop: int, period: int) -> int:
         """Find where a round begins: where the fewest values pass from one round to the next."""
         middle = start + period * max((stop - start) // period // 2, 1)
         # what is read behind the rounds only, such as all their results, passes everywhere
-        last_use = {source: index for index in range(start, stop) for source in self.inputs[index]}
-        change = [0] * (stop - start + 2)
-        for source, index in last_use.items():
-            if source >= start:
-                change[source - start + 1] += 1
-                change[index + 1 - start] -= 1
-        alive, level = [], 0
-        for step in change:
-            level += step
-            alive.append(level)
+        readers, producers = self._between(start, stop)
+        readers, producers = readers[producers >= start], producers[producers >= start]
+        sources, reversed_at = np.unique(producers[::-1], return_index=True)
+        last_readers = readers[::-1][reversed_at]
+        change = np.zeros(stop - start + 2, np.int64)
+        np.add.at(change, sources - start + 1, 1)
+        np.subtract.at(change, last_readers + 1 - start, 1)
+        alive = np.cumsum(change)
 
         def cost(offset: int) -> tuple[int, int, int]:
-            return alive[middle + offset - start], -((stop - start - offset) // period), offset
+            crossing = int(alive[middle + offset - start])
+            return crossing, -((stop - start - offset) // period), offset
 
         offsets = range(min(period, stop - middle))
         return start + min(offsets, key=cost)
 
     def apart(self, rounds: Rounds) -> bool:
         """Return whether no round reads another one."""
-        for index in range(rounds.start, rounds.stop):
-            first = index - (index - rounds.start) % rounds.period
-            for source in self.inputs[index]:
-                if rounds.start <= source < first or first + rounds.period <= source < rounds.stop:
-                    return False
-        return True
+        readers, producers = self._between(rounds.start, rounds.stop)
+        of = (producers - rounds.start) // rounds.period
+        others = of != (readers - rounds.start) // rounds.period
+        return not (others & (producers >= rounds.start) & (producers < rounds.stop)).any()
 
     def regular(self, start: int, period: int, count: int) -> bool:
         """Return whether each round reads what the round before it would have read a round earlier,
         or something that stays; the first round may differ."""
         if count < LEAST_ROUNDS:
             return False
-        for index in range(start + period, start + (count - 2) * period):
-            rounds = (self.inputs[index + period * number] for number in range(3))
-            for first, second, third in zip(*rounds, strict=False):
-                if second - first != third - second:
-                    return False
+        begins = self._starts[start + period : start + period * count]
+        counts = self._starts[start + period + 1 : start + period * count + 1] - begins
+        first, second, third = (
+            slice(period * number, len(begins) - period * (2 - number)) for number in range(3)
+        )
+        shared = np.minimum(np.minimum(counts[first], counts[second]), counts[third])
+        at = np.flatnonzero(shared > 0)
+        nr = 0
+        while len(at):  # the inputs of all siblings with so many
+            one, two, three = (
+                self._producers[begins[part][at] + nr] for part in (first, second, third)
+            )
+            if (two - one != three - two).any():
+                return False
+            nr += 1
+            at = at[shared[at] > nr]
         return True

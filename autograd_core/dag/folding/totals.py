@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Iterator, Sequence
 from math import prod
 
+import numpy as np
+
+from autograd_core.dag.columns import Ints
 from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half, SavedValue, Totals
+from autograd_core.dag.saved_columns import SavedColumns
 
 
 def totals(graph: Graph) -> Totals:
@@ -48,71 +52,82 @@ def saved_bytes(graph: Graph) -> int:
     return saved_bytes_by(graph, [0] * len(graph)).get(0, 0)
 
 
-def saved_bytes_by(graph: Graph, place: Sequence[int]) -> dict[int, int]:
+def saved_bytes_by(graph: Graph, place: Sequence[int] | Ints) -> dict[int, int]:
     """Return the same for each place, where ``place[id]`` is that of node ``id``, -1 for none."""
-    memory: dict[int, dict[Hashable, int]] = {}
-    unknown = set()
-    for id, values in graph.saved.items():
-        if place[id] < 0:
-            continue
-        kept = memory.setdefault(place[id], {})
-        for number, value in enumerate(values):
-            if value.state in ("freed", "packed"):
-                continue
-            if value.storage is None:
-                unknown.add(id)
-            key = (id, number) if value.storage is None else value.storage
-            kept[key] = max(value.nbytes, kept.get(key, 0))
-    if unknown:
-        _know_by_lines(graph, place, unknown, memory)
-    return {number: sum(kept.values()) for number, kept in memory.items()}
+    saved, place_of = SavedColumns.of(graph.saved), np.asarray(place, np.int64)
+    nodes, sizes = np.array(saved.nodes, np.int64), np.array(saved.nbytes, np.int64)
+    places = place_of[nodes]
+    is_kept = np.array([state not in ("freed", "packed") for state in saved.states], np.bool_)
+    counted = is_kept & (places >= 0)
+    # memory that is known to be the same has one key
+    keys = np.array([-1 if one is None else one for one in saved.storages], np.int64)
+    unknown = counted & (keys < 0)
+    keys[unknown] = -1 - np.flatnonzero(unknown)
+    if unknown.any():  # then values that come from the same output are one
+        targets, lines = _lines_into(graph, set(nodes[unknown].tolist()))
+        counted &= ~(unknown & np.isin(nodes, targets))
+        numbers = {line: number for number, line in enumerate(dict.fromkeys(lines))}
+        places = np.append(places[counted], place_of[targets])
+        keys = np.append(keys[counted], [max(keys) + 1 + numbers[line] for line in lines])
+        sizes = np.append(sizes[counted], [line[2] for line in lines])
+    else:
+        places, keys, sizes = places[counted], keys[counted], sizes[counted]
+    if not len(places):
+        return {}
+    order = np.lexsort((keys, places))
+    places, keys = places[order], keys[order]
+    firsts = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(keys, prepend=0) != 0))
+    largest, places = np.maximum.reduceat(sizes[order], firsts), places[firsts]
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    totals_of: list[int] = np.add.reduceat(largest, starts).tolist()
+    return dict(zip(places[starts].tolist(), totals_of, strict=True))
 
 
-def _know_by_lines(
-    graph: Graph, place: Sequence[int], unknown: set[int], memory: dict[int, dict[Hashable, int]]
-) -> None:
-    """Take values that come from the same output for one, where storage is unknown."""
-    reached = set()
-    for id, kind in enumerate(graph.edge_kinds):
-        target = graph.edge_targets[id]
-        if kind == "saved" and target in unknown:
-            if target not in reached:
-                reached.add(target)
-                for number in range(len(graph.saved[target])):
-                    memory[place[target]].pop((target, number), None)
-            nbytes = graph.edge_nbytes.get(id, 0)
-            line = (graph.edge_sources[id], graph.edge_output_nrs[id], nbytes)
-            memory[place[target]]["line", *line] = nbytes
+def _lines_into(graph: Graph, nodes: set[int]) -> tuple[Ints, list[tuple[int, int, int]]]:
+    """Return the saved edges that end at ``nodes``: the node, and source, output and bytes."""
+    ends = enumerate(zip(graph.edge_kinds, graph.edge_targets, strict=True))
+    ids = [id for id, (kind, target) in ends if kind == "saved" and target in nodes]
+    sources, nrs, nbytes = graph.edge_sources, graph.edge_output_nrs, graph.edge_nbytes
+    lines = [(sources[id], nrs[id], nbytes.get(id, 0)) for id in ids]
+    return np.array([graph.edge_targets[id] for id in ids], np.int64), lines
 
 
 def values_of_edges(graph: Graph) -> dict[int, SavedValue]:
     """Return the value at the end of each saved edge, where it is known."""
-    found: dict[int, SavedValue] = {}
-    next_value: dict[int, int] = {}
-    for id, kind in enumerate(graph.edge_kinds):
-        if kind != "saved":
-            continue
-        target = graph.edge_targets[id]
-        # the edges of a node come in the order of its values, some of which have no edge
-        values = graph.saved.get(target, ())
-        for number in range(next_value.get(target, 0), len(values)):
-            if _belongs(graph, id, values[number]):
-                next_value[target] = number + 1
-                found[id] = values[number]
-                break
-    return found
-
-
-def _belongs(graph: Graph, edge: int, value: SavedValue) -> bool:
-    """Return whether a saved edge may be that of ``value``; edges of tensors with names have
-    theirs."""
-    label, nbytes = graph.edge_labels.get(edge, ""), graph.edge_nbytes.get(edge, 0)
-    if label == value.name and nbytes == value.nbytes:
-        return True
-    return bool(nbytes) and (value.shape, value.nbytes) == (graph.edge_shapes[edge], nbytes)
+    saved = SavedColumns.of(graph.saved)
+    return {id: saved.value(at) for id, at in _values_at(graph, saved)}
 
 
 def storages_of_edges(graph: Graph) -> dict[int, int]:
     """For each saved edge whose value knows it, the number of its storage."""
-    values = values_of_edges(graph).items()
-    return {id: value.storage for id, value in values if value.storage is not None}
+    saved = SavedColumns.of(graph.saved)
+    storages = saved.storages
+    return {
+        id: storage for id, at in _values_at(graph, saved) if (storage := storages[at]) is not None
+    }
+
+
+def _values_at(graph: Graph, saved: SavedColumns) -> Iterator[tuple[int, int]]:
+    """Yield the saved edges whose value is known, with its place among ``saved``.
+
+    The edges of a node come in the order of its values, some of which have no edge.  Those of
+    tensors with names have theirs for a label.
+    """
+    nodes, names, sizes, shapes = saved.nodes, saved.names, saved.nbytes, saved.shapes
+    label_of, size_of = graph.edge_labels.get, graph.edge_nbytes.get
+    next_value: dict[int, int] = {}
+    last = len(nodes)
+    for id, (kind, target) in enumerate(zip(graph.edge_kinds, graph.edge_targets, strict=True)):
+        if kind != "saved":
+            continue
+        at = next_value[target] if target in next_value else saved.first(target)
+        size = size_of(id, 0)
+        while at < last and nodes[at] == target:
+            at += 1
+            if sizes[at - 1] == size and (
+                names[at - 1] == label_of(id, "")
+                or (size and shapes[at - 1] == graph.edge_shapes[id])
+            ):
+                next_value[target] = at
+                yield id, at - 1
+                break

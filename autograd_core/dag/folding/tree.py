@@ -7,7 +7,7 @@ is entered and left like one op, and no picture gets a cycle by folding.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 FoldKind = Literal["head", "scope", "repeat", "loop", "iteration", "band", "data"]
@@ -58,3 +58,17 @@ def heads_of(fold: Fold) -> list[Fold]:
         else:
             stack.extend(reversed(one.children))
     return found
+
+
+def heads_below(fold: Fold) -> Iterator[Fold]:
+    """Yield the heads that ``fold`` covers, in order."""
+    if not fold.children:
+        yield fold
+        return
+    stack = [fold]
+    while stack:
+        one = stack.pop()
+        if one.children:
+            stack.extend(reversed(one.children))
+        else:
+            yield one

@@ -27,7 +27,7 @@ class Units:
     a unit reads, in the order of its inputs, all of them earlier; ``user_counts`` says how many
     read it, ``last_users`` which is the last of these.  ``final`` are the units that make an
     output, ``parameters`` the names of those that a unit reads, ``fed`` the units that read a leaf
-    which gets a gradient.
+    which gets a gradient.  ``scopes`` and ``stems`` are those of the nodes that name them.
     """
 
     forward: list[int]
@@ -39,6 +39,8 @@ class Units:
     final: set[int]
     parameters: dict[int, dict[str, None]]
     fed: set[int]
+    scopes: list[str]
+    stems: list[str]
 
     def __len__(self) -> int:
         return len(self.forward)
@@ -47,17 +49,16 @@ class Units:
         """Return the node that names the unit: the forward one where there is one."""
         return self.backward[unit] if self.forward[unit] < 0 else self.forward[unit]
 
-    def scope(self, graph: Graph, unit: int) -> str:
-        """Return the scope of a unit, on whichever of its nodes it is known."""
-        backward = self.backward[unit]
-        return graph.scopes[self.node(unit)] or (graph.scopes[backward] if backward >= 0 else "")
-
     def without_gradient(self) -> set[int]:
         """Return the units that no gradient reaches, whose results are data; none where that is
         all."""
         reached: list[bool] = []
+        fed = self.fed
         for unit, sources in enumerate(self.inputs):
-            reached.append(unit in self.fed or any(reached[source] for source in sources))
+            known = unit in fed
+            for source in () if known else sources:
+                known = known or reached[source]
+            reached.append(known)
         return {unit for unit, one in enumerate(reached) if not one} if any(reached) else set()
 
     def nodes(self, unit: int) -> list[int]:
@@ -74,7 +75,7 @@ def make_units(graph: Graph, columns: Columns, halves: Sequence[Half]) -> Units 
         if order is None:
             return None
         units = _reordered(graph, columns, units, order)
-    order = _siblings_together(graph, units)
+    order = _siblings_together(units)
     return _reordered(graph, columns, units, order) if order else units
 
 
@@ -83,7 +84,7 @@ def _reordered(graph: Graph, columns: Columns, units: Units, order: Sequence[int
     return _connect(graph, columns, [forward[u] for u in order], [backward[u] for u in order])
 
 
-def _siblings_together(graph: Graph, units: Units) -> list[int]:
+def _siblings_together(units: Units) -> list[int]:
     """Return an order in which units of one kind that read no others, and of which many feed the
     same one, stand side by side, just before it; [] where nothing has to change for that."""
     feeding: dict[int, list[int]] = {}
@@ -95,7 +96,7 @@ def _siblings_together(graph: Graph, units: Units) -> list[int]:
         if len(fan) >= LEAST_FAN:
             kinds: dict[tuple[str, str], list[int]] = {}
             for unit in fan:
-                kind = units.scope(graph, unit), graph.stem(units.node(unit))
+                kind = units.scopes[unit], units.stems[unit]
                 kinds.setdefault(kind, []).append(unit)
             if [unit for group in kinds.values() for unit in group] != fan:
                 moved[user] = [unit for group in kinds.values() for unit in group]
@@ -175,7 +176,18 @@ def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[
         final={unit for end, unit in final if graph.kinds[end] in ("output", "seed")},
         parameters=parameters,
         fed=fed,
+        scopes=_scopes(graph, forward, backward),
+        stems=[graph.stem(b if f < 0 else f) for f, b in zip(forward, backward, strict=True)],
     )
+
+
+def _scopes(graph: Graph, forward: Sequence[int], backward: Sequence[int]) -> list[str]:
+    """Return the scope of each unit, on whichever of its nodes it is known."""
+    of = graph.scopes
+    return [
+        (of[f] if f >= 0 else "") or (of[b] if b >= 0 else "")
+        for f, b in zip(forward, backward, strict=True)
+    ]
 
 
 def _sorted(units: Units) -> list[int] | None:

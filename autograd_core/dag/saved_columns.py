@@ -1,0 +1,105 @@
+"""What nodes keep for the backward pass, value by value: a graph may keep a million of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from autograd_core.dag.model import SavedState, SavedValue, Shape, Source
+
+
+class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
+    """The saved values of each node that keeps some; value ``k`` is one of node ``nodes[k]``, and
+    those of a node stand side by side.
+
+    >>> saved = SavedColumns()
+    >>> saved[3] = (SavedValue("self", (2,), "float32", 8), SavedValue("other", (2,), "float32", 8))
+    >>> saved.nodes, saved.names, [value.name for value in saved[3]], saved.get(4)
+    ([3, 3], ['self', 'other'], ['self', 'other'], None)
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[int] = []
+        self.names: list[str] = []
+        self.shapes: list[Shape | None] = []
+        self.dtypes: list[str] = []
+        self.nbytes: list[int] = []
+        self.states: list[SavedState] = []
+        self.storages: list[int | None] = []
+        self.lines: dict[int, tuple[Source, ...]] = {}
+        self._first: dict[int, int] = {}
+
+    @classmethod
+    def of(cls, saved: Mapping[int, tuple[SavedValue, ...]]) -> SavedColumns:
+        """Return ``saved`` as columns."""
+        if isinstance(saved, cls):
+            return saved
+        columns = cls()
+        for node, values in saved.items():
+            columns[node] = values
+        return columns
+
+    def add(
+        self,
+        node: int,
+        name: str,
+        shape: Shape | None,
+        dtype: str,
+        nbytes: int,
+        state: SavedState,
+        storage: int | None,
+        lines: tuple[Source, ...] = (),
+    ) -> None:
+        """Add a value of ``node``, which is the last one so far or a new one."""
+        at = len(self.nodes)
+        if not at or self.nodes[-1] != node:
+            self._first[node] = at
+        if lines:
+            self.lines[at] = lines
+        self.nodes.append(node)
+        self.names.append(name)
+        self.shapes.append(shape)
+        self.dtypes.append(dtype)
+        self.nbytes.append(nbytes)
+        self.states.append(state)
+        self.storages.append(storage)
+
+    def first(self, node: int) -> int:
+        """Return the place of the first value of ``node``, that behind all if it has none."""
+        return self._first.get(node, len(self.nodes))
+
+    def value(self, at: int) -> SavedValue:
+        """Return the value at place ``at``."""
+        return SavedValue(
+            self.names[at], self.shapes[at], self.dtypes[at], self.nbytes[at], self.states[at],
+            self.storages[at], self.lines.get(at, ()),
+        )  # fmt: skip
+
+    def with_lines(self, named: Callable[[Source], Source]) -> SavedColumns:
+        """Return the same values, whose lines ``named`` has named anew."""
+        if not self.lines:
+            return self
+        columns = SavedColumns()
+        for node, values in self.items():
+            columns[node] = tuple(
+                value._replace(lines=tuple(map(named, value.lines))) for value in values
+            )
+        return columns
+
+    def __setitem__(self, node: int, values: tuple[SavedValue, ...]) -> None:
+        for value in values:
+            self.add(node, *value)
+
+    def __getitem__(self, node: int) -> tuple[SavedValue, ...]:
+        start = stop = self._first[node]
+        while stop < len(self.nodes) and self.nodes[stop] == node:
+            stop += 1
+        return tuple(map(self.value, range(start, stop)))
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._first
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._first)
+
+    def __len__(self) -> int:
+        return len(self._first)
