@@ -113,6 +113,22 @@ def _of_few(values: list[float]) -> Statistics | None:
     return Statistics(size, rms, float(low), float(high), values.count(0), 0, 0)
 
 
+def statistics_of_each(arrays: Sequence[NDArray[np.generic] | np.generic]) -> list[Statistics]:
+    """Describe each of ``arrays`` as :func:`statistics` does; those of a few numbers together."""
+    found: list[Statistics | None] = [None] * len(arrays)
+    few = [at for at, each in enumerate(arrays) if 0 < each.size <= _FEW and _is_real(each)]
+    if few:
+        values = np.concatenate([arrays[at].ravel() for at in few]).astype(np.float64)
+        parts = statistics_of_parts(values, [arrays[at].size for at in few])
+        for at, part in zip(few, parts, strict=True):
+            found[at] = part
+    return [statistics(arrays[at]) if one is None else one for at, one in enumerate(found)]
+
+
+def _is_real(array: NDArray[np.generic] | np.generic) -> bool:
+    return array.dtype.kind in "fiub"
+
+
 def _of_moderate(values: NDArray[np.generic]) -> Statistics | None:
     """Describe finite numbers whose squares can be summed, as nearly all are, in a single pass;
     None of others."""

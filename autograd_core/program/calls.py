@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, interceptor, run
 from autograd_core.dag.capture import View
@@ -19,6 +19,8 @@ from autograd_core.debug.history.observed_pass import ObservedPass
 from autograd_core.engines import engine_of_call
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptDone
 from autograd_core.program.process import our_names
+
+T = TypeVar("T")
 
 _RANGE = re.compile(r"(\d+)(?::(\d*))?")
 _SPELLING: dict[CallKind, str] = {"backward": "backward()", "grad": "autograd.grad()"}
@@ -258,9 +260,17 @@ def intercepting(
 
 def run_and_capture(found: InterceptedCall, view: View) -> tuple[Graph, bool | Gradients]:
     """Carry out the call; its graph with the gradients that flowed, and what to answer."""
+    return run_and_read(found, view, lambda graph: graph, lazy=False)
+
+
+def run_and_read(
+    found: InterceptedCall, view: View, read: Callable[[Graph], T], *, lazy: bool = True
+) -> tuple[T, bool | Gradients]:
+    """Carry out the call; what ``read`` makes of its graph with the gradients that flowed, and what
+    to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
     with collector_slowed():
         observed = ObservedPass(found.call, found.names)
         observed.run()
-        graph = observed.graph(view)
+        answer = read(observed.graph(view, lazy=lazy))
         observed.release()
-    return graph, observed.gradients if found.call.is_grad else True
+    return answer, observed.gradients if found.call.is_grad else True

@@ -16,14 +16,21 @@ from autograd_core.dag.capture import View, capture
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.collector import collector_slowed
 from autograd_core.dag.model import Graph
-from autograd_core.program.calls import CallSelector, InterceptedCall, only_last, run_and_capture
+from autograd_core.program.calls import (
+    CallSelector,
+    InterceptedCall,
+    only_last,
+    run_and_capture,
+    run_and_read,
+)
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, positive_number
 from tui.output import flush, say, show_bytes
+from viz.errors import VizError
 from viz.options import RenderOptions, render_options
-from viz.rendering import FORMATS, choose_format, render_graph
+from viz.rendering import FORMATS, Rendering, choose_format, render_graph
 
 _NOTES = f"""\
 {ARGUMENTS}
@@ -143,10 +150,16 @@ def render_target(
     # before the script runs: it may take long, and change the directory
     path = None if to_stdout else writable(Path(name))
     folder = target.folder
-    with collector_slowed():  # what grows lives until the picture is drawn
-        with _stdout_kept_free() if to_stdout else nullcontext(), profile(enabled=profiled):
-            graph, notes = graph_of(target, arguments, options.view, call, values=values)
-        drawing = render_graph(graph, chosen, options, folder=folder)
+
+    def draw(graph: Graph) -> Rendering:
+        return render_graph(with_portable_sources(graph, folder), chosen, options, folder=folder)
+
+    with (
+        collector_slowed(),  # what grows lives until the picture is drawn
+        _stdout_kept_free() if to_stdout else nullcontext(),
+        profile(enabled=profiled),
+    ):
+        drawing, notes = drawn(target, arguments, options.view, call, draw, values=values)
     if path is None:
         show_bytes(drawing.data)
         return [*notes, *drawing.notes]
@@ -187,26 +200,38 @@ def _stdout_kept_free() -> Iterator[None]:
         os.close(kept)
 
 
-def graph_of(
-    target: Target, arguments: list[str], view: View, call: CallSelector, *, values: bool = False
-) -> tuple[Graph, list[str]]:
-    """Return the graph of ``target``; for a script that of the last of its calls that ``call``
-    requests, with a note if there were several.
+def drawn(
+    target: Target,
+    arguments: list[str],
+    view: View,
+    call: CallSelector,
+    draw: Callable[[Graph], Rendering],
+    *,
+    values: bool = False,
+) -> tuple[Rendering, list[str]]:
+    """Return what ``draw`` makes of the graph of ``target``; for a script that of the last of its
+    calls that ``call`` requests, with a note if there were several.
 
     Raises:
         ProgramError: it leads to no graph.
+        VizError: it cannot be drawn.
     """
     captured: list[Graph] = []
+    drawings: list[Rendering] = []
     numbers: list[int] = []
 
-    def draw(found: InterceptedCall) -> bool | Gradients:
+    def handle(found: InterceptedCall) -> bool | Gradients:
         numbers.append(found.number)
-        graph, answer = run_and_capture(found, view)
-        captured[:] = [with_portable_sources(graph, target.folder)]
+        if call.is_over(found.number):  # before the program ends: what is not drawn is not read
+            drawing, answer = run_and_read(found, view, draw)
+            drawings.append(drawing)
+        else:
+            graph, answer = run_and_capture(found, view)
+            captured[:] = [graph]
         return answer
 
-    found = run_target(target, arguments, call, draw, values=values)
+    found = run_target(target, arguments, call, handle, values=values, ours=(VizError,))
     if found is None:
-        return captured[0], only_last(call, numbers)
-    graph = capture(found.root, view, names=found.names, title=found.target.name)
-    return with_portable_sources(graph, target.folder), []
+        notes = only_last(call, numbers)
+        return drawings[0] if drawings else draw(captured[0]), notes
+    return draw(capture(found.root, view, names=found.names, title=found.target.name)), []

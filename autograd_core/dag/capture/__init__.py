@@ -49,6 +49,7 @@ def capture(
     plan: Plan | None = None,
     order: Sequence[GradFn] | None = None,
     live: bool = False,
+    lazy: bool = False,
     profile: profile_type | None = None,
     title: str = "",
 ) -> Graph:
@@ -67,6 +68,7 @@ def capture(
         order: the nodes that run, where that is less than the whole backward pass.
         live: work out formulas and saved values when they are read, and as they then are;
             this keeps the nodes of the backward half alive.
+        lazy: work out formulas when they are read, which is to be while all is there that is now.
         profile: what measured the program; the costs of nodes come from it.  By default the one
             that is being made.
         title: of the graph; by default made from the names of the roots.
@@ -92,7 +94,11 @@ def capture(
         ids: dict[GradFn, int] = {}
         ids_of: list[ForwardOf] = [ids.get]
         if view != "forward":
-            ids.update(add_backward(build, reader, running, whole, known, list(steps), live=live))
+            ids.update(
+                add_backward(
+                    build, reader, running, whole, known, list(steps), live=live, lazy=lazy
+                )
+            )
             _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
             add_hooks(build, hooks or {})
         if view != "backward":

@@ -36,6 +36,7 @@ def add_backward(
     steps: Sequence[Step],
     *,
     live: bool,
+    lazy: bool,
 ) -> dict[GradFn, int]:
     """Fill the empty ``build`` with the nodes of ``order`` and the edges between them.
 
@@ -45,6 +46,7 @@ def add_backward(
         steps: what is known of the pass; the gradients of these are described.
         live: work out formulas and saved values when they are read, and as they then are,
             which keeps the nodes alive.
+        lazy: work out formulas when they are read.
 
     Returns:
         The id of each node.
@@ -76,7 +78,7 @@ def add_backward(
     _add_sources(build, records, live)
     for number in leaves:
         _name_leaf(build, number, engine.leaf(order[number]), names)
-    _add_rules(build, reader, order, names, live)
+    _add_rules(build, reader, order, names, live, lazy)
     ids = dict(zip(order, range(len(order)), strict=True))
     _add_edges(build, order, ids)
     add_gradients(build, engine, steps)
@@ -157,7 +159,12 @@ def _name_leaf(build: GraphBuilder, number: int, tensor: Any, names: Names) -> N
 
 
 def _add_rules(
-    build: GraphBuilder, reader: SavedReader, order: Sequence[GradFn], names: Names, live: bool
+    build: GraphBuilder,
+    reader: SavedReader,
+    order: Sequence[GradFn],
+    names: Names,
+    live: bool,
+    lazy: bool,
 ) -> None:
     engine = reader.engine
     if live:
@@ -177,8 +184,11 @@ def _add_rules(
         )
         return
     build.saved = reader.columns(order)
-    formula, kept = engine.formula, reader.kept
-    build.formulas = [formula(node, kept(node), names) for node in order]
+    build.formulas = formulas = LazyColumn(
+        len(order), lambda number: engine.formula(order[number], reader.kept(order[number]), names)
+    )
+    if not lazy:
+        build.formulas = list(formulas)
 
 
 def _edges(order: Sequence[Any]) -> tuple[list[int], list[int], list[Any]]:

@@ -26,6 +26,8 @@ def graph_of_call(
     order: Sequence[Node],
     effects: Mapping[int, NodeEffects],
     title: str = "",
+    *,
+    lazy: bool = False,
 ) -> Graph:
     """Return the graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks
     made of them, as ``effects`` tells."""
@@ -34,7 +36,7 @@ def graph_of_call(
     hooks = {index: changes_of(calls) for index, calls in known.items() if calls}
     return capture(
         call.roots, view, gradient=seeds, names=names, steps=steps, hooks=hooks, order=order,
-        title=title,
+        title=title, lazy=lazy,
     )  # fmt: skip
 
 
@@ -86,10 +88,13 @@ class ObservedPass:
         """The steps of the nodes that have run."""
         return [self._driver.as_it_was(step) for step in self._steps]
 
-    def graph(self, view: View, title: str = "") -> Graph:
-        """Return the graph as it now stands."""
-        effects = self._driver.effects
-        return graph_of_call(self._call, view, self._names, self.steps, self.order, effects, title)
+    def graph(self, view: View, title: str = "", *, lazy: bool = False) -> Graph:
+        """Return the graph as it now stands; a ``lazy`` one is to be read before anything else
+        runs."""
+        return graph_of_call(
+            self._call, view, self._names, self.steps, self.order, self._driver.effects, title,
+            lazy=lazy,
+        )  # fmt: skip
 
     @property
     def gradients(self) -> Gradients:
