@@ -10,7 +10,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.grad_mode import undo_log
+from autograd_core.autograd.grad_mode import Line, undo_log
 from autograd_core.autograd.memory import make_writeable
 from autograd_core.autograd.node import LEAF, Edge, Node
 
@@ -63,6 +63,9 @@ class AccumulateGrad(Node):
             log.keep_gradient(self.variable)
         self.backward(g.array, True)
         return ()
+
+    def note_freed(self, line: Line) -> None:
+        """Do nothing: it keeps nothing of the forward pass."""
 
     def backward(self, g: Array, keep: bool) -> None:
         leaf = self.leaf() if self.hooks is None else self.variable

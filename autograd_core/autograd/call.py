@@ -244,9 +244,11 @@ class pass_mode:
 
     def __enter__(self) -> None:
         self._running = running.set(self._task)
-        mode = with_gradients(self._graph)
-        if mode.tracer is not None and not self._graph:
-            mode = replace(mode, tracer=None)
+        mode = current_mode()
+        if mode is None or mode.tracer is None or self._graph:
+            mode = with_gradients(self._graph)
+        else:
+            mode = replace(mode, grad=False, tracer=None)
         self._token = enter_mode(mode)
         self._silent = np.errstate(all="ignore")
         self._silent.__enter__()

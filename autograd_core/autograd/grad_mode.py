@@ -58,6 +58,9 @@ class Tracer(Protocol):
     def line(self) -> Line | None:
         """Return the line of the program that runs now."""
 
+    def changing(self, tensor: Any) -> Line | None:
+        """Note that ``tensor`` is about to be changed in place; return the line that runs now."""
+
     def module(self, module: Any) -> AbstractContextManager[None]:
         """Return the scope within which ``module`` computes."""
 

@@ -22,7 +22,6 @@ Edge: TypeAlias = "Node | Port | None"
 # An atomic counter: with a plain global, two threads could number a child below its parent.
 next_sequence_nr: Callable[[], int] = count().__next__
 
-_FREED_AT = "freed_at"  # a key of `metadata`
 
 # What the engine has to do for a node, in one class attribute it can branch on.
 LEAF, ONE_EDGE, TWO_EDGES, GENERAL, PORT = range(5)
@@ -148,13 +147,18 @@ class Node:
     @property
     def freed_at(self) -> Line | None:
         """The call of ``backward`` or ``grad`` that freed the saved values, if it was traced."""
-        line: Line | None = getattr(self, "_metadata", {}).get(_FREED_AT)
+        record = self.record
+        line: Line | None = None if record is None else record.freed_at
         return line
 
     def note_freed(self, line: Line) -> None:
-        """Say that the pass begun at ``line`` is over; if it freed the values, it was the one."""
-        if self.is_freed:
-            self.metadata.setdefault(_FREED_AT, line)
+        """Say that the pass begun at ``line`` is over; if it freed the values, it was the one.
+        What was traced of values is needed no longer, either."""
+        record = getattr(self, "_record", None)
+        if record is not None:
+            if record.freed_at is None and self.is_freed:
+                record.freed_at = line
+            record.forget()
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
         """List where the saved value ``name`` was changed in place since, as far as it was

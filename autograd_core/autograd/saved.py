@@ -178,7 +178,11 @@ class SavedNode(Node):
 
     @property
     def is_freed(self) -> bool:
-        return any(getattr(self, name) is FREED for name in (*self.op.saved, *self.op.held))
+        for names in (self.op.saved, self.op.held):
+            for name in names:
+                if getattr(self, name) is FREED:
+                    return True
+        return False
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
         attribute, _, number = name.removesuffix("]").partition("[")

@@ -121,6 +121,8 @@ def count_change(tensor: Any) -> None:
     mode = current_mode()
     if mode is not None and mode.undo_log is not None:
         mode.undo_log.keep_values(tensor)
+    tracer = None if mode is None else mode.tracer
+    line = None if tracer is None else tracer.changing(tensor)
     versions: Versions | None = tensor.version
     if versions is None:
         versions = tensor.version = [0]
@@ -128,10 +130,8 @@ def count_change(tensor: Any) -> None:
         check_changeable(versions)
         return
     versions[0] += 1
-    if mode is not None and mode.tracer is not None:
-        line = mode.tracer.line()
-        if line is not None:
-            versions.append((versions[0], line))
+    if line is not None:
+        versions.append((versions[0], line))
 
 
 def changed_at(versions: Versions | None, since: int = 0) -> tuple[Line, ...]:

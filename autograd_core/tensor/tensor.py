@@ -128,6 +128,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     edge: Edge
     version: Versions | None
     _view_of: View
+    _record: Any
 
     view_of = optional_slot("_view_of")
     record = optional_slot("_record")

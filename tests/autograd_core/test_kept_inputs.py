@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import autograd_core as torch
 from autograd_core.autograd import Function
 from autograd_core.dag.trace import trace
+from autograd_core.dag.trace.inputs import Budget
+from autograd_core.debug.checking import check
 
 
 def kept(t: Any) -> list[Any]:
@@ -102,6 +105,72 @@ def test_records_hold_no_copies_alive() -> None:
     assert total.record is not None
     assert tracer._recorder is not None
     assert tracer._recorder._budget.used == 0
+
+
+def test_references_to_results_cost_no_copies_and_tell_all_when_asked() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace(values="core"):
+        y = (x * 2).exp()
+    record = y.grad_fn.record
+    assert record.value() is y.array
+    assert record.statistics.maximum == y.array.max()
+    assert (record.source.file, record.shapes, record.pointwise) == (__file__, ((2,),), True)
+    checked = {each.sentence for each in check(y)}
+    assert checked == {"MulBackward0: right (self)", "ExpBackward0: right (self)"}
+
+
+@pytest.mark.parametrize("how", ["exp_", "through a view", "by NumPy", "by a Function"])
+def test_what_was_changed_in_place_is_shown_as_it_was(how: str) -> None:
+    class Doubled(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.mark_dirty(x)
+            x.array *= 2
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    x = torch.tensor([1.0, 3.0], requires_grad=True)
+    with trace(values="core"):
+        y = x * 2
+        made = y.record[0]
+        if how == "exp_":
+            y.exp_()
+        elif how == "through a view":
+            y[:1].mul_(5)
+        elif how == "by NumPy":
+            y.detach().numpy()[:] = 7
+        else:
+            Doubled.apply(y)
+        assert y.tolist() != [2, 6]
+    assert made.value().tolist() == [2, 6]
+    assert made.statistics.maximum == 6
+
+
+def test_a_leaf_that_was_changed_since_is_not_shown_as_if_it_was_old() -> None:
+    x = torch.tensor([1.0, 3.0], requires_grad=True)
+    with trace(values="core"):
+        y = x * x
+        with torch.no_grad():
+            x.add_(1)
+    leaf = y.grad_fn.record.inputs[0][0]
+    assert leaf.value() is None
+    assert leaf.was_changed
+
+
+def test_references_are_given_up_when_the_graph_is_freed() -> None:
+    x = torch.tensor(np.ones(1000), requires_grad=True)
+    budget = Budget(20_000)
+    with trace(values="core", budget=budget):
+        loss = (x * 2).exp().sum()
+        assert budget.used == 16_000
+        beyond = loss * (x * 2).exp()  # of which only statistics are kept
+        assert budget.used == 16_000
+        assert beyond.grad_fn.record.statistics.size == 1000
+        beyond.sum().backward()
+        assert budget.used == 0
 
 
 def test_looking_for_names_changes_no_variables_of_the_program() -> None:

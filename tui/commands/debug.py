@@ -15,6 +15,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from autograd_core.autograd.call import BackwardCall, Gradients
+from autograd_core.dag.collector import collector_slowed
 from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.commands import command_lines, open_console, uncommented
 from autograd_core.debug.errors import CommandError
@@ -203,10 +204,11 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
     watched = every if face.watches and not stopped.number else stopped
     face.waiting.start()
     try:
-        found = run_target(
-            target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
-            look=face.quick_look,
-        )  # fmt: skip
+        with collector_slowed():  # what is traced lives as long as the graph
+            found = run_target(
+                target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
+                look=face.quick_look,
+            )  # fmt: skip
     finally:
         face.waiting.stop()
     if found is not None:

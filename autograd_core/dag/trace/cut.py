@@ -3,6 +3,7 @@ tracing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -29,12 +30,13 @@ class Departure(NamedTuple):
 class Cut(NamedTuple):
     """The reason why a tensor has no graph: ``how`` and where it was taken out of one, and the
     leaves that lie behind.  One made from an array has, in ``departure``, what had gone to NumPy
-    last."""
+    last; one that shares the memory of a result has the record of that behind ``maker``."""
 
     how: str
     source: Source | None
     leaves: Leaves
     departure: Departure | None = None
+    maker: Callable[[], Any] | None = None  # gives what it came from, while that lives
 
 
 def leaves_behind(tensor: Tensor) -> Leaves:

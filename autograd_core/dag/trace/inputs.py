@@ -32,6 +32,19 @@ class Budget:
         self.used = 0
 
 
+class Share:
+    """So many bytes of a budget, for as long as it lives."""
+
+    __slots__ = ("_budget", "_nbytes")
+
+    def __init__(self, nbytes: int, budget: Budget) -> None:
+        self._nbytes, self._budget = nbytes, budget
+        budget.used += nbytes
+
+    def __del__(self) -> None:
+        self._budget.used -= self._nbytes
+
+
 class Copy:
     """An array as it was; it counts against a budget for as long as it lives."""
 
@@ -46,10 +59,16 @@ class Copy:
         self._budget.used -= self.array.nbytes
 
 
+class Known(NamedTuple):
+    """An array that is as it was."""
+
+    array: Array
+
+
 class SavedInputs(NamedTuple):
     """The inputs that an op ran on: ``function`` is its entry in the op table, or the custom
-    Function; ``arguments`` has a :class:`Copy` for each tensor.  They are None where the budget was
-    used up, and ``limit`` says what it was."""
+    Function; ``arguments`` has a :class:`Copy`, or a :class:`Known`, for each tensor.  They are
+    None where the budget was used up, and ``limit`` says what it was."""
 
     function: Any
     arguments: tuple[Any, ...] | None
@@ -60,8 +79,8 @@ class SavedInputs(NamedTuple):
 class InputRecorder:
     """Makes the copies of one tracing."""
 
-    def __init__(self, limit: int) -> None:
-        self._budget = Budget(limit)
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
 
     def keep(
         self, function: Any, arguments: tuple[Any, ...], attributes: Mapping[str, Any]

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import count
+from types import CodeType
 from typing import Any, Final
 from weakref import ref
 
+from numpy.typing import NDArray
+
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.autograd.grad_mode import Line, is_grad_enabled
 from autograd_core.autograd.node import resolve
 from autograd_core.autograd.saved import SavedNode
+from autograd_core.autograd.version import INFERENCE, Versions
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.dag.trace.cut import Cut, Departure
-from autograd_core.dag.trace.inputs import Copy
+from autograd_core.dag.trace.inputs import Copy, Share
+from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
 
+Array = NDArray[Any]
 next_number = count().__next__
+IN_PLACE: Final = ("in place", "in place through a view")
+"""Attributes of records that no op knows."""
 
 
 class LeafRecord:
@@ -29,8 +39,8 @@ class LeafRecord:
     """
 
     __slots__ = (
-        "__weakref__", "called", "copies", "cut", "departure", "dtype", "number", "requires_grad",
-        "shape", "statistics", "tensor",
+        "__weakref__", "called", "copies", "cut", "departure", "dtype", "kept", "number",
+        "requires_grad", "shape", "statistics", "tensor",
     )  # fmt: skip
 
     scope: Final = ""
@@ -50,6 +60,7 @@ class LeafRecord:
         self.called: str | None = None
         self.departure: Departure | None = None
         self.copies: dict[int, ref[Copy]] = {}
+        self.kept: Reference | None = None
         self.tensor = tensor
         self.shape = shape
         self.dtype = dtype
@@ -62,34 +73,146 @@ class LeafRecord:
         known = tensor._shape, tensor.dtype.name, tensor.requires_grad, scalar_statistics(tensor)
         return cls(ref(tensor), *known, cut)
 
+    def value(self, nr: int = 0) -> Array | None:
+        """Return the numbers that ops were given last; see :meth:`OpRecord.value`."""
+        return as_referred(self.kept)
+
+    @property
+    def was_changed(self) -> bool:
+        """Whether it is known that these were changed in place since."""
+        return self.kept is not None and as_referred(self.kept) is None
+
 
 class OpRecord:
     """An op that ran: name, inputs, attributes, where in the modules, where in the source.
 
     ``inputs`` holds, per input, the record it came from and which of that op's outputs it
     was; a Python number stands for itself.  ``grad_mode`` says whether gradients were on,
-    ``pointwise`` whether it works element by element.
+    ``pointwise`` whether it works element by element.  ``gaps`` are the places, among all inputs,
+    of those that were left out.
+
+    What takes time to find out is found out when it is asked for: ``place`` leads to the line,
+    ``kept`` to the numbers of each output, as far as these are kept.  ``freed_at`` is the call that
+    freed what its node saved.
     """
 
     __slots__ = (
-        "__weakref__", "attributes", "copies", "dtype", "grad_mode", "inputs", "name", "number",
-        "pointwise", "requires_grad", "scope", "shapes", "source", "statistics",
+        "__weakref__", "attributes", "bytes_kept", "copies", "dtype", "freed_at", "gaps",
+        "grad_mode", "inputs", "kept", "name", "number", "place", "pointwise", "requires_grad",
+        "scope", "shapes", "source", "statistics",
     )  # fmt: skip
 
-    def __init__(self, name: str, inputs: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
+    bytes_kept: Share | None
+    copies: dict[int, ref[Copy]]
+    gaps: tuple[int, ...]
+    pointwise: bool
+    source: Source | None
+    statistics: Statistics | None
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[Any, ...],
+        attributes: Mapping[str, Any],
+        scope: str = "",
+        place: tuple[CodeType, int] | None = None,
+        requires_grad: bool = False,
+    ) -> None:
         self.number = next_number()
         self.name = name
         self.inputs = inputs
         self.attributes = attributes
-        self.copies: dict[int, ref[Copy]] = {}
-        self.pointwise = False
-        self.requires_grad = False
-        self.grad_mode = is_grad_enabled()
-        self.scope = ""
-        self.source: Source | None = None
+        self.scope = scope
+        self.place = place
+        self.requires_grad = requires_grad
+        self.grad_mode = requires_grad or is_grad_enabled()
         self.shapes: tuple[tuple[int, ...], ...] = ()
         self.dtype = ""
-        self.statistics: Statistics | None = None
+        self.kept: tuple[Reference | None, ...] = ()
+        self.freed_at: Line | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """Fill a slot that was not filled so far."""
+        found = _LATER[name](self) if name in _LATER else object.__getattribute__(self, name)
+        setattr(self, name, found)
+        return found
+
+    def value(self, nr: int = 0) -> Array | None:
+        """Return the numbers of an output as they were when it was made; None where they are not
+        kept, or were changed since."""
+        return as_referred(self.kept[nr]) if nr < len(self.kept) else None
+
+    def copy(self, nr: int) -> None:
+        """Keep a copy of the numbers of an output, which are about to change."""
+        array = self.value(nr)
+        if array is not None:
+            self.keep(nr, array.copy())
+
+    def keep(self, nr: int, array: Array) -> None:
+        """Keep ``array``, which nobody changes, as the numbers of an output."""
+        kept = list(self.kept)
+        kept[nr] = (array, [0], 0)
+        self.kept = tuple(kept)
+
+    def forget(self) -> None:
+        """Keep no numbers any more."""
+        self.kept, self.bytes_kept = (), None
+
+
+_LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
+    "source": lambda record: None if record.place is None else source_at(*record.place),
+    "pointwise": lambda record: record.name in OPS and OPS[record.name].pointwise,
+    "statistics": lambda record: None if (a := record.value()) is None else statistics(a),
+    "copies": lambda record: {},
+    "gaps": lambda record: (),
+    "bytes_kept": lambda record: None,
+}
+
+Reference = tuple[Array, Versions, int]
+"""An array; the version counter of its memory, and what that was."""
+
+
+def refer(tensor: Tensor) -> Reference | None:
+    """Return a reference to the numbers of ``tensor``; None of one whose changes nobody counts."""
+    versions = tensor.version
+    if versions is None:
+        versions = tensor.version = [0]
+    return None if versions is INFERENCE else (tensor.array, versions, versions[0])
+
+
+def as_referred(reference: Reference | None) -> Array | None:
+    """Return the array of a reference, None where it was changed since."""
+    if reference is None:
+        return None
+    array, versions, since = reference
+    return array if versions[0] == since else None
+
+
+def source_at(code: CodeType, instruction: int) -> Source:
+    """Return the line of an instruction of ``code``."""
+    known = _lines.get(id(code))
+    if known is None or known[0] is not code:
+        if len(_lines) > _MOST:
+            _lines.clear()
+        starts, lines = [], []
+        for start, _, line in code.co_lines():
+            if line is not None:
+                starts.append(start)
+                lines.append(line)
+        known = _lines[id(code)] = (code, starts, lines)
+    _, starts, lines = known
+    return _source(code.co_filename, lines[max(0, bisect_right(starts, instruction) - 1)])
+
+
+_MOST: Final = 1 << 14
+_lines: Final[dict[int, tuple[CodeType, list[int], list[int]]]] = {}
+"""Of the code that was asked for: where its lines begin, by its identity, as hashing it takes long;
+a frame takes as long as its code to tell the line."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _source(file: str, line: int) -> Source:
+    return Source(file, line)  # one for all ops of a line
 
 
 Record = OpRecord | LeafRecord
@@ -129,7 +252,8 @@ def leaf_record(tensor: Tensor) -> LeafRecord | None:
         return None
     record: LeafRecord = end.record or LeafRecord.of(tensor)
     record.tensor = end.leaf  # which `tensor` may only stand for
-    record.statistics = scalar_statistics(tensor)  # training changes it from pass to pass
+    if not record.shape or tensor.array.size == 1:
+        record.statistics = scalar_statistics(tensor)  # training changes it from pass to pass
     end.record = record
     return record
 

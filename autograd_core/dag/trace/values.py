@@ -31,12 +31,17 @@ class ForwardValues:
         copied = record.copies.get(nr)
         if copied is not None and (copy := copied()) is not None:
             return copy.array
+        kept: NDArray[Any] | None = record.value(nr)
+        if kept is not None:
+            return kept
         tensor = self._tensor(origin)
         return None if tensor is None else self._engine.array(tensor)
 
     def _tensor(self, origin: Origin) -> Any:
         """Return a tensor that still has the value, None where none is known."""
         if isinstance(origin[0], LeafRecord):
+            if origin[0].was_changed:
+                return None
             leaf = origin[0].tensor()
             return None if leaf is None else self._engine.own(leaf)
         return self._roots.get(origin)

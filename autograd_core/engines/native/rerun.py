@@ -27,7 +27,8 @@ from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.dag.capture.sources import definition
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes
-from autograd_core.dag.trace.inputs import Copy
+from autograd_core.dag.trace.inputs import Copy, Known, SavedInputs
+from autograd_core.dag.trace.records import IN_PLACE, OpRecord
 from autograd_core.engines.protocol import CannotRerun
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
@@ -50,7 +51,7 @@ class Rerun:
             CannotRerun: its inputs were not kept.
             Exception: whatever the function raises.
         """
-        ran_on = node.ran_on
+        ran_on = node.ran_on or _referred(node)
         if ran_on is None:
             raise CannotRerun(_UNTRACED if node.record is None else _WITHOUT_VALUES)
         if ran_on.arguments is None:
@@ -65,7 +66,7 @@ class Rerun:
         self._arrays = {
             at: _widened(each.array) if wide else each.array
             for at, each in enumerate(ran_on.arguments)
-            if isinstance(each, Copy)
+            if isinstance(each, Copy | Known)
         }
         self.custom = not isinstance(ran_on.function, Op)
         self.places = _differentiable(node, self._function, list(self._arrays))
@@ -134,6 +135,33 @@ class Rerun:
     @staticmethod
     def _outputs(results: tuple[Any, ...]) -> list[Tensor]:
         return [t for t in results if isinstance(t, Tensor) and t.edge is not None]
+
+
+def _referred(node: Node) -> SavedInputs | None:
+    """Return the inputs of the op of ``node``, as far as tracing has kept references to them.
+
+    Raises:
+        CannotRerun: one was changed in place since.
+    """
+    record = node.record
+    if not isinstance(node, SavedNode) or not isinstance(record, OpRecord) or not record.kept:
+        return None
+    arguments: list[Any] = []
+    for each in record.inputs:
+        if not isinstance(each, tuple):
+            arguments.append(each)
+            continue
+        array = each[0].value(each[1])
+        if array is None:
+            raise CannotRerun(
+                "an input of it was changed in place since, or is not kept: the values of the "
+                "forward pass had taken up what they may have"
+            )
+        arguments.append(Known(array))
+    for at in record.gaps:
+        arguments.insert(at, None)
+    named = {key: each for key, each in record.attributes.items() if key not in IN_PLACE}
+    return SavedInputs(node.op, tuple(arguments), named, 0)
 
 
 def _reads_half(op: Op, attributes: Mapping[str, Any]) -> bool:
