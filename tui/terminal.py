@@ -74,7 +74,8 @@ class _TakenKeyboard(io.TextIOBase):
 
     def readline(self, size: int | None = -1, /) -> NoReturn:
         raise io.UnsupportedOperation(
-            "the debugger's screen has the keyboard; q closes it, and then this can be read"
+            "the debugger's screen uses the keyboard; close it with q before the program reads "
+            "input"
         )
 
     read = readline

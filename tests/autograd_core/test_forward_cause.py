@@ -55,9 +55,9 @@ def test_a_nan_of_the_forward_pass_is_reported_where_it_began() -> None:
         loss = (w.log().tanh().exp() * 2).sum()
     said = stop(loss, w=w)
     assert said["what"] == "nan began in the forward pass, at #5 log:1"
-    assert said["there"] == "nan at 1 of 3 places, first at [1], where it is given −2"
+    assert said["there"] == "nan at 1 of 3 places, first at [1], where its input is −2"
     assert said["line"].endswith("loss = (w.log().tanh().exp() * 2).sum()")
-    assert said["seen"] == "first in backward: out of #3 exp:1 is nan 1/3, first at [1]"
+    assert said["seen"] == "first in the backward pass: out of #3 exp:1 is nan 1/3, first at [1]"
     assert said["saved.result"] == "rms 1.73, 1 to 2.23, 1 of 3 are nan; there nan"
     assert "why" not in said
 
@@ -71,11 +71,13 @@ def test_a_row_that_is_masked_as_a_whole_began_at_the_softmax_which_is_given_inf
     said = stop(loss, w=w)
     assert said["what"] == "nan began in the forward pass, at #3 softmax:1"
     assert said["there"] == (
-        "nan at 4 of 12 places, first at [1, 0], in row [1, :], where all its 4 inputs are "
+        "nan at 4 of 12 places, first at [1, 0], in row [1, :], where all 4 inputs are "
         "\N{MINUS SIGN}inf"
     )
     assert said["given"].startswith("the result of masked_fill:1 with inf at 4 of 12 places")
-    assert said["seen"] == "first in backward: out of #2 log_softmax:1 is nan 4/12, first at [1, 0]"
+    assert said["seen"] == (
+        "first in the backward pass: out of #2 log_softmax:1 is nan 4/12, first at [1, 0]"
+    )
 
 
 def test_a_nan_of_an_infinity_began_where_an_op_made_that_of_finite_values() -> None:
@@ -85,10 +87,10 @@ def test_a_nan_of_an_infinity_began_where_an_op_made_that_of_finite_values() -> 
         loss = (far - far * 2).sum()
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #5 exp:1"
-    assert said["there"] == "inf at 1 of 2 places, first at [1], where it is given 1000"
+    assert said["there"] == "inf at 1 of 2 places, first at [1], where its input is 1000"
     (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
     assert found.what == (
-        "exp:1 gives inf at 1 of 2 places, first at [1], where it is given 1000, "
+        "exp:1 produces inf at 1 of 2 places, first at [1], where its input is 1000, "
         "and became nan at sub:1"
     )
 
@@ -100,8 +102,8 @@ def test_what_was_told_to_be_infinite_is_only_where_the_infinity_comes_from() ->
         loss = torch.softmax(scores, 0).exp().sum()
     (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
     assert found.what == (
-        "softmax:1 gives nan at 2 of 2 places, first at [0], where all its 2 inputs are "
-        "\N{MINUS SIGN}inf, and is given the result of add:1 with inf at 2 of 2 places, which "
+        "softmax:1 produces nan at 2 of 2 places, first at [0], where all 2 inputs are "
+        "\N{MINUS SIGN}inf; its input is the result of add:1 with inf at 2 of 2 places, which "
         "began at masked_fill:1"
     )
     assert found.other is not None
@@ -113,7 +115,7 @@ def test_an_infinity_that_was_saved_is_a_cause_though_the_loss_is_finite() -> No
         loss = (1 / w.exp()).sum()
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #4 exp:1"
-    assert said["there"] == "inf at 1 of 2 places, first at [1], where it is given 1000"
+    assert said["there"] == "inf at 1 of 2 places, first at [1], where its input is 1000"
     assert said["saved.result"] == "rms 2.72, 2.72 to 2.72, 1 of 2 are infinite; there inf"
 
 
@@ -127,7 +129,7 @@ def test_an_exploding_recurrence_is_reported_at_the_step_that_overflowed() -> No
         loss = ((h - 1) ** 2).mean()
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #7 mv:2, and became nan at mv:3"
-    assert said["there"].endswith("first at [0], though all it is given is finite")
+    assert said["there"].endswith("first at [0], although its inputs are finite")
 
 
 def test_a_loss_that_is_infinite_began_at_the_op_that_made_it_so() -> None:
@@ -136,8 +138,8 @@ def test_a_loss_that_is_infinite_began_at_the_op_that_made_it_so() -> None:
         loss = w.log().sum()
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #2 log:1"
-    assert said["there"] == "inf at 1 of 2 places, first at [1], where it is given 0"
-    assert said["seen"] == "first in backward: out of #2 log:1 is inf 1/2, first at [1]"
+    assert said["there"] == "inf at 1 of 2 places, first at [1], where its input is 0"
+    assert said["seen"] == "first in the backward pass: out of #2 log:1 is inf 1/2, first at [1]"
 
 
 def test_the_op_is_found_behind_any_result_of_one_with_several() -> None:
@@ -171,7 +173,7 @@ def test_what_was_nan_before_the_forward_pass_is_told_from_what_an_op_made() -> 
         loss = w.clamp(max=2.0).mul(0.0).sum()
     beginning = cause(loss, 2)
     assert (
-        beginning is None or beginning.headline == "inf is in a tensor from before the forward pass"
+        beginning is None or beginning.headline == "a tensor contained inf before the forward pass"
     )
 
 
@@ -225,7 +227,9 @@ def test_a_gradient_that_no_forward_value_explains_began_in_the_backward_pass() 
         loss = (w.sqrt() * 2).sum()
     said = stop(loss, w=w)
     assert said["what"] == "out of #3 sqrt:1 is inf 1/2, first at [1]"
-    assert said["why"] == "what arrived is finite: it began in the backward pass, at this node"
+    assert said["why"] == (
+        "the incoming gradient is finite: it began in the backward pass, at this node"
+    )
     assert said["in"] == "2 everywhere; there 2"
     assert said["saved.result"] == "rms 1.41, 0 to 2, 1 of 2 are 0; there 0"
 
@@ -236,7 +240,9 @@ def test_a_logarithm_of_0_that_the_loss_does_not_see_began_in_the_backward_pass(
         loss = w.log().clamp(min=-100.0).sum()
     said = stop(loss, w=w)
     assert said["what"] == "out of #3 log:1 is nan 1/2, first at [1]"
-    assert said["why"] == "what arrived is finite: it began in the backward pass, at this node"
+    assert said["why"] == (
+        "the incoming gradient is finite: it began in the backward pass, at this node"
+    )
     assert (said["in"], said["saved.self"]) == (
         "rms 0.707, 0 to 1, 1 of 2 are 0; there 0",
         "rms 0.707, 0 to 1, 1 of 2 are 0; there 0",
@@ -248,7 +254,9 @@ def test_a_nan_made_of_an_infinity_that_arrived_is_no_business_of_the_forward_pa
         w = leaf(4.0, 0.0)
         loss = (w**2).sqrt().sum()
     said = stop(loss, "nan", w=w)
-    assert said["why"] == "no nan arrived: it began in the backward pass, at this node"
+    assert said["why"] == (
+        "the incoming gradient has no nan: it began in the backward pass, at this node"
+    )
 
 
 def test_a_hook_is_named_and_the_node_is_not_blamed() -> None:
@@ -264,7 +272,7 @@ def test_a_hook_is_named_and_the_node_is_not_blamed() -> None:
     assert said["what"] == "out.0 of #2 mul:1 is inf 2/2, first at [0]"
     assert said["why"].startswith("tensor hook")
     assert "spoil" in said["why"]
-    assert said["why"].endswith("made it: what it was given was not so")
+    assert said["why"].endswith("caused it: its input did not meet the condition")
 
 
 def test_other_conditions_say_where_they_began_as_before() -> None:
@@ -272,7 +280,8 @@ def test_other_conditions_say_where_they_began_as_before() -> None:
         w = leaf(1.0, 2.0)
         loss = (w * 100).sum()
     assert (
-        stop(loss, "rms > 50", w=w)["why"] == "what arrived here was not so: it began at this node"
+        stop(loss, "rms > 50", w=w)["why"] == "the incoming gradient did not meet the "
+        "condition: it began at this node"
     )
 
 
@@ -290,9 +299,9 @@ def test_without_traced_values_it_is_said_that_the_op_may_be_an_earlier_one() ->
             y = w.log() * 2
             loss = y.exp().sum()
         said = stop(loss, w=w)
-        assert said["what"] == "nan began in the forward pass, at #2 exp:1 or before it"
+        assert said["what"] == "nan began in the forward pass, at #2 exp:1 or earlier"
         assert said["there"] == "result with nan at 1 of 2 places, first at [1]"
-        assert said["note"].startswith("gradstep check tells where it began")
+        assert said["note"].startswith("gradstep check finds where it began")
 
 
 def test_lint_claims_no_first_op_where_it_knows_nothing_of_the_others() -> None:
@@ -300,8 +309,8 @@ def test_lint_claims_no_first_op_where_it_knows_nothing_of_the_others() -> None:
         w = leaf(1.0, -2.0)
         loss = w.log().exp().sum()
     (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
-    assert found.what == "sum:1 gives nan"
-    assert found.remedy.startswith("gradstep check tells where it began")
+    assert found.what == "sum:1 produces nan"
+    assert found.remedy.startswith("gradstep check finds where it began")
 
 
 def test_a_mask_of_minus_infinity_is_not_blamed_for_an_overflow_elsewhere() -> None:

@@ -82,7 +82,7 @@ def test_the_op_that_gave_the_first_nan_is_named() -> None:
         loss = (w.log() * 2).sum()
     found = only(lint(loss), "not-finite")
     assert found.severity == "warning"
-    assert found.what.startswith("log:1 gives nan at 1 of 2 places")
+    assert found.what.startswith("log:1 produces nan at 1 of 2 places")
     assert line(found.source) == "loss = (w.log() * 2).sum()"
 
 
@@ -93,7 +93,8 @@ def test_nan_that_was_given_is_told_from_nan_that_was_made() -> None:
         loss = (w * x).exp().sum()
     found = only(lint(loss), "not-finite")
     assert found.what == (
-        "mul:1 gives nan at 1 of 2 places, first at [0], and is given x with nan at 1 of 2 places"
+        "mul:1 produces nan at 1 of 2 places, first at [0]; its input is x with nan at 1 of 2 "
+        "places"
     )
 
 
@@ -103,8 +104,8 @@ def test_a_row_that_is_masked_as_a_whole_is_found() -> None:
         loss = torch.softmax(w.masked_fill(torch.tensor([True, True]), float("-inf")), 0).sum()
     found = only(lint(loss), "not-finite")
     assert found.what == (
-        "softmax:1 gives nan at 2 of 2 places, first at [0], where all its 2 inputs are "
-        "\N{MINUS SIGN}inf, and is given the result of masked_fill:1 with inf at 2 of 2 places"
+        "softmax:1 produces nan at 2 of 2 places, first at [0], where all 2 inputs are "
+        "\N{MINUS SIGN}inf; its input is the result of masked_fill:1 with inf at 2 of 2 places"
     )
 
 
@@ -184,7 +185,7 @@ def test_parameters_out_of_reach_are_named_with_their_module() -> None:
 def test_a_leaf_out_of_reach_is_named() -> None:
     used, unused = leaf(1.0), leaf(2.0)
     found = only(lint(used.exp(), names={"used": used, "unused": unused}), "unreached")
-    assert found.what == "unused requires a gradient, and the loss does not depend on it"
+    assert found.what == "unused requires a gradient, but the loss does not depend on it"
 
 
 @pytest.mark.parametrize("reentrant", [True, False])
@@ -257,8 +258,8 @@ CUTS: list[tuple[Callable[[Any], Any], str, str]] = [
     (by_data, ".data takes a value out", "return w.exp().data"),
     (by_no_grad, "exp ran under no_grad()", "return w.exp()"),
     (by_integers, "a cast gives numbers of dtype int64", "return w.long().float()"),
-    (by_numpy, "a value went to NumPy, and tensor() made", "array = w.detach().numpy()"),
-    (by_from_numpy, "went to NumPy, and from_numpy() made", "array = w.detach().numpy() * 2"),
+    (by_numpy, "to NumPy, and tensor() later made", "array = w.detach().numpy()"),
+    (by_from_numpy, "to NumPy, and from_numpy() later made", "array = w.detach().numpy() * 2"),
     (by_copying, "tensor() takes a value out", "return torch.tensor(w)"),
 ]
 
@@ -289,7 +290,7 @@ def test_a_cut_beside_another_way_is_only_good_to_know(cut: Callable[[Any], Any]
         w = leaf(1.0, 2.0)
         loss = (cut(w) * w).sum()
     assert worse_than_info(lint(loss)) == []
-    assert only(lint(loss), "cut").what.endswith("no gradient comes back through it")
+    assert only(lint(loss), "cut").what.endswith("no gradient flows back through it")
 
 
 @pytest.mark.parametrize("how", ["item()", "tolist()", "numpy()"])
@@ -305,8 +306,8 @@ def test_a_value_that_became_a_number_is_named_where_its_leaf_gets_nothing(how: 
     found = only(lint(loss), "cut")
     assert found.severity == "warning"
     assert found.what == (
-        f"w gets no gradient: the loss does not depend on it, but {how} took a value that was "
-        "computed from it out of the graph"
+        f"w gets no gradient: the loss does not depend on it, but {how} took a value computed "
+        "from it out of the graph"
     )
     assert line(found.source).startswith("scale = half.")
 

@@ -104,7 +104,7 @@ def test_a_catch_names_the_node_that_made_it_and_the_output() -> None:
     session.do("catch nan")
     text = session.do("continue").text
     assert "out.0 of #3 mul:1 is nan 1/2" in text
-    assert "no nan arrived: it began in the backward pass, at this node" in text
+    assert "the incoming gradient has no nan: it began" in text
     assert "1 of 2 are infinite; there inf" in text
     assert "test_stops.py" in text
     assert session.position == 3
@@ -125,7 +125,7 @@ def test_a_catch_does_not_blame_those_who_pass_it_on(weight: Any) -> None:
     session.do("break if nan")
     session.do("continue")
     assert session.position == place
-    assert "what arrived here was so already" in session.do("continue").text
+    assert "the incoming gradient already met the condition" in session.do("continue").text
 
 
 def test_a_sum_can_make_what_none_of_its_terms_is(weight: Any) -> None:
@@ -135,13 +135,15 @@ def test_a_sum_can_make_what_none_of_its_terms_is(weight: Any) -> None:
     session.do("catch inf")
     text = session.do("continue").text
     assert "in of #3 mul:1 is inf" in text
-    assert "none of the 2 terms of this sum is so" in text
+    assert "none of the 2 terms of this sum meets the condition" in text
 
 
 def test_the_seed_is_blamed_for_what_it_brings(weight: Any) -> None:
     session = Session(weight * 3.0, torch.tensor(float("nan")))
     session.do("catch nan")
-    assert "the gradient that backward() was given is so already" in session.do("continue").text
+    assert (
+        "the gradient passed to backward() already met the condition" in session.do("continue").text
+    )
 
 
 def test_accumulation_is_caught_where_grad_overflows() -> None:

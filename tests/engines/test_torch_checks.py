@@ -32,8 +32,8 @@ LEFT_OUT = {
     torch_programs.data_parallel,
 }
 WRONG = {
-    "custom_function_without_materialized_zeros": "PairBackward: gradient by x is wrong",
-    "undefined_gradients": "NothingBackward: gradient by x is wrong at [0]: rule says 0.00",
+    "custom_function_without_materialized_zeros": "PairBackward: gradient for x is wrong",
+    "undefined_gradients": "NothingBackward: gradient for x is wrong at [0]: rule 0.00",
     "operator_without_a_derivative": "no autograd formula was registered",
 }
 """Programs whose own backward is wrong, or is none."""
@@ -136,7 +136,8 @@ def test_a_wrong_backward_is_found_and_named_with_its_line() -> None:
     x = torch.tensor([1.0, 0.5, 2.0], requires_grad=True)
     found = check_of(lambda: MyCube.apply(x).sum(), "my_cube")
     assert found.sentence == (
-        "MyCubeBackward: gradient by x is wrong at [2]: rule says 6.00, differences say 12.00 "
+        "MyCubeBackward: gradient for x is wrong at [2]: rule 6.00, finite "
+        "differences 12.00 "
         "(ratio 0.5); a factor x is missing"
     )
     assert found.rule is not None
@@ -198,7 +199,7 @@ def test_a_function_with_setup_context_and_options_is_checked() -> None:
 
     x = torch.ones(2, requires_grad=True)
     found = check_of(lambda: Scale.apply(x, 3.0, "scale").sum(), "scale")
-    assert "rule says 9.00, differences say 3.00 (ratio 3)" in found.sentence
+    assert "rule 9.00, finite differences 3.00 (ratio 3)" in found.sentence
 
 
 def test_an_operator_of_a_library_with_a_wrong_rule_is_found() -> None:
@@ -214,7 +215,7 @@ def test_an_operator_of_a_library_with_a_wrong_rule_is_found() -> None:
     with trace(values=True):
         loss = squared(x).sum()
     (found,) = [each for each in check(loss) if each.verdict == "wrong"]
-    assert "all of it is 0.5 times what it should be" in found.sentence
+    assert "every element is 0.5 times the correct value" in found.sentence
 
 
 def test_a_function_that_draws_draws_the_same_each_time() -> None:
@@ -242,7 +243,7 @@ def test_a_function_that_gives_something_else_each_time_is_not_checkable() -> No
 
     x = torch.ones(2, requires_grad=True)
     found = check_of(lambda: function(forward, lambda g, x: g).apply(x).sum())
-    assert "its forward gives another result each time it runs" in found.sentence
+    assert "its forward gives a different result each time" in found.sentence
 
 
 def test_what_a_function_changes_and_prints_is_taken_back(
@@ -348,7 +349,7 @@ def test_rules_that_hold_for_certain_inputs_are_checked_there(op: Callable[[], A
     [
         (lambda x: x.sigmoid().bernoulli(), "no gradient through the numbers that it draws"),
         (lambda x: torch.normal(x, 1.0), "no gradient through the numbers that it draws"),
-        (lambda x: x.round(decimals=3), "its forward goes in steps"),
+        (lambda x: x.round(decimals=3), "its forward is a step function"),
         (lambda x: x.to_sparse().to_dense(), "is sparse"),
     ],
     ids=["bernoulli", "normal", "round", "sparse"],

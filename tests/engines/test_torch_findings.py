@@ -124,7 +124,7 @@ def test_parameters_that_are_not_reached_are_named() -> None:
         loss = net(torch.ones(2, 3)).sum()
     found = only(lint(loss), "unreached")
     assert found.what == (
-        "net.unused.weight and net.unused.bias require a gradient, and the loss does not depend "
+        "net.unused.weight and net.unused.bias require a gradient, but the loss does not depend "
         "on them"
     )
     net.unused.requires_grad_(False)
@@ -148,8 +148,8 @@ def test_a_module_that_was_a_pattern_for_others_is_only_good_to_know() -> None:
     [
         (lambda h: h.detach(), "detach() or .data takes a value out of the graph"),
         (lambda h: h.data, "detach() or .data takes a value out of the graph"),
-        (lambda h: torch.tensor(h.tolist()), "tolist() took a value that was computed from it"),
-        (lambda h: torch.tensor(h.sum().item()), "item() took a value that was computed from it"),
+        (lambda h: torch.tensor(h.tolist()), "tolist() took a value computed from it"),
+        (lambda h: torch.tensor(h.sum().item()), "item() took a value computed from it"),
         (lambda h: torch.from_numpy(h.detach().numpy()), "numpy() took a value"),
         (lambda h: h.int().float(), "a cast gives numbers of dtype int32"),
         (lambda h: (h > 0).float(), "gt gives numbers of dtype bool"),
@@ -317,8 +317,8 @@ def test_a_grad_from_before_is_found_and_one_that_was_cleared_is_not() -> None:
         loss = net(torch.ones(1, 2)).sum()
     found = only(lint(loss), "stale-grad")
     assert found.what == (
-        "net.bias and net.weight have a .grad from an earlier backward(), and the new one will be "
-        "added to it"
+        "net.bias and net.weight have a .grad from an earlier backward(), and the new gradient "
+        "will be added to it"
     )
     net.zero_grad()
     assert lint(loss) == ()
@@ -380,7 +380,7 @@ def test_the_op_of_the_forward_pass_that_gave_the_first_nan_is_named() -> None:
         loss = net(data).square().mean()
     found = only(lint(loss), "not-finite")
     assert found.what == (
-        "0/div:1 gives nan at 3 of 6 places, first at [1, 0], where it is given 0 and 0"
+        "0/div:1 produces nan at 3 of 6 places, first at [1, 0], where its inputs are 0 and 0"
     )
     assert line(found.source) == "return x / x.std(dim=1, keepdim=True)"
 
@@ -391,7 +391,7 @@ def test_a_nan_that_was_made_before_the_graph_begins_is_named_with_its_line() ->
         y = x.log()
         loss = (w * y).sum()
     found = only(lint(loss), "not-finite")
-    assert found.what.startswith("log gives nan at 1 of 2 places, first at [1]")
+    assert found.what.startswith("log produces nan at 1 of 2 places, first at [1]")
     assert line(found.source) == "y = x.log()"
 
 
@@ -416,7 +416,8 @@ def test_a_nan_in_data_is_named_and_a_mask_of_minus_infinity_is_nothing_to_find(
     with trace(values=True):
         loss = (w * x).exp().sum()
     assert only(lint(loss), "not-finite").what == (
-        "mul:1 gives nan at 1 of 2 places, first at [0], and is given x with nan at 1 of 2 places"
+        "mul:1 produces nan at 1 of 2 places, first at [0]; its input is x with nan at 1 of 2 "
+        "places"
     )
     with trace(values=True):
         masked = w.masked_fill(torch.tensor([False, True]), float("-inf"))
@@ -508,15 +509,15 @@ def test_the_command_explains_a_wrong_backward_as_on_the_core(run: Run) -> None:
         train.py, backward() call 1
 
         WRONG  MyCubeBackward  my_cube:1  train.py:17
-          gradient by x is wrong at [0, 2]: rule says 6.00, differences say 12.00 (ratio 0.5)
+          gradient for x is wrong at [0, 2]: rule 6.00, finite differences 12.00 (ratio 0.5)
           a factor x is missing
-          the rule is written at train.py:11
+          the rule is defined at train.py:11
 
         2 nodes: 1 wrong, 1 right
         """)
     code, out, _ = run(WRONG, "-q", "train.py")
     assert (code, out.count("\n")) == (5, 1)
-    assert out.startswith("train.py:17: MyCubeBackward: gradient by x is wrong at [0, 2]")
+    assert out.startswith("train.py:17: MyCubeBackward: gradient for x is wrong at [0, 2]")
 
 
 def test_the_command_takes_named_tensors_and_later_calls(run: Run) -> None:

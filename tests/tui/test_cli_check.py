@@ -74,9 +74,9 @@ def test_a_wrong_backward_is_explained_well_enough_to_mend_it(run: Run) -> None:
         train.py, backward() call 1
 
         WRONG  MyCubeBackward  mycube:1  train.py:18
-          gradient by x is wrong at [0, 2]: rule says 6.00, differences say 12.00 (ratio 0.5)
+          gradient for x is wrong at [0, 2]: rule 6.00, finite differences 12.00 (ratio 0.5)
           a factor x is missing
-          the rule is written at train.py:12
+          the rule is defined at train.py:12
 
         2 nodes: 1 wrong, 1 right
         """)
@@ -97,15 +97,15 @@ def test_in_a_process_of_its_own_the_exit_code_is_the_same(tmp_path: Path) -> No
             env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (code, "")
-        assert ("MyCubeBackward: gradient by x is wrong" in done.stdout) is (code == 5)
+        assert ("MyCubeBackward: gradient for x is wrong" in done.stdout) is (code == 5)
 
 
 def test_quiet_prints_one_line_for_each_thing_that_is_wrong(run: Run) -> None:
     code, out, _ = run(WRONG, "-q", "train.py")
     assert code == 5
     assert out == (
-        "train.py:18: MyCubeBackward: gradient by x is wrong at [0, 2]: rule says 6.00, "
-        "differences say 12.00 (ratio 0.5); a factor x is missing\n"
+        "train.py:18: MyCubeBackward: gradient for x is wrong at [0, 2]: rule 6.00, "
+        "finite differences 12.00 (ratio 0.5); a factor x is missing\n"
     )
     assert run(RIGHT, "-q", "train.py")[:2] == (0, "")
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_checked_is_said_and_is_no_failure(run: Run) -> None:
         """)
     assert code == 0
     assert (
-        "not checkable  relu:1 train.py:3\n  gradient by self is not checkable here: the f" in out
+        "not checkable  relu:1 train.py:3\n  gradient for self is not checkable here: the f" in out
     )
     assert out.endswith("2 nodes: 1 right, 1 not checkable\n")
 

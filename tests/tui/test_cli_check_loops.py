@@ -141,13 +141,13 @@ def test_a_wrong_rule_that_ran_several_times_is_one_entry(check: Check) -> None:
     said = check(RULES, code=5)
     assert said.count("WRONG") == 1
     assert "  and 4 more\n" in said
-    assert "the rule is written at train.py:7" in said
+    assert "the rule is defined at train.py:7" in said
 
 
 @pytest.mark.parametrize(
     ("script", "code", "what"),
     [
-        (BROADCAST, "broadcast", "sub:1 broadcasts [16, 1] with [16]: its result has 256 numbers"),
+        (BROADCAST, "broadcast", "sub:1 broadcasts [16, 1] with [16]: its result has 256 elements"),
         (SATURATED, "saturated", "64 of the 64 elements of sigmoid:1 are exactly 0 or 1"),
         (SATURATED, "saturated", "16 of the 16 rows of softmax:1 have an element of exactly 1"),
         (DEAD, "dead-units", "8 of the 8 units of relu:1 are 0 for all 16 samples"),
@@ -168,9 +168,9 @@ def test_a_difference_of_all_pairs_is_no_mistake(check: Check) -> None:
 def test_gradients_of_all_calls_are_looked_over_and_each_line_is_told_once(check: Check) -> None:
     said = " ".join(check(LOOPS, "--call", "all", "--ignore", "unreached", code=5).split())
     for found in (
-        "[grad-jump] train.py:7 since the first call here, the gradient of w has grown",
-        "[vanishing] train.py:8 the gradient shrinks 1e7 times",
-        "[constant-loss] train.py:8 the loss has been exactly 2e7 in 5 calls",
+        "[grad-jump] train.py:7 the gradient of w has grown by a factor of",
+        "[vanishing] train.py:8 the gradient shrinks by a factor of 1e7",
+        "[constant-loss] train.py:8 the loss has been exactly 2e7 in 5 consecutive calls",
         "[zero-grad] train.py:9 the gradient of w is exactly 0",
     ):
         assert said.count(found) == 1, said

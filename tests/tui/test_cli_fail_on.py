@@ -49,7 +49,7 @@ def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
     assert told["in"] == "0.2 everywhere; there 0.2"
     assert told["rule"] == "g / (2 · result)"
     assert told["line"].startswith("nan_from_sqrt.py:15  distance = ")
-    assert "it began in the backward pass, at this" in told["why"]
+    assert "it began in the backward pass," in told["why"]
 
 
 def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(
@@ -79,7 +79,7 @@ def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(
     told = dict(row.split(None, 1) for row in reversed(rows) if row[2] != " ")
     assert told["there"].startswith("inf at 2 of 2 places, first at [0]")
     assert told["line"] == "exploding.py:6  h = w @ h"
-    assert told["seen"] == "first in backward: out of #2 pow:1 is inf 2/2, first at [0]"
+    assert told["seen"] == "first in the backward pass: out of #2 pow:1 is inf 2/2, first at"
 
 
 CUSTOM = """\

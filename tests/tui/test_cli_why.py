@@ -135,7 +135,7 @@ def why(
 def test_a_leaf_that_was_cut_off_is_explained_by_the_line_of_the_cut(why: Why) -> None:
     said = why(DETACHED, "w")
     assert "w.grad is None: detach()" in said
-    assert "on the way from w to the loss" in said
+    assert "on the path from w to the loss" in said
     assert "line train.py:4 rows = torch.stack([(w * k).detach() for k in range(4)])" in said
     assert said.count("train.py:4") == 1  # once for four cuts
 
@@ -143,7 +143,7 @@ def test_a_leaf_that_was_cut_off_is_explained_by_the_line_of_the_cut(why: Why) -
 def test_a_choice_and_a_number_are_named_as_what_cut_a_leaf_off(why: Why) -> None:
     assert "argmax gives numbers of dtype int64" in why(CHOSEN, "w")
     said = why(NUMBER, "w")
-    assert "item() took a value that was computed from w out of the graph" in said
+    assert "item() took a value computed from w out of the graph" in said
     assert "likely" in said
     assert "train.py:4" in said
 
@@ -164,7 +164,7 @@ def test_a_vanishing_gradient_is_explained_by_what_shrank_it(why: Why) -> None:
 
 def test_a_unit_that_is_off_for_all_inputs_is_named(why: Why) -> None:
     said = why(DEAD, "0.weight")
-    assert "0.weight.grad is 0 everywhere: #8 1/relu:1 made it so" in said
+    assert "0.weight.grad is 0 everywhere: #8 1/relu:1 caused it" in said
     assert "all 512 inputs of relu are negative or 0" in said
     assert "line train.py:10" in said
 
@@ -172,7 +172,7 @@ def test_a_unit_that_is_off_for_all_inputs_is_named(why: Why) -> None:
 def test_a_gradient_that_is_cleared_before_a_step_is_told_at_the_next_call(why: Why) -> None:
     said = why(DEAD, "2.bias")
     assert "nothing is wrong with" in said
-    assert "2.bias has not changed until the next call, and its .grad was cleared" in said
+    assert "2.bias did not change before the next call, and its .grad was cleared" in said
     assert "zero_grad() ran before step()" in said
 
 
@@ -183,23 +183,23 @@ def test_a_leaf_that_a_step_changed_is_said_to_have_changed(why: Why) -> None:
 def test_a_nan_of_the_forward_pass_is_explained_with_the_row_that_made_it(why: Why) -> None:
     said = why(MASKED, "w", "--call", "2")
     assert said.startswith("backward() call 2 w.grad is nan at 6 of 18 places: nan began")
-    assert "in row [1, :], where all its 6 inputs are −inf" in said
+    assert "in row [1, :], where all 6 inputs are −inf" in said
     assert "line train.py:7 weights = torch.softmax(scores, -1)" in said
 
 
 def test_parts_that_cancel_are_told(why: Why) -> None:
     said = why(CANCELS, "w")
-    assert "w.grad is 0 everywhere: what arrives at" in said
+    assert "w.grad is 0 everywhere: the contributions at" in said
     assert "3 everywhere, from" in said
     assert "−3 everywhere, from" in said
     said = why(NEARLY, "w")
-    assert "w.grad is what is left of a sum whose parts cancel" in said
-    assert "the 2 parts of what arrives at" in said
+    assert "w.grad is the remainder of a sum whose contributions cancel" in said
+    assert "the 2 contributions at" in said
 
 
 def test_a_hook_that_made_zeros_is_named(why: Why) -> None:
     said = why(HOOKED, "w")
-    assert "made it so" in said
+    assert "caused it" in said
     assert "hook" in said
 
 

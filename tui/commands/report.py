@@ -84,7 +84,7 @@ def _wrong(found: NodeCheck, here: Path, count: int) -> str:
         if each.verdict == "wrong":
             lines += [f"  {each.claim}", *([f"  {each.cause}"] if each.cause else [])]
     if found.rule is not None and not is_own_file(found.rule.file):
-        lines.append(f"  the rule is written at {_place(found.rule, here)}")
+        lines.append(f"  the rule is defined at {_place(found.rule, here)}")
     return "\n".join(lines)
 
 

@@ -111,7 +111,8 @@ def _produced(
                 trigger = explained(subject, holds)
                 if trigger.explanation or not point.born:
                     return trigger._replace(
-                        explanation=trigger.explanation or "what arrived here was so already"
+                        explanation=trigger.explanation
+                        or "the incoming gradient already met the condition"
                     )
     if position < inspector.length:
         return _summed(point, holds, inspector, position)
@@ -130,12 +131,15 @@ def explained(subject: NodeSubject, holds: Holds) -> Trigger:
             seeds = [part.value for part in each.contributions if part.producer is None]
             given = any(holds(subject.of(seed)) for seed in seeds)
             return Trigger(
-                subject, "the gradient that backward() was given is so already" if given else ""
+                subject,
+                "the gradient passed to backward() already met the condition" if given else "",
             )
     for phase in inspector.phases(index):
         if phase.kind != "delivery" and any(holds(subject.of(value)) for value in phase.after):
             if phase.kind == "hook":
-                return Trigger(subject, f"{phase.text} made it: what it was given was not so")
+                return Trigger(
+                    subject, f"{phase.text} caused it: its input did not meet the condition"
+                )
             break
     return Trigger(subject, _began_here(subject), computed=True)
 
@@ -143,11 +147,11 @@ def explained(subject: NodeSubject, holds: Holds) -> Trigger:
 def _began_here(subject: NodeSubject) -> str:
     trouble = subject.gradient.statistics.trouble if subject.gradient is not None else ""
     if not trouble:
-        return "what arrived here was not so: it began at this node"
+        return "the incoming gradient did not meet the condition: it began at this node"
     arrived = [each.total for each in subject.inspector.incoming(subject.index)]
     finite = not any(value.statistics.trouble for value in arrived if value is not None)
-    what = "what arrived is finite" if finite else f"no {trouble} arrived"
-    return f"{what}: it began in the backward pass, at this node"
+    what = "is finite" if finite else f"has no {trouble}"
+    return f"the incoming gradient {what}: it began in the backward pass, at this node"
 
 
 def _summed(point: Breakpoint, holds: Holds, inspector: Inspector, position: int) -> Trigger | None:
@@ -158,7 +162,9 @@ def _summed(point: Breakpoint, holds: Holds, inspector: Inspector, position: int
     for each, subject in zip(incoming, arriving(inspector, position, point.hits)):
         if each.expected > 1 and holds(subject) and not _a_term(each, subject, holds):
             return Trigger(
-                subject, f"none of the {each.expected} terms of this sum is so: adding them made it"
+                subject,
+                f"none of the {each.expected} terms of this sum meets the condition, "
+                f"only their sum",
             )
     return None
 

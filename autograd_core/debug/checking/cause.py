@@ -24,7 +24,7 @@ def guess(
     weights: Array,
     full: tuple[Array, Array] | None,
 ) -> str:
-    """Guess what is wrong with the gradient by input ``number``, or return "".
+    """Guess what is wrong with the gradient for input ``number``, or return "".
 
     Args:
         weights: the gradient of the outputs, in one row.
@@ -37,9 +37,9 @@ def guess(
     if not np.isfinite(once).all():
         return ""
     if np.any(once) and np.array_equal(once, twice):
-        return "the rule ignores the gradient that comes in"
+        return "the rule ignores the incoming gradient"
     if not _close(twice, 2 * once):
-        return "the rule is not linear in the gradient that comes in"
+        return "the rule is not linear in the incoming gradient"
     if full is None:
         return ""
     found, right = full
@@ -70,7 +70,7 @@ def _factor(found: Array, right: Array) -> str:
         return ""
     if abs(factor + 1) < 1e-4:
         return "the sign is wrong"
-    return f"all of it is {factor:.4g} times what it should be"
+    return f"every element is {factor:.4g} times the correct value"
 
 
 def _power(names: Sequence[str], points: Sequence[Array], found: Array, right: Array) -> str:
@@ -84,7 +84,7 @@ def _power(names: Sequence[str], points: Sequence[Array], found: Array, right: A
             if _close(found * x**power, right):
                 return f"a factor {factor} is missing"
             if _close(found, right * x**power):
-                return f"there is a factor {factor} too many"
+                return f"there is an extra factor {factor}"
     return ""
 
 
@@ -95,7 +95,7 @@ def _transposed(
     input that it is multiplied with."""
     if right.ndim != 2:
         return ""
-    text = "a transpose is missing, or there is one too many"
+    text = "a transpose is missing or superfluous"
     if found.shape == right.T.shape and _close(found.T, right):
         return text
     for at, b in enumerate(points):
@@ -118,5 +118,5 @@ def _transposed(
 
 def _misplaced(found: Array, right: Array) -> str:
     if found.size > 1 and _close(np.sort(found, axis=None), np.sort(right, axis=None)):
-        return "the numbers are right, and in the wrong places"
+        return "the values are right, but in the wrong places"
     return ""

@@ -38,7 +38,7 @@ def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck
 def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str]:
     """Check each input, or return the reason why nothing can be found."""
     if node.kind == LEAF:
-        return (), "a leaf only adds up what arrives; there is no rule"
+        return (), "a leaf only accumulates its gradient; it has no rule"
     rerun = _rerun(engine, node)
     if isinstance(rerun, str):
         return (), rerun
@@ -66,7 +66,7 @@ def _rerun(engine: Engine, node: Any) -> Rerun | str:
         try:
             return engine.rerun(node, wide=False)
         except Exception as error:
-            return f"run again, its forward raised {type(error).__name__}: {error}"
+            return f"when run again, its forward raised {type(error).__name__}: {error}"
 
 
 def _unfit(rerun: Rerun) -> str:
@@ -76,7 +76,7 @@ def _unfit(rerun: Rerun) -> str:
             return f"{name} is {_first_bad(point)}"
     values = rerun.values(rerun.points)
     if rerun.custom and not np.array_equal(values, rerun.values(rerun.points), equal_nan=True):
-        return "its forward gives another result each time it runs"
+        return "its forward gives a different result each time"
     if not np.isfinite(values).all():
         return "its result is not finite"
     return ""
@@ -98,11 +98,11 @@ def _beside(rerun: Rerun, number: int, found: InputCheck) -> InputCheck:
             other = RuleChecker(rerun, _shifted(rerun, sign)).input(number)
         except Exception:  # the function may not be defined there
             continue
-        note = f"{found.reason}; a little away from there the rule is"
+        note = f"{found.reason}; near these values the rule is"
         if other.verdict == "right":
             return replace(found, reason=f"{note} right")
         if other.verdict == "wrong":
-            where = f"seen a little away from the values at hand, where {found.reason}"
+            where = f"checked near the given values, because {found.reason}"
             return replace(other, cause=f"{other.cause}; {where}" if other.cause else where)
     return found
 

@@ -20,7 +20,7 @@ from autograd_core.engines.protocol import Rerun
 
 Array = NDArray[Any]
 _ONE_BY_ONE = 256  # elements of an input that are looked at one by one
-_ENDS = "the function is not finite right beside these inputs"
+_ENDS = "the function is not finite next to these inputs"
 
 
 class Answer(NamedTuple):
@@ -153,5 +153,5 @@ def _only(v: Array, part: Any) -> Array:
 
 def _unsettled(size: float, best: Slope) -> str:
     if best.error > abs(best.value):
-        return "the derivative is too small to be measured beside the values of the result"
-    return "differences do not settle as their step shrinks: the function bends too sharply"
+        return "the derivative is too small to measure, relative to the result"
+    return "finite differences do not converge as the step shrinks: the function bends too sharply"

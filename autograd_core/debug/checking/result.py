@@ -44,13 +44,13 @@ class InputCheck:
 
     @property
     def claim(self) -> str:
-        """The sentence without the cause: "gradient by x is wrong at [2]: rule says ..."."""
+        """The sentence without the cause: "gradient for x is wrong at [2]: rule ..."."""
         if self.verdict == "right":
-            return f"gradient by {self.input} is right"
+            return f"gradient for {self.input} is right"
         if self.verdict == "not checkable":
-            return f"gradient by {self.input} is not checkable here: {self.reason}"
+            return f"gradient for {self.input} is not checkable here: {self.reason}"
         place = "" if not self.position else f" at {list(self.position)}"
-        return f"gradient by {self.input} is wrong{place}: {self.reason or self._numbers()}"
+        return f"gradient for {self.input} is wrong{place}: {self.reason or self._numbers()}"
 
     def _numbers(self) -> str:
         assert self.analytical is not None
@@ -60,7 +60,7 @@ class InputCheck:
             ratio = f" (ratio {self.analytical / self.numerical:.3g})"
         given = " for random gradients of the outputs" if self.weighted else ""
         return (
-            f"rule says {plain(self.analytical)}, differences say {plain(self.numerical)}"
+            f"rule {plain(self.analytical)}, finite differences {plain(self.numerical)}"
             f"{ratio}{given}"
         )
 

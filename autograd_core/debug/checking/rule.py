@@ -29,8 +29,8 @@ from autograd_core.engines.protocol import Rerun
 Array = NDArray[Any]
 _SEED = 20_231_117
 _STEPS = (
-    "its forward goes in steps, so that every difference is 0; a gradient that is passed on all "
-    "the same (straight through) cannot be checked"
+    "its forward is a step function, so every difference is 0; a straight-through gradient "
+    "cannot be checked"
 )
 
 
@@ -46,7 +46,7 @@ class RuleChecker:
         self._gradients = rerun.gradients(self._points, self._weights)
 
     def input(self, number: int) -> InputCheck:
-        """Return the verdict on the gradient by input ``number``."""
+        """Return the verdict on the gradient for input ``number``."""
         name, point = self._rerun.names[number], self._points[number]
         g = self._gradients[number]
         if g is not None and g.shape != point.shape:
@@ -118,7 +118,7 @@ def _wrong_shape(name: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> 
     if found == wanted[::-1]:
         cause = "a transpose is missing"
     elif common == found:
-        cause = f"{name} was broadcast: sum the gradient over what was added or stretched"
+        cause = f"{name} was broadcast: sum the gradient over the broadcast dimensions"
     elif common == wanted:
         cause = f"expand it to the shape of {name}"
     return InputCheck(name, "wrong", reason, cause=cause)

@@ -71,7 +71,7 @@ def _certify(console: Console, operands: Operands) -> str:
     return wrapped(session.certificate().text(session.graph))
 
 
-_UNTRACED: Final = "gradstep check records the forward pass, and tells"
+_UNTRACED: Final = "gradstep check traces the forward pass and can tell"
 
 
 def _lint(console: Console, operands: Operands) -> str:

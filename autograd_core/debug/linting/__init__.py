@@ -37,8 +37,8 @@ def lint(roots: Any, *, names: Names | Mapping[str, Any] | None = None) -> tuple
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
     >>> for found in lint(x.exp().sum(), names={"x": x, "w": w}):
     ...     print(f"{found.severity}: {found.what}")
-    warning: w requires a gradient, and the loss does not depend on it
-    info: the forward pass was not traced, so nothing is known of where values left the graph
+    warning: w requires a gradient, but the loss does not depend on it
+    info: the forward pass was not traced, so it is unknown where values left the graph
 
     Args:
         names: the program's variables, as a dictionary or :class:`Names`; by default those of
@@ -86,7 +86,7 @@ def _untraced(subject: Subject) -> list[Finding]:
     return [
         Finding(
             "info", "untraced",
-            "the forward pass was not traced, so nothing is known of where values left the graph",
+            "the forward pass was not traced, so it is unknown where values left the graph",
             "run it inside `with autograd_core.dag.trace(values=True):`",
         )
     ]  # fmt: skip

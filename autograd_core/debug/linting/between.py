@@ -50,9 +50,9 @@ class Between:
         yield Finding(
             "warning", "unchanged",
             f"{listed(_said(idle, names))} {has} not changed since the last call here, and {its} "
-            ".grad was cleared: no step used it",
-            "call zero_grad() before backward(), and step() after it; see that an optimizer has "
-            "these leaves, and a learning rate that is not 0",
+            ".grad was cleared without a step",
+            "call zero_grad() before backward() and step() after it; make sure that an "
+            "optimizer has these leaves and that its learning rate is not 0",
             source=_source(line),
         )  # fmt: skip
 
@@ -78,7 +78,7 @@ class Between:
             yield _finding(
                 line, "zero-grad",
                 f"the gradient of {listed(_said(zero, names))} is exactly 0",
-                "gradstep why TARGET LEAF names the node that made it so",
+                "gradstep why TARGET LEAF names the node that caused it",
             )  # fmt: skip
         some = [leaf for leaf in with_grad if sizes[id(leaf)] > 0]
         yield from self._along(line, some, sizes, names)
@@ -104,9 +104,10 @@ class Between:
         by = format_number(factor if factor > 1 else 1 / factor)
         yield _finding(
             line, code,
-            f"the gradient {'shrinks' if factor < 1 else 'grows'} {by} times from {ends[0]} to "
+            f"the gradient {'shrinks' if factor < 1 else 'grows'} by a factor of {by} from "
+            f"{ends[0]} to "
             f"{ends[1]}",
-            "a normalization, a shortcut around the layers, or other first weights keep its size; "
+            "normalization, skip connections or another initialization keep its size stable; "
             "gradstep why TARGET LEAF names the nodes with the largest factors",
         )  # fmt: skip
 
@@ -126,11 +127,11 @@ class Between:
             by = format_number(factor if factor > 1 else 1 / factor)
             yield _finding(
                 line, "grad-jump",
-                f"since the first call here, the gradient of {listed(_said([worst], names))} has "
-                f"{how} {by} times",
-                "a smaller learning rate, or clip_grad_norm_() before step(), keeps it in bounds"
+                f"the gradient of {listed(_said([worst], names))} has {how} by a factor of {by} "
+                "since the first call on this line",
+                "use a smaller learning rate, or call clip_grad_norm_() before step()"
                 if factor > 1
-                else "look at what the loss has become: it may be flat here",
+                else "check the loss: it may be flat here",
             )  # fmt: skip
 
     def _constant(self, line: Any, losses: Sequence[Any], learns: bool) -> Iterator[Finding]:
@@ -144,10 +145,10 @@ class Between:
         if count == _SAME and learns:
             yield _finding(
                 line, "constant-loss",
-                f"the loss has been exactly {format_number(loss)} in {_SAME} calls one after the "
-                "other, although leaves had gradients",
-                "see that step() changes the leaves that the loss is computed from, and that it is "
-                "computed anew in each call",
+                f"the loss has been exactly {format_number(loss)} in {_SAME} consecutive calls, "
+                f"although leaves had gradients",
+                "make sure that step() changes the leaves that the loss depends on, and that "
+                "every call computes a new loss",
             )  # fmt: skip
 
 

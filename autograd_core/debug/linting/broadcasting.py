@@ -54,11 +54,11 @@ def _shapes(subject: Subject, node: Node) -> list[Shape]:
 
 def _finding(subject: Subject, index: int, column: Shape, row: Shape, *, certain: bool) -> Finding:
     size = column[0]
-    with_what = format_shape(row) if certain else f"most likely {format_shape(row)}"
+    with_what = format_shape(row) if certain else f"probably {format_shape(row)}"
     return Finding(
         "warning", "broadcast",
         f"{subject.graph.address(index)} broadcasts {format_shape(column)} with {with_what}: its "
-        f"result has {size * size:,} numbers, each of one with each of the other, not {size:,}",
-        "give both the same shape: squeeze(1) the one, or unsqueeze(1) the other",
+        f"result has {size * size:,} elements, one for every pair, instead of {size:,}",
+        "give both the same shape: squeeze(1) one, or unsqueeze(1) the other",
         subject.graph.address(index), index, subject.source(index),
     )  # fmt: skip

@@ -19,7 +19,7 @@ _TAKING_OUT: Final = {"detach": "detach() or .data"}
 """Ops that take a value out of the graph, where that is recorded as an op, as users write it."""
 _CASTS: Final = ("cast", "to")
 _INEXACT: Final = ("float", "bfloat", "complex")
-_USE_IT: Final = "use the value itself where its gradient is wanted"
+_USE_IT: Final = "use the value itself where you need its gradient"
 
 
 def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
@@ -69,7 +69,7 @@ def _cut_at(
     elif lost or (record.name in _CASTS and record.dtype != "bool"):
         name = "a cast" if record.name in _CASTS else record.name
         what = f"{name} gives numbers of dtype {record.dtype}"
-        remedy = "keep it floating; only floating point numbers have gradients"
+        remedy = "keep it in floating point; only floating-point tensors have gradients"
     else:
         return  # a mask or an index, as there should be
     yield _finding(subject, what, remedy, record.source, lost), lost
@@ -79,10 +79,10 @@ def _taken_out(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Finding:
     if cut.departure is None:
         what = f"{cut.how} takes a value out of the graph"
         return _finding(subject, what, _USE_IT, cut.source, lost)
-    what = f"a value went to NumPy, and {cut.how} made a constant from an array afterwards"
+    what = f"a value was converted to NumPy, and {cut.how} later made a constant from an array"
     remedy = (
-        "if it was computed from that value, use ops of this package, or a custom Function with a "
-        "backward of its own"
+        "if the array depends on that value, use ops of this package or a custom Function with "
+        "its own backward"
     )
     return _finding(subject, what, remedy, cut.departure.source, lost, cut.source)
 
@@ -91,8 +91,8 @@ def _finding(
     subject: Subject, what: str, remedy: str, source: Any, lost: Sequence[Any], other: Any = None
 ) -> Finding:
     if not lost:
-        text = f"{what}; no gradient comes back through it"
-        return Finding("info", "cut", text, f"nothing, if that is meant; else {remedy}",
+        text = f"{what}; no gradient flows back through it"
+        return Finding("info", "cut", text, f"nothing if this is intended; otherwise {remedy}",
                        source=source, other=other)  # fmt: skip
     names = [subject.name(leaf) for leaf in lost]
     verb = "gets" if len(names) == 1 else "get"

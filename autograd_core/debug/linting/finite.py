@@ -30,7 +30,7 @@ from autograd_core.debug.snapshot.value import array_of
 from autograd_core.engines.protocol import Node
 
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
-_TRACE = "gradstep check tells where it began; so does trace(values=True) around the forward pass"
+_TRACE = "gradstep check finds where it began, as does trace(values=True) around the forward pass"
 
 
 class Given(NamedTuple):
@@ -42,7 +42,7 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The first value of the forward pass that is not finite: op ``name`` "gives" it, a leaf of
+    """The first value of the forward pass that is not finite: op ``name`` "produces" it, a leaf of
     that name "has" it, or the node "saved" it and nothing is known of where it came from.
 
     ``given`` are the inputs of the op that are not finite themselves.  Of an infinity of which
@@ -51,7 +51,7 @@ class Beginning:
 
     trouble: Trouble
     name: str
-    verb: Literal["gives", "has", "saved"]
+    verb: Literal["produces", "has", "saved"]
     amount: str
     index: int | None = None
     source: Source | None = None
@@ -64,10 +64,10 @@ class Beginning:
     def headline(self) -> str:
         """The place where it began: ``nan began in the forward pass, at #4 log:1``."""
         if self.verb == "has":
-            return f"{self.trouble} is in {self.name} from before the forward pass"
+            return f"{self.name} contained {self.trouble} before the forward pass"
         where = self.name if self.index is None else f"{step_number(self.index)} {self.name}"
         if not self.certain:
-            where = f"at {where} or before it"
+            where = f"at {where} or earlier"
         elif self.verb == "saved":
             where = f"inside {where}"
         else:
@@ -76,8 +76,11 @@ class Beginning:
 
     @property
     def what(self) -> str:
-        """The effect of the op: ``log:1 gives nan at 1 of 2 places, first at [0], ...``."""
-        given = f", and is given {listed([each.text for each in self.given])}" if self.given else ""
+        """The effect of the op: ``log:1 produces nan at 1 of 2 places, first at [0], ...``."""
+        given = ""
+        if self.given:
+            are = "its input is" if len(self.given) == 1 else "its inputs are"
+            given = f"; {are} {listed([each.text for each in self.given])}"
         return f"{self.name} {self.verb} {self.amount}{self.there}{given}{self.became}"
 
     @property
@@ -86,8 +89,8 @@ class Beginning:
         if not self.certain:
             return _TRACE
         if self.given or self.verb == "has":
-            return "look where these values come from"
-        return "look at what it is given there; no gradient behind it can be right"
+            return "check how these values are computed"
+        return "check its inputs there; no gradient that passes through it can be right"
 
 
 def find_not_finite(subject: Subject) -> Iterator[Finding]:
@@ -171,12 +174,13 @@ def _beginning(
     certain = _all_known(values, origin)
     there = ""
     if certain and not given:
-        there = _there(values, origin, trouble) or ", though all it is given is finite"
+        there = _there(values, origin, trouble) or ", although its inputs are finite"
     elif given:
         there = _along(values, origin, trouble)
     return Beginning(
-        trouble, _named(subject, origin), "gives", amount, subject.index_of(record), record.source,
-        there, tuple(_given(subject, values, *each) for each in given), certain=certain,
+        trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
+        record.source, there, tuple(_given(subject, values, *each) for each in given),
+        certain=certain,
     )  # fmt: skip
 
 
@@ -225,7 +229,8 @@ def _there(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
         if array is None or not _spreads(array.shape, result.shape):
             return ""
         found.append(format_number(float(np.broadcast_to(array, result.shape)[place])))
-    return f", where it is given {listed(found)}" if found else ""
+    are = "input is" if len(found) == 1 else "inputs are"
+    return f", where its {are} {listed(found)}" if found else ""
 
 
 def _along(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
@@ -245,7 +250,7 @@ def _along(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
     row = given[tuple(place)]
     place[dim] = ":"
     counts = [
-        f"{f'{count} of' if count < row.size else 'all'} its {row.size} inputs are {word}"
+        f"{'all' if count == row.size else f'{count} of its'} {row.size} inputs are {word}"
         for word, count in (
             ("nan", np.isnan(row).sum()),
             ("\N{MINUS SIGN}inf", np.isneginf(row).sum()),

@@ -34,7 +34,7 @@ def _finding(hook: str, count: int, place: str, index: int | None) -> Finding:
     return Finding(
         "warning", "duplicate-hook",
         f"the hook {hook} is registered {times} on {place}, and will run {times}",
-        "register it once, outside the loop, or remove() the handle of the one before",
+        "register it once, outside the loop, or remove() the previous handle",
         place if index is not None else "", index,
     )  # fmt: skip
 

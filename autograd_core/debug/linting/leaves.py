@@ -43,17 +43,18 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
     if names:
         one = len(names) == 1
         what = (
-            f"{listed(names)} {'requires' if one else 'require'} a gradient, and the loss does not "
+            f"{listed(names)} {'requires' if one else 'require'} a gradient, but the loss does not "
             f"depend on {'it' if one else 'them'}"
         )
         if any(node.name() == _REENTRANT for node in subject.order):
-            what = f"{what}, unless the backward pass within a checkpoint finds it does"
-            yield Finding("info", "unreached", what, "checkpoint with use_reentrant=False shows it")
+            what = f"{what}, unless a backward pass inside a checkpoint does"
+            yield Finding(
+                "info", "unreached", what, "checkpoint with use_reentrant=False to find out"
+            )
             return
         yield Finding(
             "warning", "unreached", what,
-            f"use {'it' if one else 'them'} in the loss, or set requires_grad=False where no "
-            "gradient is wanted",
+            f"use {'it' if one else 'them'} in the loss, or set requires_grad=False",
         )  # fmt: skip
 
 
@@ -63,7 +64,7 @@ def _left_to_others(subject: Subject, leaves: list[Any], others: dict[int, str])
     return Finding(
         "info", "unreached",
         f"the loss does not depend on {listed(names)}, which {whose} trains",
-        "nothing needs to be done if another loss is for that",
+        "nothing to do if another loss covers this",
     )  # fmt: skip
 
 
@@ -92,7 +93,7 @@ def _pattern(name: str) -> Finding:
     return Finding(
         "info", "unreached",
         f"the loss depends on no parameter of {name}",
-        "nothing needs to be done if others were copied from it, and it is used no more",
+        "nothing to do if it is only a template for copies",
     )  # fmt: skip
 
 
@@ -102,8 +103,8 @@ def _by_departure(departure: Departure, names: list[str]) -> Finding:
     return Finding(
         "warning", "cut",
         f"{listed(names)} {gets} no gradient: the loss does not depend on {them}, but "
-        f"{departure.how} took a value that was computed from {them} out of the graph",
-        "use the value itself where its gradient is wanted, not an array or a number",
+        f"{departure.how} took a value computed from {them} out of the graph",
+        "use the value itself where you need its gradient, not an array or a number",
         source=departure.source,
     )  # fmt: skip
 
@@ -117,8 +118,8 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "warning", "stale-grad",
             f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from an earlier "
-            "backward(), and the new one will be added to it",
-            "call optimizer.zero_grad() first, unless gradients are accumulated on purpose",
+            "backward(), and the new gradient will be added to it",
+            "call optimizer.zero_grad() first, unless you accumulate gradients on purpose",
             subject.graph.address(index), index,
         )  # fmt: skip
 
@@ -134,6 +135,6 @@ def find_shared(subject: Subject) -> Iterator[Finding]:
         counted = [f"{subject.name(leaf)} ({count} times)" for leaf, count in shared]
         yield Finding(
             "info", "shared",
-            f"several ops use {listed(counted)}; such a gradient is the sum over the uses",
-            "nothing needs to be done if that is meant",
+            f"several ops use {listed(counted)}; each gradient is the sum over all uses",
+            "nothing to do if this is intended",
         )  # fmt: skip

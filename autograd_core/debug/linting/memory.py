@@ -30,7 +30,7 @@ def find_memory(subject: Subject) -> Iterator[Finding]:
         "info", "memory",
         f"the graph keeps {format_bytes(total)} for the backward pass, beyond the leaves: "
         f"{', '.join(said)}",
-        "where that is too much, checkpoint the module that keeps most",
+        "if that is too much, checkpoint the module that keeps most",
     )  # fmt: skip
 
 

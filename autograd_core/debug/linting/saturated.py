@@ -53,9 +53,9 @@ def _dead(subject: Subject, index: int, array: Any) -> Iterator[Finding]:
     yield _finding(
         subject, index, "dead-units",
         f"{dead:,} of the {units:,} {what} of {subject.graph.address(index)} are 0 for all "
-        f"{samples:,} samples: no gradient passes them",
-        "a smaller learning rate or weights that begin smaller keep them alive; leaky_relu lets "
-        "some gradient pass",
+        f"{samples:,} samples: no gradient passes through them",
+        "use a smaller learning rate or smaller initial weights, or leaky_relu, which passes "
+        "some gradient",
     )  # fmt: skip
 
 
@@ -73,7 +73,7 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
         subject, index, "saturated",
         f"{int(hit.sum()):,} of the {hit.size:,} {what} of {subject.graph.address(index)} {has} "
         f"exactly {said}: its gradient is 0 there",
-        "what it is given is too large: scale it down, normalize the data, or begin with smaller "
+        "its inputs are too large: scale them down, normalize the data, or use smaller initial "
         "weights",
     )  # fmt: skip
 

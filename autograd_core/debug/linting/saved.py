@@ -11,9 +11,9 @@ from autograd_core.debug.linting.subject import Subject
 
 _CHANGED = (
     "changed",
-    "change a copy (x = x + 1 instead of x += 1), or make the change before, or after backward()",
+    "change a copy (x = x + 1 instead of x += 1), or make the change earlier, or after backward()",
 )
-_DETACHED = "detached", "let x = x.detach() take the place of x.detach_()"
+_DETACHED = "detached", "use x = x.detach() instead of x.detach_()"
 
 
 def find_freed(subject: Subject) -> Iterator[Finding]:
@@ -31,7 +31,7 @@ def find_freed(subject: Subject) -> Iterator[Finding]:
     yield Finding(
         "error", "freed",
         f"{listed(addresses)} {verb} saved: an earlier backward() freed them",
-        "give that earlier backward() retain_graph=True, or compute the loss anew",
+        "call that earlier backward() with retain_graph=True, or compute the loss again",
         addresses[0], freed[0], subject.source(freed[0]), None if line is None else Source(*line),
     )  # fmt: skip
 

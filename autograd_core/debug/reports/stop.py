@@ -45,7 +45,7 @@ def stop_rows(session: Session, trigger: Trigger) -> tuple[str, list[Row]]:
     if began is None:
         rows = [("why", trigger.explanation), *_of_the_loss(session, trigger)]
     else:
-        rows = [*_beginning_rows(began), ("seen", f"first in backward: {seen}")]
+        rows = [*_beginning_rows(began), ("seen", f"first in the backward pass: {seen}")]
     rows += _ingredients(session, trigger, place)
     start = trigger.subject.index if began is None or began.index is None else began.index
     rows.append(("path", path_text(session.graph, session.path(start))))
@@ -73,8 +73,8 @@ def _of_the_loss(session: Session, trigger: Trigger) -> Iterator[Row]:
         yield (
             "note",
             (
-                f"the loss is {found} itself: look at the forward pass first (`gradstep check` "
-                "tells where that began)"
+                f"the loss itself is {found}: look at the forward pass first (`gradstep check` "
+                "finds where it began)"
             ),
         )
 

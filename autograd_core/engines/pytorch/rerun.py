@@ -155,7 +155,7 @@ class Rerun:
         self.names = [each.name for each in wanted]
         name = "" if self.custom else call.function._schema.name
         if name == "aten::round" and call.named.get("decimals"):
-            raise CannotRerun("its forward goes in steps")
+            raise CannotRerun("its forward is a step function")
         self._normalized = name in _BEHIND_LOG_SOFTMAX
         self._symmetric = name in _READ_HALF or bool(_argument(call, "hermitian"))
         self._likes = [self._widened(each.copy.tensor) for each in self._inputs]  # type: ignore[union-attr]

@@ -107,7 +107,7 @@ STATISTICS: Final[Mapping[str, Statistic]] = {
 }
 
 OF_THE_GRADIENT: Final[Mapping[str, Word]] = {
-    "undefined": Word("flag", "there is no gradient, which is not a gradient of 0"),
+    "undefined": Word("flag", "no gradient (None), which is not a gradient of 0"),
     "ratio": Word(
         "number",
         "rms of the gradient over rms of what arrived at the node that sent it: 100 means that "

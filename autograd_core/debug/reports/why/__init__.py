@@ -64,7 +64,7 @@ def _explain(session: Session, asked: Asked) -> Explanation:
     if leaf is not None and session.kind == "backward":
         label = f"{asked.name}.grad"
     elif asked.name:
-        label = f"the gradient by {asked.name}"
+        label = f"the gradient of {asked.name}"
     else:
         label = f"what arrives at {node_text(session.graph, index)}"
     incoming = _incoming(session, asked)
@@ -153,7 +153,7 @@ class _Question:
             return self._made_here(verdict, head, holds)
         found = list(births(session, self.index, holds, every=every))
         if not found:
-            return self._explanation(verdict, f"{head}, and so is all that it was computed from")
+            return self._explanation(verdict, f"{head}, as is everything that it was computed from")
         rows: list[Row] = []
         for birth in found[:_CAUSES]:
             rows += self._birth_rows(birth, verdict)
@@ -166,29 +166,29 @@ class _Question:
         session = self.session
         rows = [("arrived", summary(self.total))]
         if text := hook_that_made(session, self.index, holds):
-            return self._explanation(verdict, f"{head}: {text} made it so", rows, self.index)
+            return self._explanation(verdict, f"{head}: {text} caused it", rows, self.index)
         edits = [each.text for each in session.edit.records if each.index == self.index]
         if edits:
             return self._explanation(verdict, f"{head}: you changed it ({edits[-1]})", rows)
         leaf = session.leaf(self.index)
         if leaf is not None and holds(leaf.before) and verdict in ("nan", "inf"):
-            text = f"{head}: it was so before this pass, from an earlier call"
-            rows.append(("remedy", "set it to zero before each call, or look at the earlier call"))
+            text = f"{head}: it was already so before this pass, from an earlier call"
+            rows.append(("remedy", "clear it before each call, or look at the earlier call"))
             return self._explanation(verdict, text, rows, self.index)
-        text = f"{head}, though that is not what arrived: code of the program changed it"
+        text = f"{head}, which is not what arrived: code of the program changed it"
         return self._explanation(verdict, text, rows, self.index)
 
     def _cause(self, birth: Birth) -> str:
         where = node_text(self.session.graph, birth.index)
         if birth.kind == "seed":
-            return "it was given to backward() so"
+            return "backward() was called with it"
         if birth.kind == "edit":
             return f"you changed it ({birth.text})"
         if birth.kind == "hook":
-            return f"{birth.text} at {where} made it so"
+            return f"{birth.text} at {where} caused it"
         if birth.kind == "sum":
-            return f"what arrives at {where} adds up to that"
-        return f"{where} made it so"
+            return f"the contributions at {where} add up to it"
+        return f"{where} caused it"
 
     def _birth_rows(self, birth: Birth, verdict: Verdict) -> Iterator[Row]:
         session, graph = self.session, self.session.graph
@@ -269,9 +269,8 @@ class _Question:
             share = format_number(100 * cancelled.remaining)
             rows.append((
                 "cancels",
-                (f"the {cancelled.parts} parts of what arrives at "
-                f"{node_text(session.graph, cancelled.index)} have opposite signs: {share} % of "
-                "them is left"),
+                (f"the {cancelled.parts} contributions at "
+                f"{node_text(session.graph, cancelled.index)} cancel: {share} % remains"),
             ))  # fmt: skip
         rows += factor_rows(session, links, down=not huge) if verdict != "cancels" else ()
         if links:
@@ -282,7 +281,7 @@ class _Question:
         if verdict == "ordinary":
             head = f"nothing is wrong with {self.label} itself"
         elif verdict == "cancels":
-            head = f"{self.label} is what is left of a sum whose parts cancel"
+            head = f"{self.label} is the remainder of a sum whose contributions cancel"
         return self._explanation(verdict, head, [*rows, *self._zeros(now)])
 
     def _others(self) -> list[float]:
@@ -317,12 +316,13 @@ class _Question:
             more += optimizer_rows(self.session.names, self.asked.name, self.asked.tensor)
             if self.session.kind == "grad":
                 more.append(
-                    ("note", f"autograd.grad() returns it, and leaves {self.asked.name}.grad alone")
+                    (
+                        "note",
+                        f"autograd.grad() returns it and does not change {self.asked.name}.grad",
+                    )
                 )
             elif leaf.before is not None and not is_zero(leaf.before):
-                more.append(
-                    ("note", f"it was added to what was there before: {summary(leaf.before)}")
-                )
+                more.append(("note", f"it was added to the previous value: {summary(leaf.before)}"))
         return Explanation(
             self.asked.name, verdict, headline, tuple(more), index=index, tensor=self.asked.tensor
         )

@@ -22,7 +22,7 @@ def absent(subject: Subject, asked: Asked) -> Explanation:
         return _not_wanted(name)
     if not tensor.is_leaf:
         return Explanation(
-            name, "none", f"no gradient comes to {name}: the loss does not depend on it",
+            name, "none", f"{name} gets no gradient: the loss does not depend on it",
             tuple(_untraced(subject)),
         )  # fmt: skip
     found = [cut for cut, leaves in cuts(subject) if any(each is tensor for each in leaves)]
@@ -31,10 +31,10 @@ def absent(subject: Subject, asked: Asked) -> Explanation:
     departure = subject.engine.departure(tensor)
     if departure is not None:
         rows = [
-            ("likely", (f"{departure.how} took a value that was computed from {name} out of the "
-             "graph, and the loss was computed from the array or number")),
+            ("likely", (f"{departure.how} took a value computed from {name} out of the "
+                f"graph, and the loss uses the array or number")),
             *([("line", line_text(departure.source))] if departure.source else []),
-            ("remedy", "use the value itself where its gradient is wanted"),
+            ("remedy", "use the value itself where you need its gradient"),
         ]  # fmt: skip
         return _unused(asked, rows, certain=False)
     return _unused(asked, [*_unused_modules(subject, tensor), *_untraced(subject)])
@@ -42,14 +42,14 @@ def absent(subject: Subject, asked: Asked) -> Explanation:
 
 def _not_wanted(name: str) -> Explanation:
     headline = f"{name}.grad is None: {name} does not require a gradient (requires_grad is False)"
-    remedy = f"{name}.requires_grad_(True) before the forward pass, if it is to have one"
+    remedy = f"{name}.requires_grad_(True) before the forward pass gives it one"
     return Explanation(name, "none", headline, (("remedy", remedy),))
 
 
 def _cut(asked: Asked, found: list[Finding]) -> Explanation:
     first, name = found[0], asked.name
     what = first.what.partition(", so ")[0]
-    headline = f"{_state(asked)}: {what} on the way from {name} to the loss"
+    headline = f"{_state(asked)}: {what} on the path from {name} to the loss"
     rows: list[Row] = []
     for each in dict.fromkeys(found):
         if each is not first:
@@ -70,14 +70,14 @@ def _unused(asked: Asked, rows: list[Row], *, certain: bool = True) -> Explanati
 def _state(asked: Asked) -> str:
     if asked.tensor.grad is None:
         return f"{asked.name}.grad is None"
-    return f"nothing comes to {asked.name}.grad in this pass"
+    return f"this pass adds nothing to {asked.name}.grad"
 
 
 def _kept(asked: Asked) -> Iterator[Row]:
     if asked.tensor.grad is not None:
         yield (
             "note",
-            f"what is in it comes from an earlier call: {summary(value(asked.tensor.grad))}",
+            f"its value comes from an earlier call: {summary(value(asked.tensor.grad))}",
         )
 
 
@@ -95,8 +95,8 @@ def _unused_modules(subject: Subject, tensor: object) -> Iterator[Row]:
                 yield (
                     "likely",
                     (
-                        f"{whole} was not called, or nothing that it returned is used: no "
-                        "parameter of it gets a gradient"
+                        f"{whole} was not called, or its result is not used: none of its "
+                        f"parameters gets a gradient"
                     ),
                 )
                 return
@@ -107,8 +107,7 @@ def _untraced(subject: Subject) -> Iterator[Row]:
         yield (
             "note",
             (
-                "where a way to the loss may have been cut is unknown here: the forward pass ran "
-                "without a trace of its values. `gradstep why TARGET LEAF` runs the program with "
-                "one"
+                "the forward pass was not traced, so it is unknown where the path to the loss "
+                "was cut; `gradstep why TARGET LEAF` traces it"
             ),
         )

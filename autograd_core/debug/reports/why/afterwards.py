@@ -31,16 +31,18 @@ class Afterwards:
             change = np.asarray(now - self._values)
         if change.size and statistics(change).zeros < change.size:
             size = format_number(statistics(change).rms)
-            yield "after", f"{name} changed by rms {size} until {until}"
+            yield "after", f"{name} changed by rms {size} before {until}"
             return
         if self._gradient is None or not self._gradient.any():
             return
         gradient = self._leaf.grad
         if gradient is None or not array_of(gradient).any():
-            told = f"{name} has not changed until {until}"
+            told = f"{name} did not change before {until}"
             yield "after", f"{told}, and its .grad was cleared before a step used it"
-            cause = "zero_grad() ran before step(), or the optimizer does not have it, or lr is 0"
+            cause = (
+                "zero_grad() ran before step(), or no optimizer has it, or its learning rate is 0"
+            )
         else:
-            yield "after", f"{name} has not changed until {until}, and its .grad is still there"
-            cause = "no step() ran, or the optimizer does not have it, or its lr is 0"
+            yield "after", f"{name} did not change before {until}, and its .grad is still there"
+            cause = "no step() ran, or no optimizer has it, or its learning rate is 0"
         yield "likely", cause

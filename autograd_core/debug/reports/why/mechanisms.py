@@ -37,18 +37,18 @@ def zero_reason(session: Session, index: int) -> str:
     if stem in _CLAMPS and given is not None:
         stats = given.statistics
         return (
-            f"each input of {stem} is at or beyond its limits: they run from "
+            f"each input of {stem} is at or beyond its limits: the inputs range from "
             f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
         )
     if stem in _SATURATING and result is not None and _is_saturated(result):
         return f"the result of {stem} is saturated, exactly {_ends(result)} everywhere"
     if stem in _OVERWRITING:
-        return "the value was overwritten in place there, so that nothing of it reaches the loss"
+        return "the value was overwritten in place, so none of it reaches the loss"
     zeros = [name for name, value in kept.items() if _is_zero(value)]
     if zeros:
         return f"it multiplies by saved.{zeros[0]}, which is 0 everywhere"
     if stem in _CHOOSING:
-        return f"{stem} takes the other value at every place"
+        return f"{stem} selects the other value everywhere"
     return _by_number(detail)
 
 

@@ -89,7 +89,7 @@ def factor_rows(session: Session, links: Sequence[Link], *, down: bool) -> Itera
             yield "module", f"{_times(size)} in {text}"
     sums = [(str(each.index), math.log(each.gain), 1) for each in links if each.gain > 0]
     for text, size, _ in largest(sums)[:1]:
-        yield "sum", f"{_times(size)} where what {node_text(graph, int(text))} sends is added up"
+        yield "sum", f"{_times(size)} in the sum that {node_text(graph, int(text))} contributes to"
 
 
 def _grouped(links: Sequence[Link], key: Callable[[int], str]) -> list[tuple[str, float, int]]:
