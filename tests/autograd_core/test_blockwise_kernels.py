@@ -137,3 +137,46 @@ def test_pictures_by_rows_are_convolved_as_by_columns(
     found = weight_gradient_by_rows(g, x, weight.shape, windows, groups)
     expected = _weight_gradient(g, x, weight.shape, windows, groups)
     np.testing.assert_allclose(found, expected, atol=1e-11)
+
+
+@pytest.mark.parametrize("function", [F.softmax, F.log_softmax])
+@pytest.mark.parametrize("far", [0.0, 60.0, -200.0, math.inf, -math.inf, math.nan])
+def test_large_rows_get_what_small_ones_get(function: Any, far: float) -> None:
+    array = np.random.default_rng(0).standard_normal((300, 200))
+    array[7] += far
+    array[8, :100] = -math.inf
+    whole = torch.tensor(array, requires_grad=True)
+    rows = [torch.tensor(row, requires_grad=True) for row in array]
+    slopes = torch.tensor(array[::-1].copy()).nan_to_num(0, 1, -1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        result, parts = function(whole, 1), [function(row, 0) for row in rows]
+        result.backward(slopes)
+        for part, slope in zip(parts, slopes, strict=True):
+            part.backward(slope)
+    np.testing.assert_allclose(result.detach().array, [part.detach().array for part in parts])
+    assert whole.grad is not None
+    expected = [row.grad.array for row in rows]
+    np.testing.assert_allclose(whole.grad.array, expected, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("affine", [True, False])
+def test_many_rows_are_normalized_as_few(affine: bool) -> None:
+    rng = np.random.default_rng(0)
+    array, slopes = rng.standard_normal((2, 600, 150)) + 3
+    found = []
+    for count in (600, 100):
+        x = torch.tensor(array, requires_grad=True)
+        weight, bias = (torch.tensor(rng.random(150), requires_grad=True) for _ in range(2))
+        weight, bias = found[0][:2] if found else (weight, bias)
+        grads, results = [], []
+        for start in range(0, 600, count):
+            part = x[start : start + count]
+            y = F.layer_norm(part, (150,), *((weight, bias) if affine else ()))
+            leaves = (x, weight, bias) if affine else (x,)
+            seed = torch.tensor(slopes[start : start + count])
+            grads.append([g.array for g in torch.autograd.grad(y, leaves, seed)])
+            results.append(y.detach().array)
+        totals = [sum(each) for each in zip(*grads, strict=True)]
+        found.append((weight, bias, [np.concatenate(results), *totals]))
+    for one, other in zip(found[0][2], found[1][2], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.op import op
+from autograd_core.op.blocks import memory, ones
 from autograd_core.ops.networks.normalization import normalized_in, settled
 from autograd_core.ops.reductions.reduce import count, sum_dim
 from autograd_core.ops.shaping.shape import reshape
@@ -70,7 +71,7 @@ def _normalized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, A
     """:func:`batch_norm` on rows: sums by BLAS, all factors of a channel at once."""
     rows = x.reshape(*x.shape[:2], -1)
     size = x.size // x.shape[1]
-    mean = (rows @ np.ones(rows.shape[2], x.dtype)).sum(0) / size
+    mean = (rows @ ones(rows.shape[2], x.dtype)).sum(0) / size
     result = rows - mean[:, None]
     rstd = 1 / np.sqrt(np.vecdot(result, result).sum(0) / size + x.dtype.type(eps))
     result *= (rstd if weight is None else rstd * weight)[:, None]
@@ -140,29 +141,37 @@ def _backward_by_samples(
     inputs, grads = x.reshape(shape), g.reshape(shape)
     size = x.size // x.shape[1]
     total, inner = np.zeros((2, x.shape[1]), x.dtype)
-    middle, ones = mean[:, None].astype(x.dtype, copy=False), np.ones(inputs.shape[2], x.dtype)
+    middle, addends = mean[:, None].astype(x.dtype, copy=False), ones(inputs.shape[2], x.dtype)
     some = max(1, _BLOCK * len(x) // x.size)
     parts = [slice(start, start + some) for start in range(0, len(x), some)]
-    for part in parts:
-        total += (grads[part] @ ones).sum(0)
-        inner += np.vecdot(grads[part], inputs[part] - middle).sum(0)
     g_x = None
-    if needs[0]:
-        scale = rstd if weight is None else rstd * weight
-        shift, slope = total * scale, inner * scale * rstd
-        if training:
-            shift = ((shift - g_mean) / size)[:, None]
-            slope = ((slope + g_rstd * rstd * rstd) * rstd / size)[:, None]
-        factor = scale[:, None]
-        found = np.empty(inputs.shape, x.dtype)
+    with memory(2, inputs[:some].shape, x.dtype) as spares:
         for part in parts:
-            out = np.multiply(grads[part], factor, found[part])
+            grad = grads[part]
+            centred, scaled = (each[: len(grad)] for each in spares)
+            total += (grad @ addends).sum(0)
+            np.subtract(inputs[part], middle, centred)
+            inner += np.vecdot(grad, centred).sum(0)
+        if needs[0]:
+            scale = rstd if weight is None else rstd * weight
+            shift, slope = total * scale, inner * scale * rstd
             if training:
-                centred = inputs[part] - middle
+                shift = ((shift - g_mean) / size)[:, None]
+                slope = ((slope + g_rstd * rstd * rstd) * rstd / size)[:, None]
+            factor = scale[:, None]
+            found = np.empty(inputs.shape, x.dtype)
+            for part in parts:
+                if not training:
+                    np.multiply(grads[part], factor, found[part])
+                    continue
+                grad = grads[part]
+                centred, scaled = (each[: len(grad)] for each in spares)
+                np.subtract(inputs[part], middle, centred)
                 centred *= slope
                 centred += shift
-                out -= centred
-        g_x = found.reshape(x.shape)
+                np.multiply(grad, factor, scaled)
+                np.subtract(scaled, centred, found[part])
+            g_x = found.reshape(x.shape)
     return g_x, inner * rstd if needs[1] else None, total if needs[2] else None
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.op import op
+from autograd_core.op.blocks import memory, ones, row_blocks
 from autograd_core.ops.checks import check_implemented, check_same_dtype
 from autograd_core.ops.reductions.reduce import count, sum_dim
 from autograd_core.ops.shaping.shape import sum_to
@@ -73,18 +74,38 @@ def layer_norm(input, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
     rows = input.reshape(count(input.shape[: -len(normalized_shape)]), size)
     if kind is not input.dtype:
         rows = rows.astype(kind)
-    mean = np.add.reduce(rows, 1, keepdims=True) / (size or 1)
-    result = rows - mean
-    variance = np.vecdot(result, result)[:, None] / (size or 1)
-    rstd = 1 / np.sqrt(variance + eps)
-    result *= rstd
     if weight is not None:
-        result *= weight.reshape(size)
+        weight = weight.reshape(size)
     if bias is not None:
-        result += bias.reshape(size)
+        bias = bias.reshape(size)
+    result, mean, rstd = _normalized(rows, weight, bias, eps)
     kept = input.shape[: input.ndim - len(normalized_shape)] + (1,) * len(normalized_shape)
     kept_mean, kept_rstd = mean.reshape(kept), rstd.reshape(kept)
     return settled(result.reshape(input.shape), kept_mean, kept_rstd, input.dtype, of_statistics)
+
+
+def _normalized(rows: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """Return rows with mean 0 and variance 1, scaled and shifted; their means, and the reciprocals
+    of their standard deviations."""
+    result = np.empty(rows.shape, rows.dtype)
+    mean, rstd = np.empty((2, len(rows), 1), rows.dtype)
+    size = rows.shape[1] or 1
+    for part in row_blocks(rows):
+        x, middle, scale = rows[part], mean[part], rstd[part]
+        np.divide((x @ ones(rows.shape[1], rows.dtype))[:, None], size, middle)
+        with memory(1, x.shape, x.dtype) as (centred,):
+            np.subtract(x, middle, centred)
+            np.divide(np.vecdot(centred, centred)[:, None], size, scale)
+            scale += eps
+            np.divide(1, np.sqrt(scale, scale), scale)
+            last = result[part] if weight is None and bias is None else centred
+            np.multiply(centred, scale, last)
+            if weight is not None:
+                last = result[part] if bias is None else centred
+                np.multiply(centred, weight, last)
+            if bias is not None:
+                np.add(centred, bias, result[part])
+    return result, mean, rstd
 
 
 def refuse_normalized(
@@ -145,9 +166,6 @@ def layer_norm_backward(
     return g_x, g_weight, g_bias
 
 
-_BLOCK: Final = 1 << 17  # elements whose intermediate results stay in the cache
-
-
 def _by_blocks(
     g: Any,
     g_mean: Any,
@@ -159,40 +177,44 @@ def _by_blocks(
     normalized_shape: tuple[int, ...],
     needs: tuple[bool, bool, bool],
 ) -> tuple[Any, Any, Any]:
-    """:func:`layer_norm_backward` on arrays, a few rows at a time, into two buffers.
+    """:func:`layer_norm_backward` on arrays, a few rows at a time.
 
     Sums are products with ones, or with the weight, which BLAS does three times as fast.
     """
     size = count(normalized_shape)
     g, rows = g.reshape(-1, size), x.reshape(-1, size)
     mean, rstd, g_mean, g_rstd = (v.reshape(-1, 1) for v in (mean, rstd, g_mean, g_rstd))
-    height = max(1, min(_BLOCK // size, len(rows)))
-    ones = np.ones(max(height, size), x.dtype)
-    factor = ones[:size] if weight is None else weight.reshape(size)
+    factor = ones(size, x.dtype) if weight is None else weight.reshape(size)
     g_x = np.empty(rows.shape, x.dtype) if needs[0] else None
     g_weight, g_bias = (np.zeros(size, x.dtype) if need else None for need in needs[1:])
-    buffers = np.empty((2, height, size), x.dtype)
-    for start in range(0, len(rows), height):
-        part = slice(start, start + height)
-        g_part, scale = g[part], rstd[part]
-        length = len(g_part)
-        centred, product = buffers[:, :length]
-        if g_bias is not None:
-            g_bias += ones[:length] @ g_part
-        if needs[0] or needs[1]:
-            np.subtract(rows[part], mean[part], out=centred)
-            np.multiply(g_part, centred, out=product)
-        if g_weight is not None:
-            g_weight += scale[:, 0] @ product
-        if g_x is not None:
-            shift = ((g_part @ factor)[:, None] * scale - g_mean[part]) / size
-            slope = ((product @ factor)[:, None] + g_rstd[part]) * (scale * scale * scale) / size
-            result = np.multiply(g_part, scale, out=g_x[part])
-            if weight is not None:
-                result *= factor
-            centred *= slope
-            centred += shift
-            result -= centred
+    parts = row_blocks(rows)
+    with memory(2, rows[parts[0]].shape, x.dtype) as spares:
+        for part in parts:
+            g_part, scale = g[part], rstd[part]
+            length = len(g_part)
+            centred, product = (each[:length] for each in spares)
+            if g_bias is not None:
+                g_bias += ones(length, x.dtype) @ g_part
+            if needs[0] or needs[1]:
+                np.subtract(rows[part], mean[part], centred)
+                np.multiply(g_part, centred, product)
+            if g_weight is not None:
+                g_weight += scale[:, 0] @ product
+            if g_x is not None:
+                square = scale * scale
+                square /= size
+                slope = (product @ factor)[:, None]
+                slope += g_rstd[part]
+                slope *= square
+                shift = (g_part @ factor)[:, None]
+                shift -= g_mean[part] / scale
+                shift /= size
+                if weight is not None:
+                    g_part = np.multiply(g_part, factor, product)
+                centred *= slope
+                np.subtract(g_part, centred, product)
+                product -= shift
+                np.multiply(product, scale, g_x[part])
     shapes = (x.shape, normalized_shape, normalized_shape)
     pairs = zip((g_x, g_weight, g_bias), shapes, strict=True)
     g_x, g_weight, g_bias = (None if v is None else v.reshape(shape) for v, shape in pairs)
