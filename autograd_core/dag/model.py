@@ -304,7 +304,7 @@ class Graph:
         return f"{self.scopes[id]}/{place}" if self.scopes[id] else place
 
     def stem(self, id: int) -> str:
-        """Return the op as addresses spell it: ``addmm`` for AddmmBackward0."""
+        """Return the op, as in addresses: ``addmm`` for AddmmBackward0."""
         return self.stems.get(id) or short_name(self.names[id])
 
     def node(self, id: int) -> Node:

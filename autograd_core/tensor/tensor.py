@@ -429,7 +429,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether this is no leaf and :meth:`retain_grad` was called."""
+        """Whether this node is not a leaf and :meth:`retain_grad` was called."""
         node, nr = resolve(self.edge)
         return node is not None and node.hooks is not None and nr in node.hooks.retain
 

@@ -100,12 +100,12 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
         ("nxt", "nxt", "unknown command: nxt; did you mean next?"),
         ("  frobnicate 3", "frobnicate", "unknown command: frobnicate (help lists them)"),
         ("re", "re", "'re' may be reverse-next, reverse-step"),
-        ("next x", "x", "'x' is no count"),
-        ("step 0", "0", "'0' is no count"),
-        ("continue -1", "-1", "'-1' is no count"),
+        ("next x", "x", "'x' is not a count"),
+        ("step 0", "0", "'0' is not a count"),
+        ("continue -1", "-1", "'-1' is not a count"),
         ("until", "", "where? A place is #12"),
         ("until nowhere", "nowhere", "nothing here is called 'nowhere'"),
-        ("until addmm x", "x", "'x' is no count"),
+        ("until addmm x", "x", "'x' is not a count"),
         ("jump", "", "where? A place is #12"),
         ("jump 0", "0", "there is no node #0; they run as #1 to #11"),
         ("jump nowhere", "nowhere", "nothing here is called"),
@@ -122,11 +122,11 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
         ("mark 1x", "1x", "'1x' is no name"),
         ("watch 0.weight if op > 3", "3", "a text cannot be compared so"),
         ("logpoint", "", "where? logpoint PLACE TEXT"),
-        ("logpoint addmm", "", "what is it to say?"),
+        ("logpoint addmm", "", "which text?"),
         ("logpoint addmm rms {rsm}", "rsm", "unknown word 'rsm'"),
         ("logpoint addmm {", "{", "a brace stands alone"),
         ("delete 7", "7", "there is no breakpoint 7"),
-        ("delete one", "one", "'one' is no count"),
+        ("delete one", "one", "'one' is not a count"),
         ("disable 7", "7", "there is no breakpoint 7"),
         ("ignore", "", "which? ignore NUMBER COUNT"),
         ("ignore 7", "7", "there is no breakpoint 7"),
@@ -290,8 +290,8 @@ def test_displays_are_shown_wherever_it_stops_and_in_later_passes(session: Sessi
     a = torch.tensor(1.0, requires_grad=True)
     later = Session(a.tanh() * 2.0, breakpoints=session.breakpoints)
     assert answers(later, "next").splitlines()[1:] == ["1: op = tanh"]
-    assert answers(later, "undisplay") == "nothing is displayed any more"
-    assert answers(later, "display") == "nothing is displayed"
+    assert answers(later, "undisplay") == "all displays removed"
+    assert answers(later, "display") == "there are no displays"
 
 
 def test_list_shows_the_program_around_the_line_and_for_a_leaf_around_that_of_its_sender(
@@ -360,7 +360,7 @@ def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: S
     ("topic", "said"),
     [
         ("breakpoints", "break addmm  2 nodes, hit 1 time"),
-        ("display", "nothing is displayed"),
+        ("display", "there are no displays"),
         ("edits", "nothing was changed"),
         ("history", "2 of 11 nodes recorded"),
         ("hooks", "no hooks here"),
@@ -430,7 +430,7 @@ def test_a_pass_inside_a_node_can_be_entered_and_left() -> None:
     assert "inside MulBackward0" in lines[1]
     assert "w.grad  2 of 2 in  6" in answers(session, "info leaves")
     assert answers(session, "leave").startswith("#3 ")
-    for line, said in (("leave", "outermost pass"), ("enter #1", "has started no backward")):
+    for line, said in (("leave", "outermost pass"), ("enter #1", "has not started a backward")):
         reply = session.do(line)
         assert reply.error
         assert said in reply.text
@@ -678,8 +678,8 @@ def test_a_session_without_a_trace_says_how_to_get_one() -> None:
 def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it() -> None:
     session = untraced()
     refused = " ".join(session.do("break exp").text.split())
-    assert refused.endswith("; --pending exp waits for a pass that has it")
-    assert session.do("break --pending exp").text.endswith("(waits for a pass that has it)")
+    assert refused.endswith("; --pending exp waits for a pass that has this place")
+    assert session.do("break --pending exp").text.endswith("(waits for a pass that has this place)")
 
 
 def test_why_nodes_are_not_checkable_is_said_once_for_all_of_them() -> None:

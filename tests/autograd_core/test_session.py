@@ -330,8 +330,8 @@ def test_commands_move(weight: Any, line: str, position: int) -> None:
     ("line", "said"),
     [
         ("nxt", "did you mean next"),
-        ("next x", "'x' is no count"),
-        ("next 0", "'0' is no count"),
+        ("next x", "'x' is not a count"),
+        ("next 0", "'0' is not a count"),
         ("until", "where?"),
         ("break nowhere", "nothing here is called 'nowhere'"),
         ("until #99", "there is no node #99"),

@@ -246,7 +246,7 @@ def test_points_outlive_their_pass_and_wait_for_their_place(weight: Any) -> None
     first = recurrence(weight)
     for command in ("break mul", "break --pending tanh if rms < 2", "catch zero"):
         assert not first.do(command).error
-    assert "waits for a pass that has it" in first.do("info breakpoints").text
+    assert "waits for a pass that has this place" in first.do("info breakpoints").text
     second = Session(weight.tanh() * 2.0, call=2, breakpoints=first.breakpoints)
     assert [point.indices for point in second.breakpoints.points] == [(0,), (1,), ()]
     assert second.do("continue").text.splitlines()[0] == "breakpoint 2: tanh if rms < 2" or (

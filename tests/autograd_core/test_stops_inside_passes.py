@@ -60,7 +60,7 @@ def test_the_node_behind_one_with_a_pass_inside_has_none(session: Session) -> No
     assert [session.nested(index) for index in range(session.length)] == [0, 1, 0, 0]
     reply = session.do("enter")
     assert reply.error
-    assert "node #3 has started no backward pass, as far as it has run" in reply.text
+    assert "node #3 has not started a backward pass so far" in reply.text
 
 
 def test_continuing_at_the_end_of_the_inner_pass_goes_on_around_it(session: Session) -> None:

@@ -168,7 +168,7 @@ def test_slash_searches_and_an_empty_line_goes_on() -> None:
         await screen.press("slash", "enter")
         assert selected(screen) == 6, "round the end"
         await screen.press("slash")
-        assert "nothing in this plan is called 'gelu'" in await screen.complete_line("GELU")
+        assert "nothing in this pass is called 'gelu'" in await screen.complete_line("GELU")
         await screen.press("slash")
         await screen.complete_line("decoder/mul:1")
         assert selected(screen) == 5

@@ -273,7 +273,7 @@ def test_an_answer_of_several_lines_opens_the_console() -> None:
     async def script(screen: Driver) -> None:
         text = await screen.type("help")
         assert "[console]" in text
-        assert "so do help expressions and help places" in text
+        assert "help expressions or help places" in text
 
     drive(shared_weight(), script)
 

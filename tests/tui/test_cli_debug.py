@@ -159,7 +159,7 @@ def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: st
         (["script.py", "--call", "last"], 2, "--call last is known only when the script has ended"),
         (["script.py", "--break", "mull"], 2, "--break mull: nothing here is called 'mull'; did"),
         (["script.py", "-x", "nothing"], 2, "cannot read the commands in nothing (no such file"),
-        (["script.py", "-x", "binary"], 2, "cannot read the commands in binary (it is no text)"),
+        (["script.py", "-x", "binary"], 2, "cannot read the commands in binary (it is not text)"),
         (
             ["script.py:loss"],
             3,
@@ -214,9 +214,9 @@ def test_batch_needs_commands_and_the_screen_a_terminal(
     for arguments, said in (
         (
             ["debug", "--batch", "script.py"],
-            "--batch carries out the commands of -x FILE, watches for --fail-on, or certifies",
+            "--batch runs the commands of -x FILE, watches for --fail-on, or certifies",
         ),
-        (["debug", "script.py"], "use --batch -x FILE to carry out commands without a screen"),
+        (["debug", "script.py"], "use --batch -x FILE to run commands without a screen"),
     ):
         assert main(arguments) == 2
         out, err = capsys.readouterr()
@@ -454,7 +454,7 @@ def test_continue_calls_goes_on_to_the_call_that_stops(loop: Path) -> None:
     (loop / "commands").write_text("continue --calls\n")
     done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
     assert done.returncode == 2
-    assert "at what? catch nan" in done.stderr
+    assert "nothing to stop at: use catch nan" in done.stderr
     (loop / "commands").write_text("catch rms > 1e9\ncontinue --calls\nprint call\n")
     done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
     assert done.returncode == 0

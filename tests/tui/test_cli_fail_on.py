@@ -196,7 +196,7 @@ def test_what_a_node_raises_is_raised_in_the_script(
         (["--batch", "--fail-on", "rms>>1"], "unexpected '>' (at character 5)"),
         (["--batch", "--fail-on", ""], "an expression is missing here"),
         (["--fail-on", "nan"], "--fail-on is for --batch; on the screen, the command catch does"),
-        (["--batch"], "--batch carries out the commands of -x FILE, watches for --fail-on, or"),
+        (["--batch"], "--batch runs the commands of -x FILE, watches for --fail-on, or"),
         (["--batch", "--fail-on", "nan", "--break", "w if rsm"], "--break w if rsm: unknown word"),
     ],
 )

@@ -380,7 +380,7 @@ class DebuggerScreen(Screen[None]):
         snapshot = self.view.snapshot
         found = find(snapshot.graph, snapshot.length, self.view.node, self._sought)
         if found is None:
-            self.say(f"nothing in this plan is called '{self._sought}'", error=True)
+            self.say(f"nothing in this pass is called '{self._sought}'", error=True)
         else:
             scope = f"{self.view.modules.scope_of(found)}."
             around = {each for each in self.view.folded if scope.startswith(f"{each}.")}

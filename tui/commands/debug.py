@@ -154,7 +154,7 @@ def debug_target(
     lines = [] if commands is None else _read_commands(commands)
     if batch and commands is None and fail_on is None and not certify:
         raise Failure(
-            "--batch carries out the commands of -x FILE, watches for --fail-on, or certifies with "
+            "--batch runs the commands of -x FILE, watches for --fail-on, or certifies with "
             "--certify: name one",
             ExitCode.USAGE,
         )
@@ -231,7 +231,7 @@ def _read_commands(file: str) -> list[_Line]:
     try:
         lines = uncommented(sys.stdin.read()) if file == "-" else command_lines(file)
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise Failure(
             f"cannot read the commands in {file} ({reason.lower()})", ExitCode.USAGE
         ) from None
@@ -241,7 +241,7 @@ def _read_commands(file: str) -> list[_Line]:
 def _require_screen() -> None:
     if problem := why_no_screen():
         raise Failure(
-            f"{problem}; use --batch -x FILE to carry out commands without a screen",
+            f"{problem}; use --batch -x FILE to run commands without a screen",
             ExitCode.USAGE,
         )
 

@@ -161,9 +161,9 @@ def edits_text(console: Console) -> str:
 
 
 _PLACE: Final = (
-    "Without PLACE, of the node that runs next; in.1 behind it means the second input, and "
-    "weight.grad what a leaf that has run holds. What was recorded from here on runs anew; undo "
-    "undoes the change, difference shows what came of it."
+    "Without PLACE, it changes the node that runs next. PLACE in.1 is its second input, and "
+    "weight.grad the gradient of a leaf that has run. Later steps of the recording run again. "
+    "undo reverts the change, and difference shows its effect."
 )
 _VALUE: Final = f"{_PLACE} VALUE is a number or an expression without spaces, as in 1/rms."
 COMMANDS: Final = (
@@ -176,19 +176,19 @@ COMMANDS: Final = (
         "place", details=_VALUE,
     ),
     Command(
-        "clip [PLACE] LIMIT", "limit each element of it", _with_value("clip"), (), "place",
+        "clip [PLACE] LIMIT", "limit each of its elements", _with_value("clip"), (), "place",
         details=_VALUE,
     ),
-    Command("zero [PLACE]", "make it zero", _zero, (), "place", details=_PLACE),
+    Command("zero [PLACE]", "set it to zero", _zero, (), "place", details=_PLACE),
     Command(
         "mute [PLACE] [out.K|hook.K]", "send nothing along an edge, or skip a hook",
         _muting(True), (), "place",
-        details="info node lists edges and hooks. unmute undoes that.",
+        details="info node lists edges and hooks. unmute reverts it.",
     ),
     Command(
-        "unmute [PLACE] [out.K|hook.K]", "send along it, or call it, again", _muting(False), (),
-        "place", details="Other changes that were made since then hold.",
+        "unmute [PLACE] [out.K|hook.K]", "reverse a mute", _muting(False), (),
+        "place", details="Later changes remain.",
     ),
     Command("undo [COUNT]", "undo the last change", _undo),
-    Command("difference", "what the changes do to each .grad", _difference, ("diff",)),
+    Command("difference", "show the effect of changes on .grad", _difference, ("diff",)),
 )  # fmt: skip

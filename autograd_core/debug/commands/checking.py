@@ -93,14 +93,14 @@ def _times(found: Finding) -> str:
 
 COMMANDS: Final = (
     Command(
-        "check [PLACE]", "hold a node's rule to differences of its forward", _check, (), "place",
-        details="check all does so with every node, and names those that are wrong. Nothing "
-        "moves, and no gradient changes.",
+        "check [PLACE]", "compare a node's rule with finite differences", _check, (), "place",
+        details="check all checks every node, and names those that are wrong. Nothing moves, "
+            "and no gradient changes.",
     ),
     Command(
         "certify", "call every node again, and compare the bits", _certify,
-        details="What is shown is what the engine computed; this shows that the recorded gradients "
-        "lead to it. Custom Functions of the program run again; hooks do not.",
+        details="It shows that the recorded gradients reproduce the engine's results bit by "
+            "bit. Custom Functions run again; hooks do not.",
     ),
-    Command("lint", "what is wrong with the graph, before it runs", _lint),
+    Command("lint", "find common mistakes in the graph", _lint),
 )  # fmt: skip

@@ -26,8 +26,9 @@ def _why(console: Console, operands: Operands) -> str:
 COMMANDS: Final = (
     Command(
         "why [LEAF]", "why its gradient is None, 0, nan, tiny or huge", _why, (), "leaf",
-        details="Explains the .grad of a leaf, the gradient by another tensor, or what arrives at "
-        "a place: where it was cut off, became zero or not finite, shrank, grew or cancelled, "
-        "with the line. Inspecting commands then speak of that node. What is only likely says so.",
+        details="Explains the .grad of a leaf, the gradient of another tensor, or the incoming "
+            "gradient at a place: where it was cut off, became zero or not finite, shrank, grew "
+            "or cancelled, with the source line. It then selects that node. Guesses are marked "
+            "as likely.",
     ),
 )  # fmt: skip

@@ -37,7 +37,7 @@ def _source(console: Console, operands: Operands) -> str:
     try:
         lines = command_lines(path)
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not text"
         raise operands.error(f"cannot read {path} ({reason.lower()})") from None
     console.sourcing.append(path)
     try:
@@ -113,15 +113,15 @@ def _abort(console: Console, operands: Operands) -> str:
 
 
 COMMANDS: Final = (
-    Command("source FILE", "carry out the commands in FILE", _source, (), "file"),
-    Command("save breakpoints FILE", "write them as commands, for source", _save, (), "file"),
+    Command("source FILE", "run the commands in FILE", _source, (), "file"),
+    Command("save breakpoints FILE", "save breakpoints as commands for source", _save, (), "file"),
     Command(
         "quit [COUNT]",
-        "close the debugger; the program goes on",
+        "close the debugger, continue the program",
         _quit,
         ("q",),
-        details="COUNT says to which of the calls that follow: 3 passes by the next two.",
+        details="COUNT chooses the next call to open: 3 skips two.",
     ),
-    Command("detach", "the same, and stop at no later backward()", _detach, ("D",)),
-    Command("abort", "end the program, .grad as before", _abort, ("Q", "kill")),
+    Command("detach", "the same, without opening in later calls", _detach, ("D",)),
+    Command("abort", "end the program, with .grad as before", _abort, ("Q", "kill")),
 )

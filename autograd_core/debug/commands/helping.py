@@ -23,15 +23,15 @@ from autograd_core.text import WIDTH
 _PLACES: Final = """\
 A place is one of
   #12                 the twelfth node to run
-  encoder.0/addmm:2   an address: module, op, and which one of them
+  encoder.0/addmm:2   an address: module, op and number
   mul, MulBackward0   every node of that op
   encoder.0           every node of that module
   weight              the leaf of that name
-  train.py:12         every node that this line of the forward pass recorded"""
+  train.py:12         every node created by this line of the forward pass"""
 _LANGUAGE: Final = """\
-Any beginning of a command that fits no other one will do, an empty line
-repeats the last one, and lines that start with # say nothing. help WORD
-tells more; so do help expressions and help places."""
+You can shorten a command as long as it stays unique. An empty line repeats the
+last command, and lines that start with # are comments. For more, type help
+WORD, help expressions or help places."""
 
 
 def _help(console: Console, operands: Operands) -> str:
@@ -59,7 +59,7 @@ def _overview() -> str:
 
 
 COMMANDS: Final = (
-    Command("help [WORD]", "this list, or more about a word of it", _help, ("h",), "word"),
+    Command("help [WORD]", "show this list, or more about a word", _help, ("h",), "word"),
 )
 TOPICS: Final = (
     ("moving", moving.COMMANDS),

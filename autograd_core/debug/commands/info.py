@@ -30,39 +30,39 @@ def _info(console: Console, operands: Operands) -> str:
 
 
 def _displays(console: Console, operands: Operands) -> str:
-    return displays_text(console) or "nothing is displayed"
+    return displays_text(console) or "there are no displays"
 
 
 TOPICS: Final = (
     Topic(
         "breakpoints",
-        "where it stops, and how often it did",
+        "each breakpoint, and how often it was hit",
         lambda console, _: points_text(console),
     ),
     Topic("display", "what is shown at every stop", _displays),
     Topic("edits", "what you changed", lambda console, _: edits_text(console)),
-    Topic("frames", "the passes that run inside each other (enter, leave)", info_pass.frames),
+    Topic("frames", "nested backward passes (enter, leave)", info_pass.frames),
     Topic("history", "how much of the pass is recorded", info_pass.history),
     Topic("hooks", "[PLACE]: hooks of the node", info_node.hooks),
     Topic("leaves", "the .grad of every leaf", info_pass.leaves),
     Topic(
         "ledger",
-        "[PLACE]: every contribution to what arrives, and the sum so far",
+        "[PLACE]: each contribution to the incoming gradient, and the sum",
         info_node.ledger,
     ),
     Topic("node", "[PLACE]: all about a node", info_node.node),
-    Topic("pending", "sums that wait for their node", info_pass.pending),
+    Topic("pending", "sums whose node has not run", info_pass.pending),
     Topic("phases", "[PLACE]: what happened inside the node, in order", info_node.phases),
-    Topic("plan", "how far the pass is, and which nodes are ready", info_pass.plan),
-    Topic("saved", "[PLACE]: what the node keeps from the forward pass", info_node.saved),
+    Topic("plan", "the progress of the pass, and the nodes that are ready", info_pass.plan),
+    Topic("saved", "[PLACE]: the node's saved tensors", info_node.saved),
     Topic(
-        "timeline", "[LEAF]: the calls that are over, and what they did to it", info_pass.timeline
+        "timeline", "[LEAF]: the finished calls, and what each did to the leaf", info_pass.timeline
     ),
 )
 
 COMMANDS: Final = (
     Command(
-        "info TOPIC", "what is known; help info lists the topics",
+        "info TOPIC", "show information; help info lists topics",
         _info, ("i",), "topic",
         details="\n".join(f"  {each.word:<12}{each.summary}" for each in TOPICS),
     ),

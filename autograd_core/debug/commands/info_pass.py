@@ -29,7 +29,7 @@ def leaves(console: Console, operands: Operands) -> str:
 
 
 def pending(console: Console, operands: Operands) -> str:
-    """Return the sums that wait for their node."""
+    """Return the sums whose node has not run."""
     rows = [
         (
             f"{step_number(each.index)} {console.session.graph.address(each.index)}",
@@ -42,7 +42,7 @@ def pending(console: Console, operands: Operands) -> str:
 
 
 def plan(console: Console, operands: Operands) -> str:
-    """Say how far the pass is, and which nodes are ready."""
+    """Say the progress of the pass, and the nodes that are ready."""
     session = console.session
     snapshot = session.snapshot
     ready = [each.index for each in snapshot.pending if each.arrived == each.expected]

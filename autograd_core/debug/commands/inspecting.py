@@ -40,7 +40,7 @@ def _print(console: Console, operands: Operands) -> str:
 
 def _display(console: Console, operands: Operands) -> str:
     if not operands.text:
-        return displays_text(console) or "nothing is displayed"
+        return displays_text(console) or "there are no displays"
     understood(console, operands)
     displays = console.session.breakpoints.displays
     number = max(displays, default=0) + 1
@@ -70,7 +70,7 @@ def _undisplay(console: Console, operands: Operands) -> str:
     displays = console.session.breakpoints.displays
     if not operands.text:
         displays.clear()
-        return "nothing is displayed any more"
+        return "all displays removed"
     for word in operands.words():
         if displays.pop(word.count(), None) is None:
             raise word.error(f"there is no display {word.text} (display lists them)")
@@ -192,28 +192,28 @@ def _choose(console: Console, operands: Operands) -> str:
 
 COMMANDS: Final = (
     Command(
-        "print [EXPRESSION]", "a number, or a tensor with its distribution", _print, ("p",),
+        "print [EXPRESSION]", "show a number, or a tensor's distribution", _print, ("p",),
         "expression",
-        details="Without EXPRESSION, the gradient that arrives here. Tensors: in, out.0, grad, "
+        details="Without EXPRESSION, it shows the incoming gradient. Tensors: in, out.0, grad, "
         "saved.self, weight, weight.grad, and parts of them, as in weight.grad[0:3]. print "
-        "saved.self where x == 0 and print out at nan list elements, with what else is there. "
-        "frame PLACE chooses another node.",
+        "saved.self where x == 0 and print out at nan list elements, with related values at the "
+        "same indices. frame PLACE selects another node.",
     ),
     Command(
-        "display [EXPRESSION]", "show it at every stop, or list what is shown", _display, (),
+        "display [EXPRESSION]", "show it at every stop, or list the displays", _display, (),
         "expression",
     ),
-    Command("undisplay [NUMBER...]", "show it no more", _undisplay),
+    Command("undisplay [NUMBER...]", "remove a display", _undisplay),
     Command(
-        "list [PLACE]", "the program around the forward line", _list, ("l",), "place",
-        details="Of a leaf, that of the node which sends to it.",
+        "list [PLACE]", "show the program around the forward line", _list, ("l",), "place",
+        details="For a leaf, the line of the node that sends to it.",
     ),
-    Command("order [PLACE]", "the nodes around here, in order", _order, (), "place"),
+    Command("order [PLACE]", "list the nodes around here, in order", _order, (), "place"),
     Command(
-        "where [COUNT]", "the way from here to the loss", _where, ("bt", "backtrace"),
-        details="The shortest one, with the lines of the program. up and down go along it.",
+        "where [COUNT]", "show the path to the loss", _where, ("bt", "backtrace"),
+        details="The shortest path, with source lines. up and down move along it.",
     ),
-    Command("up [COUNT]", "look at the node that sent the gradient", _up),
-    Command("down [COUNT]", "the way back from up", _down, ("do",)),
-    Command("frame [PLACE]", "look at any node; nothing moves", _choose, ("f",), "place"),
+    Command("up [COUNT]", "select the node that sent the gradient", _up),
+    Command("down [COUNT]", "return along the path of up", _down, ("do",)),
+    Command("frame [PLACE]", "select any node; nothing runs", _choose, ("f",), "place"),
 )  # fmt: skip

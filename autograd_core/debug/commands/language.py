@@ -62,7 +62,7 @@ class Operands(NamedTuple):
         if not self.text:
             return default
         if not self.text.isdecimal() or int(self.text) == 0:
-            raise self.error(f"'{self.text}' is no count: write a whole number from 1 on")
+            raise self.error(f"'{self.text}' is not a count: write a positive integer")
         return int(self.text)
 
     def required(self, what: str) -> Operands:

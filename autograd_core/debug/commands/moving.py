@@ -13,7 +13,7 @@ from autograd_core.debug.reports.formatting import node_line, table_text
 from autograd_core.debug.session import Session
 
 PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"
-_COUNTED = "COUNT is a whole number; without it, 1."
+_COUNTED = "COUNT is an integer; the default is 1."
 
 
 def _ahead(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
@@ -77,7 +77,7 @@ def _continue(console: Console, operands: Operands) -> str:
         if session.breakpoints.last is not None or session.position < session.length:
             return said
     if not session.breakpoints.points:
-        raise operands.error("at what? catch nan, or break PLACE, says where to stop")
+        raise operands.error("nothing to stop at: use catch nan or break PLACE first")
     console.leaving = "calls"
     return ""
 
@@ -135,9 +135,7 @@ def _enter(console: Console, operands: Operands) -> str:
     if index is None:
         raise operands.error("the pass is over: name a node, as in enter #1")
     if not console.session.enter(index, number.count() - 1):
-        raise operands.error(
-            f"node {step_number(index)} has started no backward pass, as far as it has run"
-        )
+        raise operands.error(f"node {step_number(index)} has not started a backward pass so far")
     return arrived(console)
 
 
@@ -154,19 +152,19 @@ COMMANDS: Final = (
         details=_COUNTED,
     ),
     Command(
-        "step [COUNT]", "go on inside the node, to the next phase",
+        "step [COUNT]", "step inside the node, to its next phase",
         _ahead(lambda s, n: s.step(n)), ("s",),
         details="A phase is a hook, the formula, a reduction, one delivery, an accumulation.",
     ),
     Command(
         "over [COUNT]", "run the module that begins here", _ahead(lambda s, n: s.over(n)),
-        ("o",), details="Where none begins, the next node.",
+        ("o",), details="If none begins here, it runs the next node.",
     ),
     Command("finish [COUNT]", "run to the end of the module", _ahead(lambda s, n: s.out(n))),
     Command(
-        "continue [COUNT]", "go on to the next stop, or to the end", _continue, ("c",),
-        details="COUNT says which stop: 3 passes by the next two. continue --calls goes on over "
-        "the calls of backward() that follow, until one comes to a stop.",
+        "continue [COUNT]", "run to the next stop, or to the end", _continue, ("c",),
+        details="COUNT chooses the stop: 3 skips two. continue --calls continues through later "
+            "calls of backward() until one of them stops.",
     ),
     Command(
         "reverse-next [COUNT]", "undo the last node", _back(lambda s, n: s.back(n)),
@@ -185,26 +183,27 @@ COMMANDS: Final = (
         _back(lambda s, n: s.back_out(n)), ("rf",),
     ),
     Command(
-        "reverse-continue [COUNT]", "go back to the stop before",
+        "reverse-continue [COUNT]", "go back to the previous stop",
         _repeated(lambda s: s.reverse_continue()), ("rc", "C"),
     ),
     Command(
-        "until PLACE [COUNT]", "go to just before that node", _until, ("u", "advance"), "place",
-        details="To the next such node; where all of them have run, back to the first.",
+        "until PLACE [COUNT]", "run to just before a node", _until, ("u", "advance"), "place",
+        details="Goes to the next such node or, if all have run, back to the first.",
     ),
     Command(
-        "jump PLACE", "go to just before that node, ahead or back", _jump, ("j",), "place",
-        details="7 alone means #7, and end is where all nodes have run; a mark may be named, too. "
-        "Stops do not count.",
+        "jump PLACE", "go to just before a node, forward or back", _jump, ("j",), "place",
+        details="7 means #7, end is the end of the pass, and a mark is a place, too. "
+            "Breakpoints do not stop it.",
     ),
     Command(
-        "mark [NAME]", "keep this position for jump NAME, or list marks", _mark, (), "word",
-        details="Marks are those of this pass.",
+        "mark [NAME]", "name this position for jump, or list marks", _mark, (), "word",
+        details="Marks belong to this pass.",
     ),
     Command(
-        "enter [PLACE] [COUNT]", "look into a backward pass that ran inside a node", _enter, (),
-        "place", details="A hook or a Function may call backward() itself; COUNT says which one.",
+        "enter [PLACE] [COUNT]", "enter a backward pass that ran inside a node", _enter, (),
+        "place", details="A hook or a Function may call backward() itself; COUNT chooses which "
+        "call.",
     ),
-    Command("leave [COUNT]", "look at the pass around this one again", _leave),
+    Command("leave [COUNT]", "return to the outer pass", _leave),
     Command("restart", "go back to before the first node", _restart, ("run", "r")),
 )  # fmt: skip

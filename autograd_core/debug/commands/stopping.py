@@ -74,7 +74,7 @@ def _logpoint(console: Console, operands: Operands) -> str:
         place, message = operands.first()
     if len(message.text) > 1 and message.text[0] == message.text[-1] and message.text[0] in "'\"":
         message = Operands(message.text[1:-1], message.column + 1)
-    message.required("what is it to say? TEXT may hold expressions, as in rms is {rms}")
+    message.required("which text? It may hold expressions, as in rms is {rms}")
     with pointing_at(message):
         console.session.breakpoints.check_text(message.text)
     return _add(console, place, None, kind="log", message=message.text, pending=pending)
@@ -90,7 +90,7 @@ def _add(console: Console, place: Operands, condition: Operands | None, **proper
     try:
         point = breakpoints.add(place.text, **properties)
     except UnknownAddress as error:
-        later = f"; {_PENDING} {place.text} waits for a pass that has it"
+        later = f"; {_PENDING} {place.text} waits for a pass that has this place"
         raise place.error(f"{error}{later}") from None
     return f"{point.title}{_places(point)}"
 
@@ -99,7 +99,7 @@ def _places(point: Breakpoint) -> str:
     if point.kind == "catch":
         return ""
     if not point.indices:
-        return " (waits for a pass that has it)"
+        return " (waits for a pass that has this place)"
     places = ", ".join(step_number(index) for index in point.indices[:8])
     more = f" and {len(point.indices) - 8} more" if len(point.indices) > 8 else ""
     return f" ({places}{more})"
@@ -191,7 +191,7 @@ def points_text(console: Console) -> str:
     for point in console.session.breakpoints.points:
         notes = [] if point.kind == "catch" else [plural(len(point.indices), "node")]
         if not point.indices and point.kind != "catch":
-            notes = ["waits for a pass that has it"]
+            notes = ["waits for a pass that has this place"]
         notes.append(f"hit {plural(point.hits, 'time')}")
         if point.ignore:
             notes.append(f"ignores the next {point.ignore}")
@@ -209,39 +209,40 @@ COMMANDS: Final = (
         "break [PLACE] [if CONDITION]", "stop before a node, or after a gradient", _break,
         ("b",), "condition",
         details="A place is #12, an address (encoder.0/addmm:2), an op (mul), a scope, a leaf's "
-        "name, or a line (train.py:12); without one and without a condition, the node that runs "
-        "next. Without a place, it stops after every node that makes a gradient for which the "
-        "condition holds; catch does so only where that begins. "
-        f"{_PENDING} before PLACE sets one that a later pass has. " + _CONDITIONS,
+        "name, or a line (train.py:12); without a place and a condition, it is the node that "
+        "runs next. With a condition only, it stops after every node that produces a gradient "
+        "for which the condition holds; catch stops only where that begins. "
+        f"{_PENDING} before PLACE waits for a place in a later pass. " + _CONDITIONS,
     ),
     Command(
         "tbreak [PLACE] [if CONDITION]", "the same, once", _tbreak, ("tb",), "condition"
     ),
     Command(
-        "catch CONDITION", "stop just after the node where it becomes true", _catch, (),
+        "catch CONDITION", "stop just after the node that makes it true", _catch, (),
         "expression",
-        details="As in catch nan, inf. Where the gradient that arrives is so already, the node "
-        "did not do it, and it does not stop. Sums and .grad are looked at too. " + _CONDITIONS,
+        details="Example: catch nan, inf. It does not stop at nodes whose incoming gradient "
+            "already meets the condition. It also watches sums and .grad. " + _CONDITIONS,
     ),
     Command(
-        "watch PLACE [if CONDITION]", "stop when a .grad, or a sum, has changed", _watch, ("w",),
+        "watch PLACE [if CONDITION]", "stop when a .grad or a sum changes", _watch, ("w",),
         "leaf",
     ),
     Command(
-        "logpoint PLACE TEXT", "say TEXT there, without stopping", _logpoint, ("dprintf",), "place",
+        "logpoint PLACE TEXT", "print TEXT there, without stopping", _logpoint, ("dprintf",),
+        "place",
         details="TEXT may hold expressions: logpoint mul rms {rms}, {100 * zeros} % zero",
     ),
-    Command("delete [NUMBER...]", "delete breakpoints, or all", _delete, ("d",), "point"),
-    Command("enable [NUMBER...]", "let breakpoints stop again", _enable, ("en",), "point"),
-    Command("disable [NUMBER...]", "keep breakpoints, but never stop", _disable, ("dis",), "point"),
-    Command("ignore NUMBER COUNT", "pass by the next hits", _ignore, (), "point"),
+    Command("delete [NUMBER...]", "delete some or all breakpoints", _delete, ("d",), "point"),
+    Command("enable [NUMBER...]", "enable breakpoints again", _enable, ("en",), "point"),
+    Command("disable [NUMBER...]", "disable breakpoints for now", _disable, ("dis",), "point"),
+    Command("ignore NUMBER COUNT", "skip the next hits", _ignore, (), "point"),
     Command(
-        "condition NUMBER [CONDITION]", "change when it stops", _condition, ("cond",), "point",
+        "condition NUMBER [CONDITION]", "change the condition", _condition, ("cond",), "point",
         details=_CONDITIONS,
     ),
     Command(
-        "commands [NUMBER]", "what to carry out at its stops, up to: end", _commands, (), "point",
-        details="The lines that follow, up to end, are carried out whenever the breakpoint "
-        "stops. After one that moves, the rest is left out.",
+        "commands [NUMBER]", "commands to run at its stops, up to: end", _commands, (), "point",
+        details="The lines that follow, up to end, run whenever the breakpoint stops. A command "
+            "that moves is the last one to run.",
     ),
 )  # fmt: skip

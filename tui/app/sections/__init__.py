@@ -18,7 +18,7 @@ from tui.app.sections.page import Section
 SECTIONS = {
     section.name: section
     for section in (
-        Section("gradient", "what arrived, its sum, what was sent, by which rule", gradient.page),
+        Section("gradient", "what arrived, its sum, what was sent, and the rule", gradient.page),
         Section("report", "why it stopped, and what check found", report.page, False),
         Section("why", "why the gradient is None, 0, nan, tiny or huge", why.page),
         Section("contributions", "each with the running sum", contributions.page),
@@ -27,9 +27,11 @@ SECTIONS = {
         Section("leaves", "the .grad of every leaf", leaves.page, False),
         Section("graph", "producers and consumers in boxes", graph.page),
         Section("modules", "the module tree; z folds", modules.page, False),
-        Section("breakpoints", "where it stops, and how often it did", breakpoints.page, False),
-        Section("changes", "what you changed, and what it did", changes.page, False),
-        Section("backward calls", "those of the program so far", backward_calls.page, False),
+        Section(
+            "breakpoints", "each breakpoint, and how often it was hit", breakpoints.page, False
+        ),
+        Section("changes", "your changes, and their effect", changes.page, False),
+        Section("backward calls", "the calls so far", backward_calls.page, False),
         Section("console", "commands and answers", console.page, False),
     )
 }

@@ -207,13 +207,16 @@ class Compiler:
         for (kind, _), side in zip(compiled, sides, strict=True):
             if kind not in ("tensor", "number"):
                 raise ExpressionError(
-                    f"{WHAT[kind]} cannot be compared so with a tensor", self._source.start(side)
+                    f"{WHAT[kind]} cannot be compared with a tensor in this way",
+                    self._source.start(side),
                 )
         links = []
         for comparison, left, right in zip(tree.ops, compiled, compiled[1:]):
             function = BY_COMPARISON.get(type(comparison))
             if function is None:
-                raise ExpressionError("a tensor has no such comparison", self._source.start(tree))
+                raise ExpressionError(
+                    "tensors do not support this comparison", self._source.start(tree)
+                )
             links.append(applied(elementwise(function), left[1], right[1]))
         return "mask", applied(elementwise(lambda *all_: np.logical_and.reduce(all_)), *links)
 
@@ -222,7 +225,7 @@ class Compiler:
         kinds = {kind for kind, _ in compiled} or {"number"}
         if kinds not in ({"number"}, {"text"}):
             raise ExpressionError(
-                "a list holds numbers only, or texts only", self._source.start(tree)
+                "a list holds only numbers or only text", self._source.start(tree)
             )
         parts = [evaluate for _, evaluate in compiled]
         return "shape" if kinds == {"number"} else "texts", applied(lambda *all_: all_, *parts)
@@ -283,5 +286,5 @@ class Compiler:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
                 return -number
         raise ExpressionError(
-            "an index is a whole number or a range, as in [0, 2:5]", self._source.start(tree)
+            "an index is an integer or a range, as in [0, 2:5]", self._source.start(tree)
         )

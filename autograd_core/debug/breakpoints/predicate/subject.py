@@ -103,7 +103,7 @@ class NodeSubject:
     def _leaf_grad(self, index: int) -> Value | None:
         leaf = self.inspector.leaf(index)
         if leaf is None:
-            raise LookupError("this is no leaf")
+            raise LookupError("this node is not a leaf")
         return leaf.now
 
 

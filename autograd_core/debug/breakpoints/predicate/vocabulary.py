@@ -99,7 +99,9 @@ STATISTICS: Final[Mapping[str, Statistic]] = {
         lambda v: max(abs(v.statistics.minimum), abs(v.statistics.maximum)),
     ),
     "zeros": Statistic(
-        "number", "share of elements that are 0", lambda v: v.statistics.zeros / v.statistics.size
+        "number",
+        "fraction of elements that are 0",
+        lambda v: v.statistics.zeros / v.statistics.size,
     ),
     "size": Statistic("number", "number of elements", lambda v: v.statistics.size),
     "shape": Statistic("shape", "as in shape == (3, 4), shape[0] > 1", lambda v: tuple(v.shape)),
@@ -110,31 +112,31 @@ OF_THE_GRADIENT: Final[Mapping[str, Word]] = {
     "undefined": Word("flag", "no gradient (None), which is not a gradient of 0"),
     "ratio": Word(
         "number",
-        "rms of the gradient over rms of what arrived at the node that sent it: 100 means that "
-        "this node's consumer in the forward pass made it 100 times larger",
+        "rms of the gradient divided by the rms that arrived at the node that sent it: 100 "
+        "means that this node's consumer in the forward pass made it 100 times larger",
     ),
 }
 
 FACTS: Final[Mapping[str, Word]] = {
-    "op": Word("text", 'the op as addresses spell it: op == "addmm"'),
-    "name": Word("text", 'what PyTorch calls the node: name ~ "Addmm*"'),
+    "op": Word("text", 'the op, as in addresses: op == "addmm"'),
+    "name": Word("text", 'its name in PyTorch: name ~ "Addmm*"'),
     "address": Word("text", 'address == "encoder.0/addmm:2"'),
     "scope": Word("text", 'the module: scope ~ "encoder.*"'),
     "leaf": Word("text", 'the name of a leaf, "" at other nodes'),
     "file": Word("text", 'the file of its forward line: file == "train.py"'),
     "line": Word("number", "that line"),
     "index": Word("number", "position in the plan"),
-    "call": Word("number", "which backward() call of the program, from 1 on"),
+    "call": Word("number", "the number of the backward() call, from 1"),
     "hits": Word("number", "how often this breakpoint was hit before"),
 }
 
 TENSORS: Final[Mapping[str, str]] = {
     "in": "the gradient that arrives at the node; in.1 at its second output",
     "out": "the gradient that it sends along its first edge; out.1 along its second",
-    "grad": "of a leaf its .grad, of another node the same as in",
-    "NAME.grad": "the .grad of the leaf of that name",
+    "grad": "for a leaf its .grad, for other nodes the same as in",
+    "NAME.grad": "the .grad of that leaf",
     "saved.NAME": "what the node keeps from the forward pass",
-    "NAME": "in print and display, the tensor of the program that has that name",
+    "NAME": "in print and display, the program's tensor of that name",
 }
 
 _TENSOR = re.compile(r"(in|out)(\.\d+)?|grad|saved\.\w+|.+\.grad")
@@ -161,10 +163,10 @@ WORDS: Final = (*STATISTICS, *OF_THE_GRADIENT, *FACTS, *TENSORS, *FUNCTIONS)
 def help_text() -> str:
     """Return the page ``help expressions``."""
     lines = [
-        "An expression speaks of one gradient. In `break PLACE if ...` that is each one",
-        "that arrives at the node; in `catch ...`, `break if ...` and --fail-on each one",
-        "that a node sends, each finished sum and each .grad; in print and display the",
-        "one that arrives here.",
+        "An expression is about one gradient. In `break PLACE if ...`, it is each one",
+        "that arrives at the node. In `catch ...`, `break if ...` and --fail-on, it is",
+        "each one that a node sends, each finished sum and each .grad. In print and",
+        "display, it is the one that arrives here.",
         "",
         "of the gradient (rms, norm, mean, min, max: of its finite elements)",
     ]
@@ -172,7 +174,7 @@ def help_text() -> str:
     lines += [_entry(word, each.meaning) for word, each in OF_THE_GRADIENT.items()]
     lines += ["", "of the node"]
     lines += [_entry(word, each.meaning) for word, each in FACTS.items()]
-    lines += ["", "tensors: print shows them; in.rms measures, in[0, 2:5] takes a part"]
+    lines += ["", "tensors: print shows them; in.rms is a statistic, in[0, 2:5] a part"]
     lines += [_entry(word, meaning) for word, meaning in TENSORS.items()]
     lines += [
         "",
@@ -180,10 +182,10 @@ def help_text() -> str:
         f'~ matches a pattern: scope ~ "encoder.*"   functions: {", ".join(FUNCTIONS)}',
         "Arithmetic and comparisons of tensors work element by element: abs(in) > 1, or",
         f"in / saved.self, and {', '.join(BY_ELEMENT)}.",
-        f"One value of all make {', '.join(REDUCING)}, any, all: any(saved.self == 0).",
-        "print TENSOR where CONDITION lists elements, and what else is there; so do",
-        "print TENSOR at nan (inf, 0, min or max), and at an index: at [2, 0].",
-        "What is unknown or undefined fulfils no comparison, and no negation of one.",
+        f"To reduce a tensor: {', '.join(REDUCING)}, any, all, as in any(saved.self == 0).",
+        "print TENSOR where CONDITION lists elements, with related values at the same",
+        "indices; so does print TENSOR at nan (inf, 0, min, max, or an index: [2, 0]).",
+        "Unknown and undefined values satisfy no comparison, and no negation of one.",
     ]
     return "\n".join(lines)
 

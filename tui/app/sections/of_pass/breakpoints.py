@@ -36,7 +36,7 @@ def _line(point: Breakpoint, width: int) -> Line:
     if not point.enabled:
         notes.append("off")
     if not point.indices and point.kind != "catch":
-        notes.append("waits for a pass that has it")
+        notes.append("waits for a pass that has this place")
     note = ", ".join(notes)
     mark = "●" if point.enabled else "◌"
     room = max(12, width - len(note) - 9)

@@ -11,7 +11,7 @@ def page(view: View) -> Page:
     """Return what made the debugger stop last, and why that is so."""
     if not view.notes.report:
         return sentence(
-            view, "nothing has stopped it yet: catch nan, then c, goes to where the first nan began"
+            view, "nothing has stopped the pass yet: catch nan, then c, goes to the first nan"
         )
     first, *others = view.notes.report.splitlines()
     lines: list[Line] = wrapped([Part(printable(first), "strong")], view.width)
