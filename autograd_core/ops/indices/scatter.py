@@ -67,7 +67,11 @@ def _check(index: Any, x: Any, dim: int, src: Any = None, name: str = "self") ->
     if short or any(map(gt, size, x.shape)):
         _check_sizes(size, x.shape, dim, None if src is None else src.shape, name)
     length = x.shape[dim] if x.ndim else 1
-    if index.min() < 0 or index.max() >= length:
+    if index.dtype == np.int64:
+        beyond = index.view(np.uint64).max() >= length  # negative ones, too: in one pass
+    else:
+        beyond = index.min() < 0 or index.max() >= length
+    if beyond:
         wrong = (index < 0) | (index >= length)
         raise RuntimeError(
             f"index {index[wrong].flat[0]} is out of bounds for dimension {dim} with size {length}"
@@ -99,7 +103,9 @@ def gather(self, index, /, dim):
         return np.zeros(index.shape, self.dtype)
     self = at_least_1d(self)
     if self.flags.c_contiguous:  # with one index, two thirds of the time
-        return self.reshape(-1)[_flat_places(index, dim, self)].reshape(index.shape)
+        flat = self.reshape(-1)
+        # checked above; `flat[places]` would check again, and take half as long again
+        return flat.take(_flat_places(index, dim, self), mode="clip").reshape(index.shape)
     return self[_places(index, dim)].reshape(index.shape)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import bool_
-from autograd_core.op import op
+from autograd_core.op import computed_by, op
 from autograd_core.ops.checks import check_implemented, check_one
 from autograd_core.ops.indices.scatter import scatter_zeros
 from autograd_core.ops.pointwise.elementwise import exp, zeros_of
@@ -19,7 +19,10 @@ from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, transp
 
 
 @op(
-    self=lambda g, dim: sums_from(g, dim),
+    self=computed_by(
+        lambda g, dim: _sums_from(g, dim),
+        lambda g, dim: sums_from(g, dim),
+    ),
     linear=True,
 )
 def cumsum(self, /, dim, dtype=None):
@@ -41,6 +44,16 @@ def _running(name, compute, x, dim, dtype):
 def sums_from(g: Any, dim: int) -> Any:
     """For each place the sum from there to the end."""
     return flip(cumsum(flip(g, (dim,)), dim), (dim,))
+
+
+def _sums_from(g: Any, dim: int) -> Any:
+    """:func:`sums_from` of arrays, without two copies that are turned round."""
+    if not g.ndim or g.itemsize == 2:
+        return sums_from(g, dim)
+    result = np.empty(g.shape, g.dtype)
+    backwards = (..., slice(None, None, -1), *(slice(None),) * (g.ndim - 1 - dim % g.ndim))
+    np.add.accumulate(g[backwards], dim, None, result[backwards])
+    return result
 
 
 @op(
