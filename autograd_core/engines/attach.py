@@ -15,7 +15,6 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from autograd_core.dag.collector import collector_paused
 from autograd_core.engines import too_old
 from autograd_core.own_files import imported_pytorch
 
@@ -43,6 +42,9 @@ class _AfterTorch(MetaPathFinder):
         load = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:
+            # to capture a graph, all of which this would load, needs this module
+            from autograd_core.dag.collector import collector_paused
+
             loader.exec_module = load
             with collector_paused():
                 load(module)

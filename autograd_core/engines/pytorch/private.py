@@ -6,13 +6,17 @@ One that is gone costs what it was for, and nothing else: :func:`missing` tells,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import get_ident
 from typing import Any, Final, NamedTuple
 
 import torch
 import torch.autograd.graph
 import torch.utils._python_dispatch
+
+Unhook = Callable[[], None]
 
 
 class PrivateName(NamedTuple):
@@ -40,6 +44,7 @@ NAMES: Final = (
         "Tensor._post_accumulate_grad_hooks", "hooks that are registered twice are not told of"
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
+    PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     PrivateName("_guards.detect_fake_mode", "calls that torch.compile makes are counted"),
     PrivateName("_C._functorch.is_batchedtensor", "vectorized passes can seem changeable"),
@@ -155,6 +160,46 @@ def hook_tables(tensor: torch.Tensor) -> list[Any]:
     names = ("_backward_hooks", "_post_accumulate_grad_hooks")
     tables = [getattr(tensor, name, None) for name in names]
     return [each for each in tables if each is not None]
+
+
+_mixin: Final[Any] = _find("autograd.function._HookMixin")
+_registering: Final[Any] = _find("autograd.function._HookMixin._register_hook")
+
+
+def hook_nodes(wanted: Sequence[tuple[Callable[[Any], Any], Callable[..., Any]]]) -> Unhook:
+    """Register hooks, each by the method of its node; returns what removes all of them.
+
+    PyTorch makes a handle for each one, which takes twice as long as all else that it does.
+    """
+    if _registering is None:
+        handles = [register(hook) for register, hook in wanted]
+
+        def remove_each() -> None:
+            for handle in handles:
+                handle.remove()
+
+        return remove_each
+    thread = get_ident()
+
+    def add(table: Any, hook: Any) -> Any:
+        if get_ident() != thread:
+            return _registering(table, hook)
+        table = OrderedDict() if table is None else table
+        table[hook] = hook  # handles of the program's count their keys: none is a hook
+        return table, table
+
+    tables = []
+    _mixin._register_hook = staticmethod(add)
+    try:
+        tables.extend([register(hook) for register, hook in wanted])
+    finally:
+        _mixin._register_hook = staticmethod(_registering)
+
+    def remove() -> None:
+        for table, (_, hook) in zip(tables, wanted, strict=True):
+            table.pop(hook, None)
+
+    return remove
 
 
 unobserved: Final[Callable[[], AbstractContextManager[None]]] = (

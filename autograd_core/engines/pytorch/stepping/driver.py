@@ -41,7 +41,7 @@ from autograd_core.engines.pytorch.entry import Arguments, carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
 from autograd_core.engines.pytorch.nodes import TorchNode
 from autograd_core.engines.pytorch.order import leading_to, owner, plan_from, plan_of
-from autograd_core.engines.pytorch.private import metadata_of, unobserved
+from autograd_core.engines.pytorch.private import hook_nodes, metadata_of, unobserved
 from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from autograd_core.engines.pytorch.stepping.replay import (
     NodeReplay,
@@ -229,7 +229,7 @@ class TorchDriver:
         if arguments is None:
             self._done = True
             return
-        handles = []
+        wanted: list[tuple[Any, Any]] = []
         # a pass that begins inside a custom Function may add to a leaf before its node does
         quiet = not any(node.is_function for node in self.order)
         for index in range(start, len(self.order)) if observed else ():
@@ -240,8 +240,9 @@ class TorchDriver:
             if node.kind == LEAF and quiet and node.origin.variable.grad is None:
                 self._leaves[index] = None, None
             elif node.kind == LEAF:
-                handles.append(node.origin.register_prehook(partial(self._before_leaf, index)))
-            handles.append(node.origin.register_hook(partial(self._after, index)))
+                wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
+            wanted.append((node.origin.register_hook, partial(self._after, index)))
+        unhook = hook_nodes(wanted)
         self._ended = perf_counter()
         self._left = sum(node not in self._ends for node in self.order[start:])
         try:
@@ -250,8 +251,7 @@ class TorchDriver:
         except Abort:
             self._halted, self._diverged = False, True
         finally:
-            for handle in handles:
-                handle.remove()
+            unhook()
 
     def _arguments(self) -> Arguments | None:
         """Return what the engine is called with; None where nothing is left to run."""
