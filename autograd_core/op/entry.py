@@ -128,7 +128,12 @@ def pointwise(
 
     def declare(function: Callable[P, object]) -> Callable[P, Tensor]:
         parameters = declared_parameters(function)
-        values = parameters.before + parameters.after
+        values = parameters.after
+        if parameters.before or parameters.defaults.keys() & set(values):
+            raise TypeError(
+                f"{function.__name__}: what stands before * are the inputs of an elementwise op: "
+                "it has no /, and an input has no default"
+            )
         attributes = {name: parameters.defaults.get(name, REQUIRED) for name in parameters.named}
         return _declare(
             function,
@@ -307,6 +312,9 @@ def _declare(
         normalized=normalized,
     )
     _check(declared)
+    known = OPS.get(name)
+    if known is not None and known.function.__module__ != function.__module__:
+        raise TypeError(f"{name}: there is an op of this name, in {known.function.__module__}")
     prepare(declared)
     declared.make_gradient = gradient_of
     OPS[name] = declared

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import autograd_core as torch
 from autograd_core.autograd import grad
 from autograd_core.autograd.saved import NOT_SAVED
 from autograd_core.op import OPS, Op, op, pointwise
+from autograd_core.op.public import PUBLIC
 from autograd_core.tensor import Tensor
 from tests.autograd_core.op_samples.sample import Sample
 from tests.autograd_core.op_samples.table import for_every_sample, is_differentiable, samples_of
@@ -22,6 +24,8 @@ Gradients = tuple[np.ndarray, ...]
 
 STEP = 1e-6
 CHANGES_DTYPE = ("cast",)  # as its attributes say
+# Other entries stand behind a function that brings their inputs to one dtype.
+CALLED_BY_USERS = {getattr(each.function, "op", None) for each in PUBLIC}
 # Of these PyTorch knows no derivative of second order, or none.
 ONCE, NEVER = ("standard_gamma", "ctc_loss"), ("standard_gamma_grad", "differentiable_once")
 
@@ -185,6 +189,21 @@ def test_float32_stays_float32_in_both_directions(entry: Op, sample: Sample) -> 
         assert {g.dtype for g in found} == {torch.float32}
 
 
+@for_every_sample(lambda entry: entry.pointwise and entry in CALLED_BY_USERS)
+def test_the_dtype_of_a_result_of_integers_is_that_of_its_array(entry: Op, sample: Sample) -> None:
+    call = Call(entry, sample)
+    inputs = [
+        t.to(torch.int64) if isinstance(t, Tensor) and t.dtype.is_floating_point else t
+        for t in call.tensors(call.points, requires_grad=False)
+    ]
+    with (
+        np.errstate(all="ignore"),
+        suppress(RuntimeError),
+    ):  # in PyTorch's words, where an op does not take them
+        for result in call.outputs(inputs):
+            assert result.array.dtype == result.dtype.dtype, "result_dtype says what integers give"
+
+
 @for_every_sample(is_differentiable)
 def test_each_input_alone_gets_the_gradient_it_gets_among_others(entry: Op, sample: Sample) -> None:
     call = Call(entry, sample)
@@ -297,7 +316,7 @@ def test_entries_say_what_they_are_and_how_to_try_them(entry: Op) -> None:
     assert entry.call.__doc__
     assert entry.call.op is entry  # type: ignore[attr-defined]
     if entry.edges and entry.name not in NEVER:
-        assert samples_of(entry)
+        assert samples_of(entry), f"{entry.name} needs a line in tests/autograd_core/op_samples"
     if entry.pointwise and len(entry.edges) > 1 and samples_of(entry):
         shapes = [
             [v if isinstance(v, tuple) else np.shape(v) for v in sample.values]
@@ -349,6 +368,14 @@ def bounded(x, /, low=0):
     """An input and an attribute."""
 
 
+def defaulted(x, low=0):
+    """An elementwise op whose attribute stands where inputs do."""
+
+
+def mul(x, y):
+    """An op that there is."""
+
+
 def named_view(view, /):
     """An input named like an option."""
 
@@ -366,6 +393,12 @@ SLIPS = [
     (
         lambda: op(x=lambda g, high: g)(bounded),
         r"bounded: the rule for x names high; known are g, low, needs, result, x, x_shape",
+    ),
+    (lambda: pointwise()(bounded), r"bounded: what stands before \* are the inputs"),
+    (lambda: pointwise()(defaulted), r"defaulted: what stands before \* are the inputs"),
+    (
+        lambda: pointwise(np.multiply)(mul),
+        r"mul: there is an op of this name, in autograd_core.ops",
     ),
     (lambda: op()(named_view), r"named_view: an input may not be called view"),
     (lambda: op()(named_local), r"named_local: the generated code has a use of its own for r"),

@@ -131,7 +131,7 @@ def signature(op: Op) -> str:
         name if default is REQUIRED else f"{name}={_default(default)}"
         for name, default in op.attributes.items()
     ]
-    bar = ["/"] if attributes and not op.variadic else []
+    bar = ["*" if op.pointwise else "/"] if attributes and not op.variadic else []
     return f"{op.name}({', '.join([*values, *bar, *attributes])})"
 
 
