@@ -357,7 +357,7 @@ class _RandomState:
     def swap(self) -> None:
         self.log.forget_random_state()
         now = self.log.random_state()
-        import random
+        import random  # loaded by what made `held`
 
         python, numpy = self.held
         random.setstate(python)

@@ -10,6 +10,7 @@ from typing import Any
 
 from autograd_core.compat.kinds import Names, always, nothing, refused, setting, unchanged
 from autograd_core.dtype import dtype, set_default_dtype
+from autograd_core.tensor import numeric
 from autograd_core.tensor.device import CPU, check_device
 
 _NO_CUDA = AssertionError("Torch not compiled with CUDA enabled")
@@ -114,8 +115,6 @@ def set_default_device(device: Any) -> None:
 
 def set_default_tensor_type(t: Any) -> None:
     """Make the dtype of ``t``, as ``torch.DoubleTensor`` or its name, the default dtype."""
-    from autograd_core.tensor import numeric
-
     if isinstance(t, str):
         package, _, name = t.rpartition(".")
         if package != "torch" or name not in numeric.__all__ or not name.endswith("Tensor"):

@@ -245,7 +245,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @property
     def layout(self) -> Any:
-        from autograd_core.compat.constants import strided
+        from autograd_core.compat.constants import strided  # few programs ask for a layout
 
         return strided
 

@@ -210,7 +210,7 @@ def matrix_exp(self, /):
         check_square("linalg.matrix_exp", self)
     if not self.size:
         return np.array(self)
-    from scipy.linalg import expm
+    from scipy.linalg import expm  # slow to import
 
     wide = self.astype(np.float32) if self.dtype == np.float16 else self
     return each_matrix(lambda a: (expm(a),), wide)[0].astype(self.dtype, copy=False)

@@ -125,7 +125,7 @@ def same_batch(*arrays: Any) -> list[Any]:
 
 def lapack(x: Any, *names: str) -> Any:
     """LAPACK's or BLAS's routines for the dtype of ``x``; SciPy is imported where it is needed."""
-    from scipy.linalg import get_blas_funcs, get_lapack_funcs
+    from scipy.linalg import get_blas_funcs, get_lapack_funcs  # slow to import
 
     find = get_blas_funcs if names == ("trsm",) else get_lapack_funcs
     return find(names, (x,))

@@ -20,7 +20,7 @@ _ROOT = math.sqrt(2 * math.pi)
 
 def _scipy(name: str, *arrays: Any) -> Any:
     """SciPy's function of that name, in the dtype of its first argument."""
-    from scipy import special
+    from scipy import special  # takes as long to import as our core
 
     result = getattr(special, name)(*arrays)
     return result.astype(np.result_type(*arrays), copy=False)

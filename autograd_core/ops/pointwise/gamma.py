@@ -23,7 +23,7 @@ def _underivable(g: Any) -> Any:
 def standard_gamma(self, *, part):
     """Return the number below which is the fraction ``part`` of the gamma distribution of shape
     ``self`` and rate 1: a random one, where ``part`` is random and uniform."""
-    from scipy import special
+    from scipy import special  # takes as long to import as our core
 
     found = special.gammaincinv(self.astype(np.float64), part).astype(self.dtype)
     return np.maximum(found, np.finfo(self.dtype).tiny)
@@ -49,7 +49,7 @@ def _fraction_by_shape(
     (DLMF 8.7.1), which is differentiated term by term; all terms are positive, and they fall once
     ``n`` is above ``at - shape``.
     """
-    from scipy import special
+    from scipy import special  # takes as long to import as our core
 
     term, log_at = np.ones(np.broadcast_shapes(shape.shape, at.shape)), np.log(at)
     psi = special.digamma(shape + 1)

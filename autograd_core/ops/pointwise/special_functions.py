@@ -13,7 +13,7 @@ from autograd_core.ops.pointwise.elementwise import exp, where
 
 def _scipy(name: str, *arguments: Any) -> Any:
     """Return a function of SciPy's, which is imported now, in the dtype of the last argument."""
-    from scipy import special
+    from scipy import special  # takes as long to import as our core
 
     with np.errstate(all="ignore"):
         return np.asarray(getattr(special, name)(*arguments)).astype(arguments[-1].dtype)
