@@ -15,6 +15,7 @@ from autograd_core.dag.collector import collector_slowed
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import Values, trace
+from autograd_core.dag.trace.inputs import BUDGET, Budget
 from autograd_core.debug.history.observed_pass import ObservedPass
 from autograd_core.engines import engine_of_call
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptDone
@@ -228,14 +229,15 @@ def intercepting(
     requested: CallSelector,
     *,
     values: Values = False,
+    budget: Budget | None = None,
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
     after: After | None = None,
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
-    ``values`` is as for :func:`~autograd_core.dag.trace.trace`; ``look`` may carry out a call
-    first, and ``after`` hears of one that was left to the engine.
+    ``values`` and ``budget`` are as for :func:`~autograd_core.dag.trace.trace`; ``look`` may carry
+    out a call first, and ``after`` hears of one that was left to the engine.
 
     :class:`ScriptDone` is absorbed here.
 
@@ -245,7 +247,7 @@ def intercepting(
     calls = Calls(handle, requested, ours, look, after)
     token = interceptor.set(calls)
     try:
-        with trace(values=values):
+        with trace(values=values, budget=budget or BUDGET):
             yield calls
     except ScriptDone:
         pass

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from autograd_core.autograd.call import Gradients
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import Values, trace
+from autograd_core.dag.trace.inputs import BUDGET, Budget
 from autograd_core.engines import is_tensor
 from autograd_core.program.calls import (
     After,
@@ -44,6 +45,7 @@ def run_target(
     handle: Handle,
     *,
     values: Values = False,
+    budget: Budget | None = None,
     end: bool = True,
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
@@ -54,6 +56,7 @@ def run_target(
     Args:
         requested: which calls of a script or module that is run whole.
         values: keep the values of the forward pass; see :func:`~autograd_core.dag.trace.trace`.
+        budget: what these may take; by default 1 GiB.
         end: end the program after a call that was requested by its number.
         look: may carry out a call first, so that it is not handed to ``handle``.
         after: hears of a call that ``handle`` left to the engine, when it is over.
@@ -68,7 +71,7 @@ def run_target(
     """
     require_file(target)
     if target.name:
-        with trace(values=values):
+        with trace(values=values, budget=budget or BUDGET):
             return find_named(target, arguments)
 
     def handle_and_end(found: InterceptedCall) -> bool | Gradients:
@@ -79,7 +82,7 @@ def run_target(
 
     variables: dict[str, Any] = {}
     with intercepting(
-        handle_and_end, requested, values=values, ours=ours, look=look, after=after
+        handle_and_end, requested, values=values, budget=budget, ours=ours, look=look, after=after
     ) as calls:
         variables = run_as_main(target, arguments)
     if calls.handled:

@@ -437,6 +437,12 @@ def test_history_says_what_it_takes_and_stays_near_its_budget() -> None:
     assert known.text(1) == "[1, ...]"
     assert session.snapshot.usage.recomputed > 0
     assert session.snapshot.usage.bytes < 130_000
+    session.jump(session.length)
+    before = session.snapshot.usage.recomputed
+    for _ in range(session.length):
+        session.back()
+        assert session.snapshot.usage.bytes < 130_000
+    assert session.snapshot.usage.recomputed - before < 8 * session.length
 
 
 def test_a_leaf_in_the_middle_of_the_plan_is_recomputed_around() -> None:

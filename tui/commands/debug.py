@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.dag.collector import collector_slowed
+from autograd_core.dag.trace.inputs import BUDGET, Budget
 from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.commands import command_lines, open_console, uncommented
 from autograd_core.debug.errors import CommandError
@@ -85,7 +86,8 @@ def parser() -> Parser:
         help="open no screen: run the commands in FILE and continue the script",
     )
     add("--history", type=size, metavar="SIZE", help="memory limit of the recording "
-        "(default: 1G); steps that do not fit run again when you look at them")  # fmt: skip
+        "and of the values of the forward pass (default: 1G each); steps that do not fit run "
+        "again when you look at them")  # fmt: skip
     add("--fail-on", metavar="CONDITION", help="with --batch: stop at the first gradient, in "
         "any call, that meets the condition (nan,inf or 'zero, rms>1e3'), name its node, and "
         "exit with code 5")  # fmt: skip
@@ -189,6 +191,7 @@ def debug_target(
     face.runs_on = until is not None
     if history is not None:
         face.history_bytes = history
+        face.forward_values = Budget(history // 2)
     stopped = CallSelector(None, ("backward", "grad") if grads else ("backward",))
     _debug(target, arguments, face, stopped if call is None else call)
 
@@ -207,7 +210,7 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
         with collector_slowed():  # what is traced lives as long as the graph
             found = run_target(
                 target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
-                look=face.quick_look,
+                look=face.quick_look, budget=face.forward_values,
             )  # fmt: skip
     finally:
         face.waiting.stop()
@@ -277,11 +280,16 @@ class _Face:
         self.runs_on = False  # whether to stop only where a breakpoint is hit
         self._progress = Progress()
         self.history_bytes = DEFAULT_BUDGET  # of each pass
+        self.forward_values = Budget(BUDGET)  # those that are kept to be shown
 
     @property
     def watches(self) -> bool:
         """True if a condition is to be watched for in every pass."""
         return self._fail_on is not None and (self._batch or self.runs_on)
+
+    def _room(self) -> int:
+        """Return what the recording of a pass may take, beside the values that are kept."""
+        return max(self.history_bytes - self.forward_values.used, self.history_bytes // 2)
 
     def tell_end(self) -> None:
         """Say so where the calls that were run over never came to a stop."""
@@ -298,7 +306,7 @@ class _Face:
             call=found.number,
             breakpoints=self._breakpoints,
             timeline=self._timeline,
-            history_bytes=self.history_bytes,
+            history_bytes=self._room(),
             keep_graph=self.keeps_graph,
         )
         if stop and self._breakpoints.passing:
@@ -336,7 +344,7 @@ class _Face:
             names=names,
             breakpoints=self._breakpoints,
             timeline=self._timeline,
-            history_bytes=self.history_bytes,
+            history_bytes=self._room(),
         )
         if _is_freed(session):
             raise ProgramError(

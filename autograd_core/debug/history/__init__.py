@@ -1,7 +1,8 @@
 """The recording of a pass, within a budget of memory.
 
 Beyond the budget, steps are dropped, and recomputed when somebody asks: from a checkpoint (the
-sums that waited there) by running the nodes again on a pass of their own.  Steps of nodes that
+sums that waited there) by running the nodes again on a pass of their own.  Checkpoints count, too:
+where they take half of the budget, every second one goes.  Steps of nodes that
 run the user's code, and of leaves, are always kept, with what they changed in the program, even
 beyond the budget: going back and forth calls no hook twice.
 """
@@ -10,7 +11,9 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from autograd_core.autograd.step import Step
@@ -20,17 +23,21 @@ from autograd_core.debug.snapshot.value import Gradient
 
 DEFAULT_BUDGET = 2**30
 _MOST_CHECKPOINTS = 256
+_SHORT = 8  # steps that run again sooner than a checkpoint is worth it
+_FEW_CHECKPOINTS = 4  # which are kept whatever they take
 Amend = Callable[[int, Pending], None]
 
 
 class _Segment:
-    """The steps from one checkpoint to the next; ``pending`` is what waited at its start."""
+    """The steps from one checkpoint to the next; ``pending`` is what waited at its start, which
+    takes ``held`` bytes."""
 
-    __slots__ = ("nbytes", "pending", "start")
+    __slots__ = ("held", "nbytes", "pending", "start")
 
     def __init__(self, start: int, pending: Pending) -> None:
         self.start = start
         self.pending = pending
+        self.held = sum(int(g.nbytes) for g in pending.values())
         self.nbytes = 0  # of steps that can be dropped, and are here
 
 
@@ -48,6 +55,7 @@ class History:
         self._seconds = array("d")
         self._segments = [_Segment(0, _waiting(driver.pending))]
         self._bytes = self._fresh_bytes = 0
+        self._held = 0  # by checkpoints but the first, which costs nothing
         self._dropped = self._recomputed = 0
         self._shortest = max(1, len(driver.order) // _MOST_CHECKPOINTS)
 
@@ -78,7 +86,11 @@ class History:
     @property
     def usage(self) -> Usage:
         kept = len(self._steps) - self._dropped
-        return Usage(self._bytes, self.budget, kept, self._dropped, self._recomputed)
+        return Usage(self._bytes + self._held, self.budget, kept, self._dropped, self._recomputed)
+
+    @property
+    def _is_full(self) -> bool:
+        return self._bytes + self._held > self.budget
 
     def append(self, step: Step, seconds: float) -> None:
         """Record a step that has just run."""
@@ -89,7 +101,7 @@ class History:
         self._fresh_bytes += size
         segment = self._segments[-1]
         segment.nbytes += size
-        if self._bytes > self.budget:
+        if self._is_full:
             self._make_room(segment)
         count = len(self._steps)
         if self._fresh_bytes > self.budget // 8 and count - segment.start >= self._shortest:
@@ -98,7 +110,21 @@ class History:
     def _add_checkpoint(self) -> None:
         segment = _Segment(len(self._steps), _waiting(self._driver.pending))
         self._segments.append(segment)
+        self._held += segment.held
         self._fresh_bytes = 0
+        while self._held > self.budget // 2 and len(self._segments) > _FEW_CHECKPOINTS:
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        """Do without every second checkpoint, so that longer stretches run again."""
+        kept = self._segments[:1]
+        for number, segment in enumerate(self._segments[1:], 1):
+            if number % 2 and segment is not self._segments[-1]:
+                kept[-1].nbytes += segment.nbytes
+                self._held -= segment.held
+            else:
+                kept.append(segment)
+        self._segments = kept
 
     def truncate(self, length: int) -> None:
         """Forget the steps from ``length`` on."""
@@ -110,7 +136,7 @@ class History:
         del self._steps[length:]
         del self._seconds[length:]
         while len(self._segments) > 1 and self._segments[-1].start > length:
-            self._segments.pop()
+            self._held -= self._segments.pop().held
         self._driver.forget(length)
         last = self._segments[-1]
         last.nbytes = sum(self._size(s) for s in self._steps[last.start :] if s is not None)
@@ -118,7 +144,7 @@ class History:
 
     def halve(self) -> None:
         """Make do with half of what is used: memory has run out."""
-        self.budget = self._bytes // 2
+        self.budget = (self._bytes + self._held) // 2
         self._make_room(self._segments[-1])
 
     def _size(self, step: Step) -> int:
@@ -129,7 +155,7 @@ class History:
 
     def _make_room(self, needed: _Segment) -> None:
         """Drop steps, those farthest from ``needed`` first."""
-        while self._bytes > self.budget:
+        while self._is_full:
             full = [each for each in self._segments if each is not needed and each.nbytes > 0]
             if not full:
                 return
@@ -137,12 +163,18 @@ class History:
 
     def _drop(self, segment: _Segment) -> None:
         for index in range(segment.start, self._end(segment)):
-            step = self._steps[index]
-            if step is not None and self._driver.replays(index):
-                self._steps[index] = None
-                self._bytes -= self._driver.step_bytes(step)
-                self._dropped += 1
+            if self._driver.replays(index):
+                self._drop_step(segment, index)
         segment.nbytes = 0
+
+    def _drop_step(self, segment: _Segment, index: int) -> None:
+        step = self._steps[index]
+        if step is not None:
+            self._steps[index] = None
+            size = self._driver.step_bytes(step)
+            self._bytes -= size
+            segment.nbytes -= size
+            self._dropped += 1
 
     def _end(self, segment: _Segment) -> int:
         place = self._segments.index(segment) + 1
@@ -151,18 +183,51 @@ class History:
     def _recompute(self, index: int) -> None:
         starts = [segment.start for segment in self._segments]
         segment = self._segments[bisect_right(starts, index) - 1]
+        end = self._end(segment)
         driver = self._driver.fork(dict(segment.pending))
+        if self._bytes + self._held > self.budget // 2:  # what comes before is needed next
+            for place in range(index + 1, end):
+                if self._driver.replays(place):
+                    self._drop_step(segment, place)
+        halves = _halves(segment.start, index)
+        near: deque[tuple[_Segment, int]] = deque()  # the steps up to here that can be dropped
         with self._driver.as_before(segment.start):
-            for place in range(segment.start, self._end(segment)):
+            for place in range(segment.start, end):
+                if place > index and self._is_full:
+                    break
+                if place in halves:
+                    segment = self._split(segment, place, driver.pending, index)
                 self._amend(place, driver.pending)
                 step = self._steps[place]
                 if step is not None:
                     driver.redo(step)
                 else:
-                    driver.record(place, place + 1, lambda step, _: self._refill(segment, step))
-        self._make_room(segment)
+                    driver.record(place, place + 1, partial(self._refill, segment))
+                if self._driver.replays(place):
+                    near.append((segment, place))
+                if self._is_full:
+                    self._make_room(segment)
+                while self._is_full and near and near[0][1] < min(place, index):
+                    self._drop_step(*near.popleft())
 
-    def _refill(self, segment: _Segment, step: Step) -> bool:
+    def _split(self, segment: _Segment, place: int, pending: Pending, index: int) -> _Segment:
+        """Begin a segment at ``place`` within another one, for the way back from ``index``; what
+        lies behind ``index`` makes room for it."""
+        made = _Segment(place, _waiting(pending))
+        for at in range(place, self._end(segment)):
+            step = self._steps[at]
+            if step is not None and self._driver.replays(at):
+                made.nbytes += self._driver.step_bytes(step)
+        segment.nbytes = max(0, segment.nbytes - made.nbytes)
+        self._segments.insert(self._segments.index(segment) + 1, made)
+        self._held += made.held
+        while self._held > self.budget // 2 and self._segments[-1].start > index:
+            last = self._segments.pop()
+            self._segments[-1].nbytes += last.nbytes
+            self._held -= last.held
+        return made
+
+    def _refill(self, segment: _Segment, step: Step, seconds: float) -> bool:
         self._steps[step.index] = step
         size = self._driver.step_bytes(step)
         self._bytes += size
@@ -170,6 +235,20 @@ class History:
         self._dropped -= 1
         self._recomputed += 1
         return True
+
+
+def _halves(start: int, index: int) -> set[int]:
+    """Return where checkpoints between two places let the way back from ``index`` be gone with few
+    nodes that run again: each in the middle between the one before it and the end.
+
+    >>> sorted(_halves(0, 100))
+    [50, 75, 87, 93]
+    """
+    found = set()
+    while index - start > _SHORT:
+        start += (index - start) // 2
+        found.add(start)
+    return found
 
 
 def _waiting(pending: Pending) -> dict[Any, Any]:

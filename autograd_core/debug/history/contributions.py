@@ -82,6 +82,12 @@ class ContributionOrder:
         found: list[int] = self._targets[self._leaving(index)].tolist()
         return found
 
+    def targets_between(self, first: int, last: int) -> list[int]:
+        """Return the plan nodes that nodes ``first`` up to ``last`` send gradients to."""
+        start, stop = int(self._target_starts[first]), int(self._target_starts[last])
+        found: list[int] = np.unique(self._targets[start:stop]).tolist()
+        return found
+
     def edges(self, index: int) -> list[int]:
         """Return the ids of the edges along which node ``index`` sends them."""
         found: list[int] = self._edge_ids[self._leaving(index)].tolist()

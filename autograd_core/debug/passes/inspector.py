@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from autograd_core.autograd.node import LEAF, Node, Port
@@ -59,7 +59,9 @@ class Inspector:
         self._names = names
         self._gradients = LeafHistory(cursor, ledger.values)
         self._place = {index: number for number, index in enumerate(self._gradients.leaves)}
-        self._rows: list[LeafGradient | None] = [None] * len(self._place)
+        self._rows: list[Any] = [None] * len(self._place)  # LeafGradients, where not stale
+        self._stale = set(self._place)
+        self._table: tuple[LeafGradient, ...] = ()
         self._at = 0
         self._waiting = set(self._contributions.waiting(0))
         self._edited: set[int] = set()
@@ -209,19 +211,18 @@ class Inspector:
         """Return the ``.grad`` of every leaf, in the order in which they are done."""
         self._catch_up()
         state = self._cursor.state
-        rows = self._rows
-        for index in self._cursor.edits.leaves:
-            rows[self._place[index]] = None
-        if state.inside:  # only part of what waits is there: nothing to remember
-            rows = list(rows)
-            at = state.position
-            for index in (at, *self._contributions.targets(at), *self._changed(at)):
-                if index in self._place:
-                    rows[self._place[index]] = None
-        for index, number in self._place.items() if None in rows else ():
-            if rows[number] is None:
-                rows[number] = self._leaf(index, state)
-        return tuple(rows)  # type: ignore[arg-type]  # all have been filled
+        self._stale.update(self._cursor.edits.leaves)
+        at = state.position
+        # inside a node, only part of what it does is done, which is soon different
+        partial = (at, *self._contributions.targets(at), *self._changed(at)) if state.inside else ()
+        self._forget(partial)
+        if self._stale:
+            for index in self._stale:
+                self._rows[self._place[index]] = self._leaf(index, state)
+            self._stale.clear()
+            self._table = tuple(self._rows)
+        self._forget(partial)
+        return self._table
 
     def leaf(self, index: int) -> LeafGradient | None:
         """Return the ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
@@ -294,9 +295,14 @@ class Inspector:
         """Bring what depends on the position from where it was to where the cursor is."""
         position = self._cursor.position
         if abs(position - self._at) > FAR:
+            first, last = sorted((self._at, position))
+            moved = (index for index in self._cursor.driver.effects if first <= index < last)
+            self._forget(range(first, last))
+            self._forget(self._contributions.targets_between(first, last))
+            for index in moved:
+                self._forget(self._changed(index))
             self._at = position
             self._waiting = {*self._contributions.waiting(position), *self._edited}
-            self._rows = [None] * len(self._rows)
         while self._at < position:
             self._waiting.discard(self._at)
             targets = self._contributions.targets(self._at)
@@ -326,16 +332,14 @@ class Inspector:
             index in self._edited or self._contributions.arrived(index, PassState(self._at))[0] > 0
         )
 
-    def _forget(self, indices: tuple[int, ...]) -> None:
-        for index in indices:
-            if index in self._place:
-                self._rows[self._place[index]] = None
+    def _forget(self, indices: Iterable[int]) -> None:
+        self._stale.update(self._place.keys() & indices)
 
     def edited(self, indices: tuple[int, ...]) -> None:
         """Take note that the user changed sums, at these nodes."""
         self._edited.update(indices)
         self._waiting.update(indices)
-        self._rows = [None] * len(self._rows)
+        self._stale.update(self._place)
 
 
 def _made_by(tensor: Any, node: Node) -> bool:
