@@ -80,7 +80,7 @@ class Stream:
             work()
             self.file.flush()
         except BrokenPipeError:
-            self.problem, self.reader_is_gone = "nobody reads it", True
+            self.problem, self.reader_is_gone = "its reader has closed it", True
         except OSError as error:
             self.problem = (error.strerror or str(error)).lower()
 
@@ -144,7 +144,7 @@ def end(code: int) -> int:
     """Finish both streams; the exit code, which is ``code`` unless all was well but the output."""
     _out.flush()
     if _out.problem and not _out.reader_is_gone:
-        say(f"cannot write to standard output ({_out.problem}); send it to another place")
+        say(f"cannot write to standard output ({_out.problem}); redirect it elsewhere")
         code = code or ExitCode.USAGE
     _err.flush()
     for stream in (_out, _err):

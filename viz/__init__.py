@@ -87,7 +87,7 @@ def render(
 
     Raises:
         VizError: an option that does not exist, a file that cannot be written, or a format
-            that nothing on this machine can make.
+            that no renderer on this machine can make.
     """
     chosen, drawn = choose_format(out, format), RenderOptions(**options)
     subject = subject_of(obj, drawn.view, inputs, profile)

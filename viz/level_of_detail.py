@@ -45,13 +45,14 @@ def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
             start, dots, end = options.path.partition("..")
             if not (start and dots and end):
                 raise UnknownNode(
-                    f"'{options.path}' is no path", remedy="write two nodes, as in loss..fc1.weight"
+                    f"'{options.path}' is not a path",
+                    remedy="write two nodes, as in loss..fc1.weight",
                 )
             ends = _find(graph, start), _find(graph, end)
             between = part_between(graph, *ends, (start, end))
             if between is None:
                 raise NothingToDraw(
-                    f"no way leads from '{start}' to '{end}'", remedy="choose other ends"
+                    f"there is no path from '{start}' to '{end}'", remedy="choose other ends"
                 )
             graph = between
         if options.around is not None:

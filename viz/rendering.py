@@ -240,8 +240,8 @@ def place(
         except Exception as error:
             failures.append(f"{renderer.name} crashed ({type(error).__name__})")
     if not failures:
-        failures.append("there is no Graphviz here")
-    return own or lay_out(picture), (*failures, "drawn by the own layout instead")
+        failures.append("Graphviz is not installed")
+    return own or lay_out(picture), (*failures, "drawn with gradstep's own layout instead")
 
 
 def _render_binary(
@@ -285,11 +285,11 @@ def choose_format(out: str | os.PathLike[str] | None, format: str | None) -> str
     if format is None and by_suffix is None:
         raise UnknownFormat(
             f"cannot tell the format from the name {path.name!r}",
-            remedy=f"end it in .svg, or name a format: {', '.join(FORMATS)}",
+            remedy=f"use a name that ends in .svg, or name a format: {', '.join(FORMATS)}",
         )
     if format and by_suffix and format != by_suffix:
         raise FormatMismatch(
             f"the name {path.name!r} says {by_suffix}, but {format} was asked for",
-            remedy=f"name it {path.stem}.{format}, or leave the format out",
+            remedy=f"name it {path.stem}.{format}, or omit the format",
         )
     return format or by_suffix or "svg"

@@ -44,8 +44,8 @@ class MixedEngines(NoEngine):
 
     def __init__(self) -> None:
         super().__init__(
-            "these tensors belong to two libraries, PyTorch and autograd_core, whose graphs do not "
-            "meet; pass those of one"
+            "these tensors belong to two libraries, PyTorch and autograd_core, whose graphs "
+            "cannot be connected; pass tensors of one library"
         )
 
 
@@ -117,10 +117,7 @@ def too_old() -> str:
     if found is None or (int(found[1]), int(found[2])) >= OLDEST_PYTORCH:
         return ""
     oldest = ".".join(map(str, OLDEST_PYTORCH))
-    return (
-        f"PyTorch {version} is too old: nothing of it is drawn or stepped through; install "
-        f"{oldest} or newer"
-    )
+    return f"PyTorch {version} is too old for gradstep; install {oldest} or newer"
 
 
 def engine_of_call(call: Any) -> Engine:

@@ -66,8 +66,8 @@ class CallSelector(NamedTuple):
         ranges = [(int(f[1]), int(f[1] if f[2] is None else f[2] or 0)) for f in found if f]
         if len(ranges) < len(found) or any(not first for first, _ in ranges):
             raise BadTarget(
-                f"--call {text}: a call is a number from 1 on, last, all, or numbers and ranges "
-                "such as 1,100:110, with or without grad: before it"
+                f"--call {text}: a call is a positive integer, last, all, or numbers and ranges "
+                f"such as 1,100:110, optionally after grad:"
             )
         return cls(None, kinds, tuple((first, end or None) for first, end in ranges))
 
@@ -91,13 +91,13 @@ def only_last(selector: CallSelector, numbers: Sequence[int]) -> list[str]:
     """Say that of several calls only the last one is shown, if more than that was requested.
 
     >>> only_last(CallSelector.parse("all"), [1, 2, 3])
-    ['3 calls were requested; this is the last of them, call 3']
+    ['3 calls were selected; this is the last one, call 3']
     >>> only_last(CallSelector.parse("last"), [1, 2, 3])
     []
     """
     if selector.last or len(numbers) < 2:
         return []
-    return [f"{len(numbers)} calls were requested; this is the last of them, call {numbers[-1]}"]
+    return [f"{len(numbers)} calls were selected; this is the last one, call {numbers[-1]}"]
 
 
 def call_title(kind: CallKind, number: int) -> str:
@@ -219,7 +219,7 @@ class Calls:
         takes = f"--call takes {prefix}1 to {prefix}{count}"
         raise ProgramError(
             f"the script {times.format(_SPELLING[kind])}: there is no call {prefix}{number}",
-            remedy=takes if count > 1 else "leave --call out",
+            remedy=takes if count > 1 else "omit --call",
         )
 
 

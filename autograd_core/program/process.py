@@ -61,7 +61,7 @@ def load_main(target: Target) -> tuple[ModuleType, CodeType]:
             ) from None
     code = getattr(spec.loader, "get_code", lambda _: None)(spec.name)
     if code is None or spec.origin is None:
-        raise ProgramError(f"{name} has no Python code that could be run")
+        raise ProgramError(f"{name} has no Python code to run")
     main.__spec__, main.__loader__, main.__package__ = spec, spec.loader, spec.parent
     main.__file__ = spec.origin
     return main, code
@@ -100,7 +100,7 @@ def _no_module(error: ModuleNotFoundError, name: str) -> BaseException:
 
 
 def _missing(name: str) -> ProgramError:
-    return ProgramError(f"there is no module {name} in this directory or among the installed ones")
+    return ProgramError(f"there is no module {name} in this directory or installed")
 
 
 def load_module(path: Path) -> ModuleType:

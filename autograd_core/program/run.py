@@ -117,7 +117,7 @@ def find_named(target: Target, arguments: list[str]) -> Found:
     if not tensor.requires_grad:
         raise ProgramError(
             f"{target} has no graph: nothing that it was computed from requires a gradient",
-            remedy="give a leaf requires_grad=True, and mind no_grad() and detach()",
+            remedy="set requires_grad=True on a leaf, and check for no_grad() and detach()",
         )
     return Found(tensor, target, Names({**vars(module), target.name: tensor}))
 
@@ -149,7 +149,7 @@ def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, An
     if not last:
         raise ProgramError(
             f"{ended} no scalar with a graph in a global variable",
-            remedy=f"name what to take, as in file.py:loss{offer}",
+            remedy=f"name a tensor, as in file.py:loss{offer}",
         )
     raise ProgramError(
         f"{ended} several scalars with a graph: {', '.join(last)}",

@@ -79,7 +79,7 @@ def _instead(text: str) -> str:
     if Path(f"{text}.py").is_file():
         return f"did you mean {text}.py?"
     if _is_dotted(text):
-        return f"name what to take from that module, as in {text}:loss, or run it with -m {text}"
+        return f"name a tensor in that module, as in {text}:loss, or run it with -m {text}"
     return _FORMS
 
 

@@ -105,7 +105,7 @@ def test_what_has_no_grad_to_change_is_told(session: Session) -> None:
     at = step_index(session, "w")
     with pytest.raises(EditError, match="w has not run: change what arrives there"):
         session.edit.set(at, 1.0, grad=True)
-    with pytest.raises(EditError, match="#1 is no leaf"):
+    with pytest.raises(EditError, match="#1 is not a leaf"):
         session.edit.set(0, 1.0, grad=True)
     session.jump(at + 1)
     with pytest.raises(EditError, match="does not fit a gradient of shape"):

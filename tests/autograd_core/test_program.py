@@ -295,5 +295,5 @@ def test_a_path_is_not_a_module() -> None:
 
 @pytest.mark.parametrize("text", ["0", "-1", "first", "grad:", "grad:0", "1.5", ""])
 def test_what_is_not_a_choice_of_calls(text: str) -> None:
-    with pytest.raises(BadTarget, match="a call is a number from 1 on, last"):
+    with pytest.raises(BadTarget, match="a call is a positive integer, last"):
         CallSelector.parse(text)

@@ -398,10 +398,9 @@ def test_what_is_not_put_back_is_said_where_it_matters(lines: list[str], called:
     assert not reply.error
     said = (
         f"the hooks or Functions of #4 {called}: .grad, tensors, modules, optimizers and random "
-        "state are put back; what they changed elsewhere (other Python objects, files, NumPy "
-        "arrays) is not"
+        f"state are restored; other changes (Python objects, files, NumPy arrays) are not"
     )
-    assert ("put back" in reply.text) == bool(called)
+    assert ("restored" in reply.text) == bool(called)
     assert not called or said in reply.text
 
 

@@ -45,8 +45,9 @@ def test_a_node_that_sends_other_bits_is_named() -> None:
     found = session.certificate()
     assert (found.different, found.called) == ((1,), (1,))
     assert found.text(session.graph) == (
-        "not certified: 3 of 4 nodes called again; #2 counting:1 sent other bits: a custom "
-        "Function that computes something else each time; code of the program ran again in #2"
+        "not certified: 3 of 4 nodes called again; #2 counting:1 sent different bits: a "
+        "custom Function that computes a different result each time; code of the program ran "
+        "again in #2"
     )
     session.finish()
 

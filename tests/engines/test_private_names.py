@@ -119,7 +119,7 @@ def test_a_pytorch_that_is_too_old_is_told_and_the_script_runs(tmp_path: Path) -
     ran = run_python(["old.py"], tmp_path)
     assert ran.returncode == 3
     assert ran.stdout == "[2.0, 2.0]\n"
-    said = "gradstep: PyTorch 2.3.1 is too old: nothing of it is drawn or stepped through; install"
+    said = "gradstep: PyTorch 2.3.1 is too old for gradstep; install"
     assert ran.stderr.splitlines() == [f"{said} 2.4 or newer"] * 2
     assert not (tmp_path / "train.svg").exists()
 

@@ -41,10 +41,10 @@ UNCHECKED = {
     "convolution_batch_norm_and_skip": ["kink"],
     "hooks_of_every_kind": ["belongs to PyTorch itself"],
     "checkpoint_reentrant": ["a checkpoint runs a part of the program"],
-    "complex_numbers": ["was not seen"],
+    "complex_numbers": ["was not observed"],
     "sparse_matrix": ["mat1 is sparse"],
     "nested_tensors": ["NestedTensor", "nested tensor"],
-    "a_subclass_of_tensor": ["was not seen"],
+    "a_subclass_of_tensor": ["was not observed"],
 }
 """What is not checkable, and why."""
 RUNS_AGAIN = {
@@ -288,7 +288,7 @@ def test_a_backward_that_raises_is_wrong_and_one_of_pytorch_is_not_checkable() -
     z = torch.randn(3, 3, dtype=torch.complex128, requires_grad=True)
     found = check_of(lambda: torch.linalg.svd(z)[0].abs().sum(), "svd")
     assert found.verdict == "not checkable"
-    assert "its backward says: svd_backward" in found.sentence
+    assert "its backward raises: svd_backward" in found.sentence
 
 
 def test_a_forward_that_is_not_defined_beside_its_inputs_is_not_checkable() -> None:
@@ -299,7 +299,7 @@ def test_a_forward_that_is_not_defined_beside_its_inputs_is_not_checkable() -> N
     x = torch.zeros(2, requires_grad=True)
     found = check_of(lambda: function(forward, lambda g, x: g / (2 * x.sqrt())).apply(x).sum())
     assert found.verdict == "not checkable"
-    assert "a little beside these inputs, its forward says: x is negative" in found.sentence
+    assert "next to these inputs, its forward raises: x is negative" in found.sentence
 
 
 # --- ops ---------------------------------------------------------------------------------------
@@ -347,8 +347,8 @@ def test_rules_that_hold_for_certain_inputs_are_checked_there(op: Callable[[], A
 @pytest.mark.parametrize(
     ("op", "reason"),
     [
-        (lambda x: x.sigmoid().bernoulli(), "no gradient through the numbers that it draws"),
-        (lambda x: torch.normal(x, 1.0), "no gradient through the numbers that it draws"),
+        (lambda x: x.sigmoid().bernoulli(), "no gradient through random numbers"),
+        (lambda x: torch.normal(x, 1.0), "no gradient through random numbers"),
         (lambda x: x.round(decimals=3), "its forward is a step function"),
         (lambda x: x.to_sparse().to_dense(), "is sparse"),
     ],
@@ -422,8 +422,8 @@ def test_copies_of_the_oldest_ops_make_way_for_those_of_later_ones() -> None:
     found = check(loss)
     assert [each.verdict for each in found[:3]] == ["right"] * 3
     assert found[-1].sentence == (
-        "SinBackward0 is not checkable here: its inputs are not kept any more: 2.0 KB of copies "
-        "are kept, and those of later ops took their place"
+        "SinBackward0 is not checkable here: its inputs were discarded: copies may take "
+        "2.0 KB, and later ops needed the space"
     )
 
 

@@ -419,7 +419,7 @@ def test_a_session_at_work_is_asked_nothing() -> None:
         await screen.wait_for("BUSY")
         await screen.pilot.resize_terminal(100, 30)
         assert "runs next" in await screen.settled()  # as it was
-        assert "to be seen once it pauses" in await screen.press("tab", "tab")
+        assert "shown once it pauses" in await screen.press("tab", "tab")
         for _ in SECTIONS:
             await screen.press("tab")
         assert "busy with continue" in await screen.press("y")

@@ -163,7 +163,7 @@ def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: st
         (
             ["script.py:loss"],
             3,
-            "freed by an earlier backward pass; keep it there with",
+            "freed by an earlier backward pass; call that pass with",
         ),
         (["script.py:vector"], 3, "has the shape [2], and backward() starts from a scalar"),
         (["script.py:plain"], 3, "has no graph: nothing that it was computed from"),
@@ -243,7 +243,7 @@ def test_the_memory_of_the_recording_is_limited_by_an_option(run: Run) -> None:
         code, out, _ = run(script, commands, "--history", "20k", target)
         assert code == 0
         assert "of at most 20.0 KB" in out
-        assert "dropped, to be computed again when needed" in out
+        assert "dropped; they are computed again when needed" in out
     nothing_kept = run(CHAIN_RUN, commands, "--history", "0", "script.py")[1]
     assert nothing_kept.splitlines()[-1] == unlimited.splitlines()[-1]
 
@@ -458,7 +458,7 @@ def test_continue_calls_goes_on_to_the_call_that_stops(loop: Path) -> None:
     (loop / "commands").write_text("catch rms > 1e9\ncontinue --calls\nprint call\n")
     done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
     assert done.returncode == 0
-    assert "5 calls of backward() ran, and nothing stopped one of them" in done.stderr
+    assert "5 calls of backward() ran, and none of them stopped" in done.stderr
 
 
 def test_calls_are_chosen_by_number_range_or_all(loop: Path) -> None:

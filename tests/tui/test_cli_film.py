@@ -63,7 +63,7 @@ def test_a_named_tensor_is_filmed_into_stills(film):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("script.py", "-o", "film.png"), 2, "end the name in .svg or .html"),
+        (("script.py", "-o", "film.png"), 2, "use a name that ends in .svg or .html"),
         (("script.py", "--seconds", "soon"), 2, "'soon' is not a number of seconds"),
         (("script.py", "--call", "9"), 3, "there is no call 9"),
         (("script.py:loss",), 3, "backward through the graph a second time"),

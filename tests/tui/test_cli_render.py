@@ -88,7 +88,7 @@ def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None
     code, out, err = run(script, "script.py", "--call", call, "-o", "out.txt")
     assert code == 0, err
     assert out == ("the end\n" if call in ("last", "all") else "")
-    said = "3 calls were requested; this is the last of them, call 3"
+    said = "3 calls were selected; this is the last one, call 3"
     assert (said in err) == (call == "all")
     assert re.search(rf"a\.grad +{gradient} ", Path("out.txt").read_text())
 
@@ -454,15 +454,15 @@ def test_ctrl_c_ends_the_command_quietly(run: Run) -> None:
     [
         (["script.py", "-o", "nowhere/x.svg"], 2, "there is no directory nowhere; create it"),
         (["script.py", "-o", "folder.svg"], 2, "it is a directory; name a file in it"),
-        (["script.py", "-o", "x.xyz"], 2, "cannot tell the format from the name 'x.xyz'; end it"),
+        (["script.py", "-o", "x.xyz"], 2, "cannot tell the format from the name 'x.xyz'; use"),
         (["script.py", "-o", "x.svg", "--format", "dot"], 2, "but dot was asked for; name it"),
         (["script.py", "--format", "svgg"], 2, "invalid choice: 'svgg'"),
         (["script.py", "--view", "sideways"], 2, "invalid choice: 'sideways'"),
-        (["script.py", "--call", "0"], 2, "--call 0: a call is a number from 1 on, last"),
-        (["script.py", "--call", "x"], 2, "--call x: a call is a number from 1 on, last"),
+        (["script.py", "--call", "0"], 2, "--call 0: a call is a positive integer, last"),
+        (["script.py", "--call", "x"], 2, "--call x: a call is a positive integer, last"),
         (["--veiw", "both", "script.py"], 2, "there is no option --veiw, did you mean --view?"),
         (["scrpt.py"], 3, "scrpt.py does not exist; did you mean script.py?"),
-        (["script.py", "--call", "2"], 3, "backward() once: there is no call 2; leave --call out"),
+        (["script.py", "--call", "2"], 3, "backward() once: there is no call 2; omit --call"),
         (["script.py:a", "--view", "forward", "--call", "last"], 0, "wrote script-a.svg"),
     ],
 )
@@ -492,7 +492,7 @@ def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(
     monkeypatch.setattr("viz.rendering.default_renderers", list)  # whatever is installed
     code, _, err = run(SQUARE, "script.py", "-o", "x.png")
     assert code == 4
-    assert err == "gradstep: nothing on this machine can make PNG; draw an SVG\n"
+    assert err == "gradstep: no renderer on this machine can make PNG; draw an SVG\n"
     assert not Path("x.png").exists()
 
 

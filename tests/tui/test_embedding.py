@@ -124,7 +124,11 @@ def test_a_file_without_commands_is_no_mistake_beside_one_that_has_them(readme: 
     other = readme.parent / "other.md"
     other.write_text("<!-- gradstep render model.py:loss -o loss.svg -->\n")
     assert embed([str(readme), str(other)], check=False)[0] == ExitCode.FINE
-    with pytest.raises(Failure, match=r"no command stands in .*other\.md; write one as <!-- grad"):
+    with pytest.raises(
+        Failure,
+        match=r"there is no command in .*other\.md; write one as <!-- "
+        r"grad",
+    ):
         embed([str(other)], check=True)
 
 
@@ -141,7 +145,7 @@ def test_a_diagram_that_readers_draw_stands_there_as_such(readme: Path) -> None:
         ("<!-- gradstep: render model.py:los -o - -->\n<!-- /gradstep -->", "model.py has no los"),
         ("<!-- gradstep: paint -->\n<!-- /gradstep -->", "no command 'paint'"),
         ("<!-- gradstep: render 'model.py -->\n<!-- /gradstep -->", "No closing quotation"),
-        ("<!-- gradstep: render model.py:loss -->", "this has no end"),
+        ("<!-- gradstep: render model.py:loss -->", "this command is not closed"),
     ],
 )
 def test_a_command_that_fails_is_told_with_its_line_and_nothing_is_written(
@@ -168,7 +172,7 @@ def test_pictures_are_written_below_the_folder_of_the_document(readme: Path, nam
     command = f"render ../model.py:loss -o {name}"
     page.write_text(f"<!-- gradstep: {command} -->\n<!-- /gradstep -->\n")
     (folder / "images").mkdir()
-    with pytest.raises(Failure, match=r"page.md:1: .*loss.svg is outside of the folder"):
+    with pytest.raises(Failure, match=r"page.md:1: .*loss.svg is outside the document's folder"):
         embed([str(page)], check=False)
     assert not place.exists()
     embed([str(page)], check=False, anywhere=True)

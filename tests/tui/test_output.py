@@ -266,7 +266,7 @@ def careful(tmp_path: Path) -> Path:
 
 
 BATCH = "gradstep debug --batch -x commands careful.py"
-LOST = "gradstep: cannot write to standard output ({}); send it to another place\n"
+LOST = "gradstep: cannot write to standard output ({}); redirect it elsewhere\n"
 FULL, CLOSED = LOST.format("no space left on device"), LOST.format("it is closed")
 needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 

@@ -152,7 +152,7 @@ def test_an_option_that_there_is_not_is_refused_before_the_pass_runs(option):
 
 
 def test_a_film_is_no_png(film, tmp_path):
-    with pytest.raises(viz.VizError, match="name a directory"):
+    with pytest.raises(viz.VizError, match="or a directory"):
         film.save(tmp_path / "film.png")
 
 

@@ -61,12 +61,12 @@ class Fake:
 BROKEN: list[tuple[Renderer, str]] = [
     (Fake("json0", fails=RenderingFailed("fake took longer than 10 s")), "took longer"),
     (Fake("json0", fails=ZeroDivisionError("bug")), "crashed (ZeroDivisionError)"),
-    (Fake("json0", fails=RendererUnavailable("not installed")), "no Graphviz"),
-    (Fake("json0", says=b"not json"), "makes no sense"),
-    (Fake("json0", says=b'{"objects": [{}], "edges": []}'), "makes no sense"),
-    (Fake("json0", says=b"[]"), "makes no sense"),
-    (Fake("json0", says=b"\xff\xfe"), "makes no sense"),
-    (Fake("png"), "no Graphviz"),
+    (Fake("json0", fails=RendererUnavailable("not installed")), "not installed"),
+    (Fake("json0", says=b"not json"), "invalid answer"),
+    (Fake("json0", says=b'{"objects": [{}], "edges": []}'), "invalid answer"),
+    (Fake("json0", says=b"[]"), "invalid answer"),
+    (Fake("json0", says=b"\xff\xfe"), "invalid answer"),
+    (Fake("png"), "not installed"),
 ]
 
 
@@ -104,7 +104,7 @@ def test_png_without_a_renderer_says_what_to_do() -> None:
     with pytest.raises(RendererUnavailable) as caught:
         render_graph(sample_graphs.quadratic(), "png", renderers=[blind, missing])
     assert str(caught.value) == (
-        "nothing on this machine can make PNG (fake sees no font: install a font; "
+        "no renderer on this machine can make PNG (fake sees no font: install a font; "
         "no fake: install Fake); do one of these, or draw an SVG"
     )
     broken = Fake("pdf", fails=ValueError("bug"))

@@ -73,7 +73,7 @@ def test_what_cannot_be_drawn_is_refused_with_what_can():
 def test_a_tensor_without_a_graph_is_refused_with_what_it_lacks():
     with pytest.raises(NothingToDraw, match=r"nothing it was computed from .*requires_grad=True"):
         draw(torch.ones(2))
-    with pytest.raises(NothingToDraw, match="str is no tensor; give the one that"):
+    with pytest.raises(NothingToDraw, match="str is not a tensor; pass the tensor that"):
         draw(["loss"])
 
 
@@ -84,7 +84,7 @@ def test_a_node_is_refused_with_a_word_on_its_tensor():
 
 
 def test_a_film_of_what_is_no_tensor_is_refused():
-    with pytest.raises(NothingToDraw, match="int is no tensor"):
+    with pytest.raises(NothingToDraw, match="int is not a tensor"):
         viz.film(3)
 
 

@@ -296,7 +296,7 @@ class _Face:
         self._progress.close()
         if self.runs_on and not self.detached:
             calls = plural(self._progress.calls, "call")
-            say(f"{calls} of backward() ran, and nothing stopped one of them")
+            say(f"{calls} of backward() ran, and none of them stopped")
 
     def debug_call(self, found: InterceptedCall, stop: bool = True) -> bool | Gradients:
         """Debug a call of the script, or, without ``stop``, only watch it."""
@@ -349,7 +349,7 @@ class _Face:
         if _is_freed(session):
             raise ProgramError(
                 f"{target}: its graph was freed by an earlier backward pass",
-                remedy="keep it there with retain_graph=True, or debug that pass itself",
+                remedy="call that pass with retain_graph=True, or debug that pass",
             )
         with suppress(ScriptDone), user_code(Failure):
             self._show(session)

@@ -112,7 +112,7 @@ def embed(
     counts, notes = zip(*(_embed_into(Path(file), check, anywhere) for file in files), strict=True)
     if not any(counts):
         raise Failure(
-            f"no command stands in {', '.join(files)}; write one as <!-- gradstep: render "
+            f"there is no command in {', '.join(files)}; write one as <!-- gradstep: render "
             "train.py:loss -o loss.svg -->, and <!-- /gradstep --> below it",
             ExitCode.USAGE,
         )
@@ -175,7 +175,7 @@ def find_blocks(lines: Sequence[str], path: Path) -> Iterator[Block]:
         stop = next(ends, None)
         if stop is None:
             raise Failure(
-                f"{path}:{number}: this has no end; close it by <!-- /gradstep -->",
+                f"{path}:{number}: this command is not closed; add <!-- /gradstep --> below it",
                 ExitCode.USAGE,
             )
         yield Block(begin["command"].strip(), number, stop)
@@ -203,8 +203,8 @@ def _require_below(path: Path, block: Block) -> None:
     folder = path.resolve().parent
     if output and not (folder / words[output]).resolve().is_relative_to(folder):
         raise Failure(
-            f"{path}:{block.start}: {words[output]} is outside of the folder of the document; "
-            "name a file below it, or allow it with --anywhere",
+            f"{path}:{block.start}: {words[output]} is outside the document's folder; name a "
+            f"file below it, or allow it with --anywhere",
             ExitCode.USAGE,
         )
 
@@ -220,7 +220,7 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
         if name == "-":
             return Made(_as_code(block.command, words, printed), None, b"")
         if not written.is_file():
-            raise Failure(f"{path}:{block.start}: {name} is no single file", ExitCode.USAGE)
+            raise Failure(f"{path}:{block.start}: {name} is not a single file", ExitCode.USAGE)
         content = written.read_bytes()
     file = path.parent / name
     old = list(lines[block.start : block.stop])

@@ -113,8 +113,8 @@ def film_target(
 def _place(path: Path) -> Path:
     if path.suffix.lower() not in SUFFIXES:
         raise Failure(
-            f"a film cannot be written as {path.suffix}: end the name in .svg or .html, or name "
-            "a directory for the stills",
+            f"a film cannot be written as {path.suffix}: use a name that ends in .svg or .html, "
+            f"or a directory for the frames",
             ExitCode.USAGE,
         )
     return path.resolve() if path.is_dir() and not path.suffix else writable(path)

@@ -140,7 +140,7 @@ class _Asked:
             times = f"{self._count} calls" if self._count != 1 else "one call"
             raise ProgramError(
                 f"the script made {times} of that kind: there is no call {self._wanted.number}",
-                remedy="leave --call out",
+                remedy="omit --call",
             )
         self._look_again("the end of the script")
         output.show(f"{self._title}\n{self._answer.text}")

@@ -133,7 +133,9 @@ def _film(request: Request, found: Found) -> Drawing:
 
     options: Any = request.options
     if isinstance(found.value, Graph):
-        raise CodeFailed("a film needs a tensor, not a graph", remedy="end the code in the tensor")
+        raise CodeFailed(
+            "a film needs a tensor, not a graph", remedy="end the code with the tensor"
+        )
     call = backward_call(found.value)
     view = options.get("view", "both")
     made = film_of(record_call(call, view, Names(found.variables)), **options)

@@ -73,12 +73,12 @@ def _read(option: Option, text: str) -> Value:
 
 def _whole(text: str) -> int:
     if not text.strip().isdecimal():
-        raise ValueError(f"{text!r} is no whole number")
+        raise ValueError(f"{text!r} is not an integer")
     return int(text)
 
 
 def _one_of(values: tuple[str, ...], text: str) -> str:
     if text not in values:
         known = ", ".join(value for value in values if value)
-        raise ValueError(f"{text!r} is none of {known}")
+        raise ValueError(f"{text!r} is not one of {known}")
     return text

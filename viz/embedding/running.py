@@ -94,7 +94,7 @@ def code_of(snippet: Snippet) -> Iterator[None]:
         with user_code(VizError):
             yield
     except ScriptExited as ending:
-        raise CodeFailed(f"the code ended itself with {ending.code!r}") from None
+        raise CodeFailed(f"the code exited with {ending.code!r}") from None
     except ScriptFailed as failed:
         file, line = _place(failed.error)
         said = "".join(traceback.format_exception_only(failed.error)[-1:]).strip()
@@ -150,7 +150,7 @@ def _choose(snippet: Snippet, expression: Any, main: ModuleType) -> Found:
             f"the code leaves several scalars with a graph ({', '.join(scalars)})"
             if scalars
             else "the code leaves no tensor with a graph",
-            remedy="end it in the tensor to draw, or call that out",
+            remedy="end the code with the tensor to draw, or assign it to out",
         )
     ((found, value),) = scalars.items()
     return Found(value, found, variables)

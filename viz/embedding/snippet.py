@@ -56,6 +56,6 @@ def snippet_of(text: str, folder: Path, line: int = 1) -> Snippet:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise CodeFailed(
             f"cannot read {target['file']} ({reason.lower()})",
-            remedy=f"its name is taken as seen from the folder {folder.name!r}",
+            remedy=f"the name is relative to the folder {folder.name!r}",
         ) from None
     return Snippet(code, str(path.parent), str(path), 1, target["name"] or "")

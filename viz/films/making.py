@@ -220,7 +220,7 @@ class Film:
             raise FormatMismatch(
                 f"a film cannot be written as {path.suffix}",
                 where=str(path),
-                remedy="end the name in .svg or .html, or name a directory for the stills",
+                remedy="use a name that ends in .svg or .html, or a directory for the frames",
             )
         path.mkdir(exist_ok=True)
         digits = max(2, len(str(len(self) - 1)))

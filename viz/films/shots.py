@@ -45,7 +45,7 @@ def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
     shots: list[Shot] = []
     if view == "backward":
         shots.append(
-            Shot("The graph, before anything runs back", "", tuple(_half(after, "backward")))
+            Shot("The graph, before the backward pass", "", tuple(_half(after, "backward")))
         )
     else:
         shots += _building(after, ops, at_once)
@@ -79,7 +79,7 @@ def _building(graph: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
     rest = tuple(id for id in range(len(graph)) if id not in shown)
     seeds = [id for id in rest if graph.kinds[id] == "seed"]
     results = [formatting.title(graph, id) for id in rest if graph.kinds[id] == "output"]
-    said = f"{listed(results)} is computed" if len(results) == 1 else "All is computed"
+    said = f"{listed(results)} is computed" if len(results) == 1 else "The forward pass is complete"
     entering = f"the gradient {listed([graph.names[id] for id in seeds])} enters" if seeds else ""
     yield Shot(said, entering, rest, tuple(seeds))
 
@@ -109,7 +109,7 @@ def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
     if partner is None:
         return f"{graph.names[op]} runs", f"{result} · no gradient needed".removeprefix(" · ")
     kept = [value.name for value in graph.saved.get(partner, ())]
-    note = f"{graph.names[partner]} is noted" + (f", which keeps {listed(kept)}" if kept else "")
+    note = f"{graph.names[partner]} is recorded" + (f", which saves {listed(kept)}" if kept else "")
     return f"{graph.names[op]} runs", f"{result} · {note}".removeprefix(" · ")
 
 
@@ -141,11 +141,11 @@ def _said_of_node(before: Graph, after: Graph, node: int, sent: Sequence[int]) -
     """Say what a node did: ``0.2 comes in, g · a: 0.6 to x, 0.4 to y``."""
     stats = after.statistics.get(node)
     if node in after.undefined:
-        return "no gradient comes in"
+        return "no gradient arrives"
     if after.kinds[node] not in _OPS:
         sum_of = after.details[node]
         return f"{sum_of} = {format_statistics(stats)}" if sum_of and stats else sum_of
-    arriving = f"{format_statistics(stats)} comes in" if stats else ""
+    arriving = f"{format_statistics(stats)} arrives" if stats else ""
     parts = []
     for edge in sent[:MOST_NAMES]:
         value = after.edge_statistics.get(edge)

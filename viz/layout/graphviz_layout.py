@@ -27,7 +27,7 @@ def read_layout(picture: Picture, data: bytes) -> Layout:
         return _layout(picture, boxes, edges)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise RenderingFailed(
-            f"Graphviz's answer makes no sense ({type(error).__name__})",
+            f"Graphviz returned an invalid answer ({type(error).__name__})",
             remedy="draw the graph with --layout own",
         ) from None
 

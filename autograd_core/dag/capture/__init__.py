@@ -116,7 +116,8 @@ def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
     if any(resolve(tensor.edge)[0] is None for tensor in tensors):
         raise NotInGraph(
             "this tensor has no graph: nothing it was computed from requires a gradient; "
-            "give a parameter or an input requires_grad=True, and mind no_grad() and detach()"
+            "set requires_grad=True on a parameter or an input, and check for no_grad() and "
+            "detach()"
         )
     return tensors, engine
 

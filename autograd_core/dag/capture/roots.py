@@ -25,8 +25,8 @@ def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
     for tensor in tensors:
         if not engine.owns(tensor):
             raise NotInGraph(
-                f"{type(tensor).__name__} is no tensor; give the one that backward() would be "
-                "called on, or several"
+                f"{type(tensor).__name__} is not a tensor; pass the tensor that you would call "
+                f"backward() on, or several"
             )
     return tensors, engine
 

@@ -40,9 +40,9 @@ def from_json(text: str) -> Graph:
     try:
         document = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"this is no JSON: {error}") from None
+        raise ValueError(f"this is not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f"this is no graph of gradstep: 'format' is not {FORMAT!r}")
+        raise ValueError(f"this is not a gradstep graph: 'format' is not {FORMAT!r}")
     if document.get("version") != VERSION:
         raise ValueError(f"version {document.get('version')!r} is unknown; this reads {VERSION}")
     title, derived = document.get("title", ""), document.get("derived_forward", False)

@@ -72,7 +72,7 @@ def _number(console: Console, word: Operands) -> float:
     with pointing_at(word):
         expression = parse(_SPECIAL.get(word.text, word.text))
     if expression.kind != "number":
-        raise word.error(f"{word.text} is no number")
+        raise word.error(f"{word.text} is not a number")
     try:
         value = expression.value(subject(console))
     except Unanswerable as reason:

@@ -65,7 +65,7 @@ def history(console: Console, operands: Operands) -> str:
         return f"{said}, {format_bytes(snapshot.bytes_recorded)}"
     said += f", {format_bytes(usage.bytes)} of at most {format_bytes(usage.budget)}"
     if usage.dropped:
-        said += f"\n{plural(usage.dropped, 'record')} dropped, to be computed again when needed"
+        said += f"\n{plural(usage.dropped, 'record')} dropped; they are computed again when needed"
     if graph := console.session.cursor.driver.kept_bytes():
         said += (
             f"\nthe graph is kept too, {format_bytes(graph)}, until the program drops its loss "
@@ -93,13 +93,13 @@ def timeline(console: Console, operands: Operands) -> str:
             (call.label, call.title, plural(call.nodes, "node"), _at(call.source), _kept(call))
             for call in calls.calls
         ]  # fmt: skip
-        return table_text(lines) or "no call is over yet"
+        return table_text(lines) or "no call has finished yet"
     rows: list[tuple[str, ...]] = [("", "before", "added", "after", "")]
     for call, leaf in calls.of_leaf(name):
         numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
         rows.append((call.label, *numbers, "kept from before" if leaf.kept else ""))
     if len(rows) == 1:
-        raise operands.error(f"no call that is over has a leaf '{name}'")
+        raise operands.error(f"no finished call has a leaf '{name}'")
     return table_text(rows)
 
 

@@ -116,7 +116,9 @@ def _mark(console: Console, operands: Operands) -> str:
         return table_text(rows) or "no marks: mark NAME sets one here"
     name, _ = operands.first()
     if not name.text.isidentifier():
-        raise name.error(f"'{name.text}' is no name: write letters and digits, as in mark before")
+        raise name.error(
+            f"'{name.text}' is not a name: write letters and digits, as in mark before"
+        )
     marks[name.text] = session.position
     return f"mark {name.text}: jump {name.text} comes back here"
 

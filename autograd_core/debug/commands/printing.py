@@ -62,7 +62,7 @@ def _tensor(console: Console, operands: Operands, subject: Subject) -> Value:
     operands.required("of which tensor? print saved.self where x == 0")
     expression = understood(console, operands)
     if expression.kind != "tensor":
-        raise operands.error(f"{operands.text} is no tensor")
+        raise operands.error(f"{operands.text} is not a tensor")
     value = _value(expression, operands, subject)
     if value is None:
         raise operands.error(f"{operands.text} is undefined here")

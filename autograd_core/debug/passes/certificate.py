@@ -18,7 +18,7 @@ class Certificate(NamedTuple):
         nodes: how many have run.
         repeated: how many of them were called again; leaves only add, and a compiled function or a
             graph that is not kept cannot be called again.
-        different: those that sent other bits.
+        different: those that sent different bits.
         hooked: those where hooks of the program changed what arrived, or what was sent.
         called: those whose call ran code of the program again.
     """
@@ -43,16 +43,16 @@ class Certificate(NamedTuple):
             return f"not certified: none of {plural(self.nodes, 'node')} can be called again"
         counts = f"{self.repeated} of {plural(self.nodes, 'node')} called again"
         if not self.different:
-            return f"certified: {counts}, and every one sent the same bits"
+            return f"certified: {counts}, and all results are bit-identical"
         first = self.different[0]
         where = f"{step_number(first)} {graph.address(first)}"
         why = (
-            "a custom Function that computes something else each time"
+            "a custom Function that computes a different result each time"
             if first in self.called
             else "a kernel that is not deterministic, or values that were changed in place since"
         )
         also = f", and {len(self.different) - 1} more" if len(self.different) > 1 else ""
-        return f"not certified: {counts}; {where} sent other bits{also}: {why}"
+        return f"not certified: {counts}; {where} sent different bits{also}: {why}"
 
 
 def certificate(driver: Driver, history: History) -> Certificate:

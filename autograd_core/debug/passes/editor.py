@@ -38,7 +38,7 @@ class Edited(NamedTuple):
         said = [self.record.text]
         if self.dropped:
             steps = "1 recorded step" if self.dropped == 1 else f"{self.dropped} recorded steps"
-            said.append(f"{steps} dropped, to run anew")
+            said.append(f"{steps} dropped; they run again")
         if self.again:
             said.append(put_back_text(self.again, "are called again", self.put_back))
         return "; ".join(said)
@@ -107,7 +107,7 @@ class Editor:
         """Limit every element of what waits at an input to -limit … limit; ``grad`` as for
         :meth:`set`."""
         if not limit >= 0:
-            raise EditError(f"a limit is not negative, and {limit:g} is no limit")
+            raise EditError(f"a limit cannot be {limit:g}: use 0 or more")
         sum_ = self._arrived(index, input_nr, grad)
         change = computing(lambda g: np.clip(g, -limit, limit), sum_.kind)
         return self._change(sum_, change, f"clip {sum_.name} to {limit:g}")
@@ -136,7 +136,7 @@ class Editor:
         self._require_live(index)
         leaf = self._leaf(index)
         if leaf is None:
-            raise EditError(f"node {step_number(index)} is no leaf, and has no .grad")
+            raise EditError(f"node {step_number(index)} is not a leaf, and has no .grad")
         if index >= self._cursor.position:
             raise EditError(
                 f"{leaf.name} has not run: change what arrives there, "
@@ -182,7 +182,7 @@ class Editor:
         if not 0 <= number < len(ids):
             raise EditError(f"node {step_number(index)} has no hook {number}")
         if ids[number] < 0:
-            raise EditError("what keeps .grad of an intermediate tensor cannot be muted")
+            raise EditError("the hook of retain_grad() cannot be muted")
         assert node.hooks is not None
         hook, what = (index, ids[number]), f"{node.hooks.names()[number]} of {step_number(index)}"
         text = _mute_text(what, hook in self._cursor.driver.muted_hooks, muted)

@@ -107,7 +107,7 @@ class RecordedPass:
         inner = RecordedPass(call, names, self._history_bytes, number=self.number, inner=True)
         self.driver.nested.append(inner)
         inner.cursor.travel(inner.cursor.length)
-        inner.driver.read_only = "a pass inside another one can be looked at, not changed"
+        inner.driver.read_only = "a nested pass is read-only"
         if inner.cursor.error is not None:
             raise inner.cursor.error
         return inner.driver.gradients() if call.is_grad else True

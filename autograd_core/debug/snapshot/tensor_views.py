@@ -90,7 +90,7 @@ def slice_of(array: Array, text: str) -> Array:
         found = _PART.fullmatch(word.strip())
         if found is None:
             raise ValueError(
-                f"'{word.strip()}' is no part of a slice: write numbers, ranges such as 2:5, :, "
+                f"'{word.strip()}' is not part of a slice: write numbers, ranges such as 2:5, :, "
                 "or ..., separated by commas"
             )
         parts.append(_part(found))
@@ -99,7 +99,7 @@ def slice_of(array: Array, text: str) -> Array:
     except IndexError as error:
         raise ValueError(f"{error} (the tensor has shape {list(array.shape)})") from None
     except ValueError as error:  # a step of zero
-        raise ValueError(f"'{text}' is no slice: {error}") from None
+        raise ValueError(f"'{text}' is not a slice: {error}") from None
 
 
 def _part(found: re.Match[str]) -> int | slice | EllipsisType:

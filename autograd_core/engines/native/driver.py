@@ -113,8 +113,8 @@ class NativeDriver:
         self._leaf_of: dict[int, int] | None = None  # by id of the leaf, or its gradient's memory
 
     put_back = (
-        ".grad, tensors, modules, optimizers and random state are put back; what they changed "
-        "elsewhere (other Python objects, files, NumPy arrays) is not"
+        ".grad, tensors, modules, optimizers and random state are restored; other changes "
+        "(Python objects, files, NumPy arrays) are not"
     )
 
     def host(self, body: Callable[[], Any]) -> Any:

@@ -56,8 +56,8 @@ class Rerun:
             raise CannotRerun(_UNTRACED if node.record is None else _WITHOUT_VALUES)
         if ran_on.arguments is None:
             raise CannotRerun(
-                f"its inputs were not kept: the copies had taken up the "
-                f"{format_bytes(ran_on.limit)} they may have; allow more by "
+                "its inputs were not kept: the copies reached their limit of "
+                f"{format_bytes(ran_on.limit)}; raise it with "
                 "autograd_core.dag.trace(values=True, budget=...)"
             )
         self._function = ran_on.function

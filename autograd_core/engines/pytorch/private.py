@@ -30,27 +30,27 @@ NAMES: Final = (
     PrivateName("autograd.graph._engine_run_backward", "backward() calls are not intercepted"),
     PrivateName("autograd._engine_run_backward", "backward() calls are not intercepted"),
     PrivateName("_C._autograd._get_sequence_nr", "modules and source lines are unknown"),
-    PrivateName("_C._FunctionBase", "custom Functions are drawn without what they save"),
+    PrivateName("_C._FunctionBase", "custom Functions are drawn without their saved tensors"),
     PrivateName(
         "utils._python_dispatch._get_current_dispatch_mode",
-        "gradients may differ in the last bit where values are asked for",
+        "gradients may differ in the last bit if values are recorded",
     ),
     PrivateName(
         "_C._autograd._unsafe_set_version_counter",
-        "checking a custom Function that changes a tensor of the program's in place is seen by it",
+        "checks of custom Functions that change a tensor in place are visible to the program",
     ),
-    PrivateName("Tensor._backward_hooks", "hooks that are registered twice are not told of"),
+    PrivateName("Tensor._backward_hooks", "hooks that are registered twice are not reported"),
     PrivateName(
-        "Tensor._post_accumulate_grad_hooks", "hooks that are registered twice are not told of"
+        "Tensor._post_accumulate_grad_hooks", "hooks that are registered twice are not reported"
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     PrivateName("_guards.detect_fake_mode", "calls that torch.compile makes are counted"),
-    PrivateName("_C._functorch.is_batchedtensor", "vectorized passes can seem changeable"),
-    PrivateName("_C._functorch.is_legacy_batchedtensor", "vectorized passes can seem changeable"),
+    PrivateName("_C._functorch.is_batchedtensor", "vectorized passes may look editable"),
+    PrivateName("_C._functorch.is_legacy_batchedtensor", "vectorized passes may look editable"),
     *(
-        PrivateName(path, "modes of the program do not act in backward() on the screen")
+        PrivateName(path, "modes of the program are inactive in backward() on the screen")
         for path in (
             "overrides._get_current_function_mode_stack", "overrides._push_mode",
             "overrides._pop_mode", "utils._python_dispatch._get_current_dispatch_mode_stack",
@@ -58,7 +58,7 @@ NAMES: Final = (
         )
     ),
     *(
-        PrivateName(path, "hooks of saved tensors do not act in backward() on the screen")
+        PrivateName(path, "saved-tensor hooks are inactive in backward() on the screen")
         for path in (
             "_C._autograd._top_saved_tensors_default_hooks",
             "_C._autograd._pop_saved_tensors_default_hooks",

@@ -76,8 +76,8 @@ def rerun_of(node: TorchNode, wide: bool) -> Rerun:
             return found
     if inputs.dropped(node.sequence_nr):
         raise CannotRerun(
-            f"its inputs are not kept any more: {format_bytes(inputs.budget.limit)} of copies are "
-            "kept, and those of later ops took their place"
+            f"its inputs were discarded: copies may take {format_bytes(inputs.budget.limit)}, and "
+            "later ops needed the space"
         )
     raise CannotRerun(_why_unknown(node) if node.sequence_nr <= inputs.latest else _UNTRACED)
 
@@ -86,8 +86,8 @@ def _why_unknown(node: TorchNode) -> str:
     if _class_of(node) is not None:
         return "it belongs to PyTorch itself, not to the program"
     if node.name() in ("AsStridedBackward0", "torch::autograd::CopySlices"):
-        return "PyTorch made it when a value was changed in place through a view, not by an op"
-    return "the op that made it was not seen"
+        return "PyTorch created it for an in-place change through a view, not for an op"
+    return "the op that created it was not observed"
 
 
 def rule_of(node: TorchNode) -> Source | None:
@@ -148,7 +148,7 @@ class Rerun:
         self._inputs = list(_inputs_in((*call.arguments, *call.named.values())))
         for each in self._inputs:
             if each.copy is None:
-                why_not = each.why_not or "takes more memory than copies may"
+                why_not = each.why_not or "needs more memory than copies may take"
                 raise CannotRerun(f"{each.name} {why_not}")
         wanted = [each for each in self._inputs if each.needs and _is_inexact(each)]
         self._places = [self._inputs.index(each) for each in wanted]
@@ -201,10 +201,10 @@ class Rerun:
             except RuntimeError as error:
                 if self.custom:
                     raise
-                raise CannotRerun(f"its backward says: {_first_sentence(error)}") from None
+                raise CannotRerun(f"its backward raises: {_first_sentence(error)}") from None
         gradients = [None if g is None else _real(g) for g in found]
         if self._draws and not any(g is not None and g.any() for g in gradients):
-            raise CannotRerun("PyTorch sends no gradient through the numbers that it draws")
+            raise CannotRerun("PyTorch sends no gradient through random numbers")
         return gradients
 
     @property
@@ -220,7 +220,7 @@ class Rerun:
             return self._run(points)
         except Exception as error:  # it may not be defined there
             raise CannotRerun(
-                f"a little beside these inputs, its forward says: {_first_sentence(error)}"
+                f"next to these inputs, its forward raises: {_first_sentence(error)}"
             ) from None
 
     def _run(self, points: Sequence[Array]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:

@@ -42,7 +42,7 @@ def test_the_last_expression_is_taken_else_out_else_the_single_scalar(
 
 
 def test_several_scalars_are_named_and_none_is_said(tmp_path: Path) -> None:
-    with pytest.raises(CodeFailed, match=r"several scalars with a graph \(a, b\); end it in"):
+    with pytest.raises(CodeFailed, match=r"several scalars with a graph \(a, b\); end the code"):
         taken(tmp_path, LEAVES + "a = x * 2\nb = x * 3")
     with pytest.raises(CodeFailed, match="no tensor with a graph"):
         taken(tmp_path, "pass")
@@ -95,7 +95,7 @@ def test_a_module_beside_the_document_gives_what_it_names_or_is_run(tmp_path: Pa
         ("x = 1\n\n1 / 0\n", "ZeroDivisionError: division by zero", 12),
         ("def f():\n    raise KeyError('a')\n\nf()\n", "KeyError: 'a'", 11),
         ("x = 1\nif x\n", "SyntaxError: expected ':'", 11),
-        ("x = 1\nimport sys; sys.exit(3)", "the code ended itself with 3", 0),
+        ("x = 1\nimport sys; sys.exit(3)", "the code exited with 3", 0),
     ],
 )
 def test_an_error_is_told_with_its_line_in_the_document(

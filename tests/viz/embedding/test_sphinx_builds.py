@@ -264,7 +264,7 @@ def test_where_nothing_makes_a_pdf_latex_gets_text_and_a_warning_with_its_line(
     only("nothing", monkeypatch)
     code, said = build("latex")
     assert code == 0
-    assert "index.rst:6: WARNING: nothing on this machine can make a PDF of a picture" in said
+    assert "index.rst:6: WARNING: no renderer on this machine can make a PDF of a picture" in said
     tex = (project.parent / "latex" / "p.tex").read_text(encoding="utf-8")
     assert "PowBackward0" in tex
     assert "dQ/dQ" in tex

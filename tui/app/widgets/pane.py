@@ -75,7 +75,7 @@ class Pane(ViewWidget):
             if section.name == self._shown[0]:  # as it was
                 self.update_lines()
                 return
-            self._page, subject = sentence(room, "to be seen once it pauses"), ("", -1)
+            self._page, subject = sentence(room, "shown once it pauses"), ("", -1)
         self.update_lines()
         if subject != self._shown:
             self._shown, self.cursor = subject, 0

@@ -21,5 +21,5 @@ class TooSmall(LineView):
         return [
             [Part(f"gradstep needs {NEEDED_WIDTH}x{NEEDED_HEIGHT}", "strong")],
             [Part(f"this terminal: {width}x{height}")],
-            [Part("enlarge it, or q: go on", "muted")],
+            [Part("enlarge it, or q: continue", "muted")],
         ][y]

@@ -28,7 +28,7 @@ _BODY = """\
 <button type="button" id="smaller" aria-label="zoom out" title="zoom out (-)">−</button>
 <button type="button" id="larger" aria-label="zoom in" title="zoom in (+)">+</button>
 <button type="button" id="fit" title="all of it (0)">Fit</button>
-<button type="button" id="save" title="save what is on the screen as SVG (s)">Save</button>
+<button type="button" id="save" title="save the visible part as SVG (s)">Save</button>
 <button type="button" id="keys" aria-label="keys" title="keys (?)">?</button>
 </header>
 <main>
@@ -44,17 +44,17 @@ _BODY = """\
 </dialog>"""
 
 _KEYS = {
-    "/": "search names, ops, parameters, and what is folded",
-    "n, N": "go to the next match, to the one before",
+    "/": "search names, ops, parameters and folded groups",
+    "n, N": "next match, previous match",
     "Tab": "go from box to box",
     "arrows": "follow the lines of a box",
-    "Enter": "open a group, or show what is known of a box",
-    "Space": "show what is known of a box",
-    "Backspace": "close the group that was opened last",
+    "Enter": "open a group, or show the details of a box",
+    "Space": "show the details of a box",
+    "Backspace": "close the last opened group",
     "Escape": "close the details",
     "+, -, 0": "zoom in, zoom out, show all",
     "f, b, B": "show the forward half, the backward half, both",
-    "s": "save what is on the screen as SVG",
+    "s": "save the visible part as SVG",
     "?": "show these keys",
 }
 

@@ -57,7 +57,7 @@ def all_failed(
 
     >>> failures = [RendererUnavailable("no ink", remedy="buy ink")]
     >>> print(all_failed("PNG", failures, instead="draw an SVG"))
-    nothing on this machine can make PNG (no ink: buy ink); do one of these, or draw an SVG
+    no renderer on this machine can make PNG (no ink: buy ink); do one of these, or draw an SVG
     """
     reasons = dict.fromkeys(
         f"{failure.what}: {failure.remedy}" if failure.remedy else failure.what
@@ -65,6 +65,6 @@ def all_failed(
     )
     said = f" ({'; '.join(reasons)})" if reasons else ""
     return RendererUnavailable(
-        f"nothing on this machine can make {requested}{said}",
+        f"no renderer on this machine can make {requested}{said}",
         remedy=", or ".join(filter(None, ["do one of these" if reasons else "", instead])),
     )

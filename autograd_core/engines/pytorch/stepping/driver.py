@@ -60,7 +60,7 @@ from autograd_core.engines.pytorch.tensors import (
 )
 
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
-_NOT_KEPT: Final = "this pass can be watched, not changed: --no-replay lets PyTorch free its graph"
+_NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
 
@@ -89,7 +89,7 @@ class TorchDriver:
         effects: what hooks of the program's changed, and which passes ran inside, by index.
     """
 
-    put_back = ".grad is put back; what they changed elsewhere is not"
+    put_back = ".grad is restored; their other changes are not"
 
     def __init__(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> None:
         self.call = call

@@ -25,4 +25,4 @@ def why_watched_only(call: BackwardCall, order: Sequence[Any] = ()) -> str:
         reason = "its gradients are exchanged with other processes"
     elif torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
         reason = "it is captured in a CUDA graph"
-    return f"this pass can be watched, not changed: {reason}" if reason else ""
+    return f"this pass is read-only: {reason}" if reason else ""

@@ -90,7 +90,7 @@ def _rule_lines(detail: NodeDetail, *, known: bool) -> list[Line]:
         place = printable(file_and_line(detail.rule_line))
         lines.append([Part("  by the backward at ", "muted"), Part(place)])
     elif not known and not lines:
-        lines = [[Part("  by a rule that is not known here", "muted")]]
+        lines = [[Part("  by an unknown rule", "muted")]]
     return lines
 
 

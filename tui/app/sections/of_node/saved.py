@@ -41,7 +41,7 @@ def _lines(saved: Saved) -> list[Line]:
     if saved.state == "freed":
         line.append(Part("freed by an earlier backward", "trouble"))
     elif saved.state == "packed":
-        line.append(Part("packed away by hooks", "muted"))
+        line.append(Part("packed by hooks", "muted"))
     elif saved.state == "changed":
         lines.append([Part("    ! changed in place since it was saved", "trouble")])
     word = "by" if saved.state == "freed" else "at"

@@ -9,7 +9,7 @@ from tui.app.widgets.text import Line, Part
 
 
 def page(view: View) -> Page:
-    """Return the edits that hold, and the difference to the unedited run when it was asked for."""
+    """Return the edits that hold and, if asked for, the difference from the unedited run."""
     edits = view.snapshot.edits
     if not edits:
         return sentence(
@@ -23,7 +23,7 @@ def page(view: View) -> Page:
         for each in edits
     ]  # fmt: skip
     notes = view.notes
-    lines.append([Part("difference to the unedited run", "title")])
+    lines.append([Part("difference from the unedited run", "title")])
     if notes.difference:
         stale = notes.difference_at != view.snapshot.position
         if stale:
