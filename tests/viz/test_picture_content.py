@@ -267,6 +267,12 @@ def test_the_title_is_the_statement_that_made_the_result_unless_it_has_one() -> 
     assert make_picture(capture([y, y + 1], names=names)).title == "y, output 1"
 
 
+def test_a_formula_that_is_too_long_is_cut_at_its_end_behind_an_operator() -> None:
+    text = "g · 0.5 · (1 − self · self) / ((1 + self · self) · (1 + self · self))"
+    assert joined(text, "", "net") == "g · 0.5 · (1 − self · self) / ((1 + self · …"
+    assert joined(text, "view, t", "net") == "g · 0.5 · (1 − self · self) / … · view, t"
+
+
 def test_a_long_list_leaves_room_for_the_shape_ops_in_its_box() -> None:
     said = box_text.joined("dim 1, start 1, end 100, step 5", "with clone, unsafe_view", "")
     assert said == "dim 1, start 1, … · with clone, unsafe_view"

@@ -117,7 +117,11 @@ def joined(text: str, chain: str, scope: str) -> str:
             whole = " · ".join(part for part in (formula, chain, tail) if part)
             if len(whole) <= LONGEST_DETAIL:
                 return printable(whole)
-    return formatting.shorten(whole, LONGEST_DETAIL)
+    chain = formatting.shorten(chain, LONGEST_DETAIL // 2)
+    room = LONGEST_DETAIL - (len(chain) + 3 if chain else 0)
+    return printable(
+        " · ".join(part for part in (formatting.cut_formula(text, room), chain) if part)
+    )
 
 
 def _leaf_detail(graph: Graph, id: int, text: str) -> str:

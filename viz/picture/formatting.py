@@ -17,6 +17,7 @@ from autograd_core.text import plural, printable
 MOST_NAMES = 3
 LONGEST_NAMES = 24
 
+_OPERATOR = re.compile(r" [^\w\s()] ")
 _ABSOLUTE = re.compile(r"^(?:/|\\|[A-Za-z]:)")
 
 
@@ -56,6 +57,20 @@ def abbreviate(text: str, longest: int) -> str:
         if fitting:
             return f"{text[: fitting[-1]]}, …"
     return text
+
+
+def cut_formula(text: str, longest: int) -> str:
+    """Shorten a formula to ``longest`` characters: abbreviated, or cut behind an operator.  Cut in
+    the middle, a quotient would read as a product.
+
+    >>> cut_formula("g · (1 − self · self) / ((1 + self) · (1 + self))", 30)
+    'g · (1 − self · self) / …'
+    """
+    text = abbreviate(text, longest)
+    if len(text) <= longest:
+        return text
+    ends = [found.end() for found in _OPERATOR.finditer(text) if found.end() < longest]
+    return f"{text[: ends[-1]]}…" if ends else shorten(text, longest)
 
 
 def listed(names: Sequence[str]) -> str:
