@@ -206,6 +206,28 @@ def test_with_values_the_forward_half_is_complete() -> None:
     assert sources == {"mul", "zeros"}
 
 
+def test_ops_of_a_module_of_pytorchs_bear_the_line_that_calls_it() -> None:
+    def sharpened(x: Any) -> Any:
+        return x.square()  # a line of the program's inside of a layer of PyTorch's
+
+    inner = torch.nn.TransformerEncoderLayer(4, 1, 4, activation=sharpened, batch_first=True)
+    plain = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU())
+    x = torch.ones(1, 2, 4)
+    with trace():
+        hidden = plain(x)
+        loss = inner(hidden).sum()
+        graph = capture(loss, "backward", names={})
+    lines = Path(__file__).read_text("utf-8").splitlines()
+    texts = {
+        graph.address(id): lines[source.line - 1].strip() for id, source in graph.sources.items()
+    }
+    assert texts["0/addmm:1"] == texts["1/relu:1"] == "hidden = plain(x)"
+    assert texts["sum:1"] == texts["linear1/addmm:1"] == "loss = inner(hidden).sum()"
+    assert [line.partition("  #")[0] for text, line in texts.items() if "pow" in text] == [
+        "return x.square()"
+    ]
+
+
 def test_tensors_that_are_described_together_are_described_as_each_alone() -> None:
     odd = torch.tensor([1.0, float("nan"), float("-inf")])
     whole = torch.randn(300, 5, dtype=torch.float64)

@@ -17,6 +17,7 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from threading import get_ident
+from types import BuiltinFunctionType
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
@@ -32,6 +33,9 @@ from autograd_core.engines.pytorch.departures import TAKING_OUT
 from autograd_core.engines.pytorch.inputs import noting_functions
 from autograd_core.engines.pytorch.private import (
     hook_tables,
+    innermost_function_mode,
+    pop_function_mode,
+    push_function_mode,
     sequence_nr,
     sequence_nr_of,
     unobserved,
@@ -217,6 +221,34 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
                 frame = frame.f_back  # type: ignore[assignment]
         return result
 
+    @contextmanager
+    def acting(self) -> Iterator[None]:
+        """Within it, this mode acts, unless it is suspended."""
+        self.__enter__()
+        try:
+            yield
+        finally:
+            if innermost_function_mode() is self:
+                self.__exit__(None, None, None)
+
+    def suspend(self) -> bool:
+        """Have this mode act no more, if that can be; whether it was so."""
+        if (
+            self._origins.ops is not None
+            or self._origins.recorder is not None
+            or push_function_mode is None
+            or pop_function_mode is None
+            or innermost_function_mode() is not self
+        ):
+            return False
+        pop_function_mode()
+        return True
+
+    def resume(self) -> None:
+        """Have this mode act again."""
+        assert push_function_mode is not None
+        push_function_mode(self)
+
     def _tell(self, function: Any, tensor: torch.Tensor) -> None:
         """Note what is known afterwards only here: hooks, and where values leave the graph."""
         recorder = self._origins.recorder
@@ -230,11 +262,36 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
 _TOLD_OF: Final = frozenset([torch.Tensor.register_hook, *TAKING_OUT])
 
 
-class _Modules:
-    """Notes which module runs, by the path that it has in the outermost one."""
+def _is_plain(module: Any) -> bool:
+    """Return whether a module is PyTorch's own, and was given no function of the program's."""
+    tables = (module._forward_hooks, module._forward_pre_hooks)
+    return (
+        type(module).__module__.startswith("torch.nn.modules.")
+        and not any(tables)
+        and "forward" not in vars(module)
+        and not any(map(_may_be_theirs, vars(module).values()))
+    )
 
-    def __init__(self, origins: Origins) -> None:
+
+def _may_be_theirs(value: Any) -> bool:
+    """Return whether a value may be a function of the program's, such as an activation."""
+    if not callable(value) or isinstance(value, BuiltinFunctionType):
+        return False
+    return not str(getattr(value, "__module__", "")).startswith("torch.")
+
+
+class _Modules:
+    """Notes which module runs, by the path that it has in the outermost one.
+
+    All that a module made of PyTorch's own runs belongs to the line that calls it: while it runs,
+    no torch function is asked for its line.
+    """
+
+    def __init__(self, origins: Origins, lines: Lines | None) -> None:
         self._origins = origins
+        self._lines = lines
+        self._whole: dict[int, tuple[ref[Any], bool]] = {}  # by identity: all of it is PyTorch's
+        self._caller: tuple[Any, int, Source] | None = None  # module, first node, line
         self._thread = get_ident()  # numbers of another one would be taken for those of this one
         self._running: list[tuple[str, dict[int, str]]] = []
 
@@ -251,13 +308,33 @@ class _Modules:
                 path = f"{outer}.{type(module).__name__}" if outer else type(module).__name__
         self._running.append((path, names))
         self._enter(path)
+        if self._lines is not None and self._caller is None and self._is_pytorchs(module):
+            line = user_source(sys._getframe(1))
+            if line is not None and self._lines.suspend():
+                assert sequence_nr is not None
+                self._caller = module, sequence_nr(), line
 
     def after(self, module: Any, inputs: Any, output: Any) -> None:
         if is_dynamo_compiling() or get_ident() != self._thread:
             return
+        if self._caller is not None and self._caller[0] is module:
+            (_, start, line), self._caller = self._caller, None
+            assert sequence_nr is not None
+            assert self._lines is not None
+            if sequence_nr() != start:
+                self._origins.ran(start, sequence_nr(), line.file, line.line)
+            self._lines.resume()
         if self._running:
             self._running.pop()
         self._enter(self._running[-1][0] if self._running else "")
+
+    def _is_pytorchs(self, module: Any) -> bool:
+        """Return whether no code of the program's runs in a module, as far as can be seen."""
+        known = self._whole.get(id(module))
+        if known is None or known[0]() is not module:
+            found = all(map(_is_plain, module.modules()))
+            known = self._whole[id(module)] = ref(module), found
+        return known[1]
 
     def _enter(self, path: str) -> None:
         assert sequence_nr is not None
@@ -277,15 +354,16 @@ def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) ->
     with ExitStack() as stack:
         stack.callback(origins.end, outer)
         if sequence_nr is not None:
-            watched = _Modules(origins)
+            mode = Lines(origins) if lines else None
+            watched = _Modules(origins, mode)
             stack.enter_context(warnings.catch_warnings())
             warnings.filterwarnings("ignore", ".*there are global hooks on modules", UserWarning)
             stack.callback(modules.register_module_forward_pre_hook(watched.before).remove)
             stack.callback(
                 modules.register_module_forward_hook(watched.after, always_call=True).remove
             )
-            if lines:
-                stack.enter_context(Lines(origins))
+            if mode is not None:
+                stack.enter_context(mode.acting())
                 stack.enter_context(noting_functions(origins.function))
             if values:
                 # it needs this module for the place of each op

@@ -219,6 +219,16 @@ def modes() -> tuple[list[Any], list[Any]]:
     )
 
 
+def innermost_function_mode() -> Any:
+    """Return the function mode of this thread that acts first, None where there is none."""
+    found = _stack_of_functions() if _stack_of_functions else ()
+    return found[-1] if found else None
+
+
+push_function_mode: Final[Callable[[Any], None] | None] = _find("overrides._push_mode")
+pop_function_mode: Final[Callable[[], Any] | None] = _find("overrides._pop_mode")
+
+
 @contextmanager
 def pushed(functions: Iterable[Any], dispatch: Iterable[Any]) -> Iterator[None]:
     """Within it, these modes act, without being entered once more."""
