@@ -144,7 +144,7 @@ def _weight_gradient(
     return (np.add.reduce(product, 0) if each else product).reshape(shape)
 
 
-_COLUMNS: Final = 1 << 19  # elements of columns that are made at a time
+_COLUMNS: Final = 1 << 18  # elements of columns that are made at a time
 
 
 def _parts(shape: tuple[int, ...], kernels: tuple[int, ...], windows: Windows) -> list[slice]:

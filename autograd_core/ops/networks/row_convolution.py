@@ -15,7 +15,7 @@ import numpy as np
 from autograd_core.ops.networks.windows import Windows
 
 _SUMMED: Final = 32  # terms of each sum from which on products are as fast for one row as for all
-_PLACES: Final = 128  # windows in a picture from which on they are, for the gradient of the kernels
+_PLACES: Final = 64  # windows in a picture from which on they are, for the gradient of the kernels
 _COPIES: Final = 1 << 17  # elements of copies that are made at a time, and stay in the cache
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Second, pointwise
-from autograd_core.op.blocks import in_passes, numbers
+from autograd_core.op import Second, computed_by, pointwise
+from autograd_core.op.blocks import LARGE, in_blocks, in_passes, numbers
 from autograd_core.op.refusals import no_difference
 
 
@@ -285,14 +285,30 @@ def sigmoid(self):
 @pointwise(
     bools="Boolean inputs not supported for relu",
     # by `where`, not by a product: 0 * inf would be NaN where PyTorch has 0; at NaN it has g
-    self=lambda g, result: where(result != 0, g, 0),
+    self=computed_by(
+        lambda g, result: _where_not_zero(result, g),
+        lambda g, result: where(result != 0, g, 0),
+    ),
     second=Second("ThresholdBackwardBackward0"),
     variants="function method inplace",
     out="",
 )
 def relu(self):
     """Return ``self`` where it is positive, else 0."""
-    return np.maximum(self, 0)
+    (zero,) = numbers(self.dtype, 0)
+    return np.maximum(self, zero)
+
+
+def _where_not_zero(x: Any, g: Any) -> Any:
+    if type(g) is not np.ndarray or x.size > LARGE:
+        return _where_not_zero_in_blocks(x, g)
+    (zero,) = numbers(x.dtype, 0)
+    return masked(g, np.not_equal(x, zero))
+
+
+@in_blocks
+def _where_not_zero_in_blocks(x: Any, g: Any) -> Any:
+    return where(x != 0, g, 0)
 
 
 @pointwise(
