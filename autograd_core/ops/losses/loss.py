@@ -95,25 +95,36 @@ def _losses(self, target, weight, reduction, ignore_index):
     )
     check_same_dtype(self, weight)
     index, weights, axis = _picked(self.shape, self.dtype, target, weight, ignore_index)
-    losses = 0.0 - _entries(self, index, axis) * weights  # what does not count is 0, not -0
+    entries = _entries(self, index, axis)
+    losses = 0.0 - (entries if weights is None else entries * weights)  # what does not count is 0
     if reduction == "none":
         return losses
     total = np.add.reduce(losses, axis=None)
-    return total / np.add.reduce(weights, axis=None) if reduction == "mean" else total
+    if reduction != "mean":
+        return total
+    return total / (losses.size if weights is None else np.add.reduce(weights, axis=None))
 
 
 def _slopes(grad_output, target, weight, shape, reduction, ignore_index):
     index, weights, axis = _picked(shape, grad_output.dtype, target, weight, ignore_index)
-    share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
-    slope = 0.0 - grad_output * share
-    if not np.logical_and.reduce(weights, axis=None):  # be the loss NaN, if none counts
+    if weights is None:
+        kind = grad_output.dtype.type
+        slope = 0.0 - (
+            grad_output * (kind(1) / kind(index.size)) if reduction == "mean" else grad_output
+        )
+    else:
+        share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
+        slope = 0.0 - grad_output * share
+    # be the loss NaN, if none counts
+    if weights is not None and not np.logical_and.reduce(weights, axis=None):
         slope = np.where(target == ignore_index, slope.dtype.type(0), slope)
     result = np.zeros(shape, grad_output.dtype)
     if axis and len(shape) == 2:
         result[np.arange(len(index)), index] = slope
     else:
-        index, slope = np.expand_dims(index, axis), np.expand_dims(slope, axis)
-        np.put_along_axis(result, index, slope, axis)
+        if np.ndim(slope):
+            slope = np.expand_dims(slope, axis)
+        np.put_along_axis(result, np.expand_dims(index, axis), slope, axis)
     return result
 
 
@@ -127,8 +138,8 @@ def check_labels(target: Any) -> None:
 def _picked(
     shape: tuple[int, ...], kind: Any, target: Any, weight: Any, ignore_index: int
 ) -> tuple[Any, Any, int]:
-    """Return where the targets are in an array of ``shape``, how much each counts, and the class
-    axis."""
+    """Return where the targets are in an array of ``shape``, how much each counts, None if all
+    count alike, and the class axis."""
     axis = 1 if len(shape) > 1 else 0
     if weight is not None and weight.shape != (shape[axis],):
         raise RuntimeError(
@@ -146,7 +157,7 @@ def _picked(
     if weight is None and target.size:
         low, high = np.minimum.reduce(target, None), np.maximum.reduce(target, None)
         if low >= 0 and high < shape[axis] and not low <= ignore_index <= high:
-            return target, np.ones(target.shape, kind), axis  # as usual: all count
+            return target, None, axis  # as usual
     counts = target != ignore_index
     wrong = counts & ((target < 0) | (target >= shape[axis]))
     if np.logical_or.reduce(wrong, axis=None):
