@@ -76,12 +76,11 @@ def _means(
         padded = padded_image(x.shape, windows, output, x.dtype, 0)
         padded[(..., *windows.inside(size))] = x
     # one dimension after the other: the sums of sums are those of the windows
-    for each in range(len(windows.kernel)):
-        part = _one_dimension(windows, each)
-        patches = part.offsets(padded, (output[each],), axis + each)
-        padded = next(patches)[1].copy()
-        for _, patch in patches:
-            padded += patch
+    for places in _sides(windows, output, axis):
+        total = padded[places[0]].copy()
+        for place in places[1:]:
+            total += padded[place]
+        padded = total
     counts = _counts(windows, size, output, include_pad, divisor, x.dtype)
     if x.dtype.kind != "f":
         return np.sign(padded) * (np.abs(padded) // counts)  # towards 0, as C divides
@@ -89,8 +88,12 @@ def _means(
     return padded
 
 
-def _one_dimension(windows: Windows, axis: int) -> Windows:
-    return Windows(*((values[axis],) for values in windows))
+@lru_cache(maxsize=256)  # it takes as long as the rest of a small image
+def _sides(windows: Windows, output: tuple[int, ...], axis: int) -> list[list[Any]]:
+    """Return, for each dimension of images, whose first is ``axis``, the places of the kernel's
+    side."""
+    sides = (Windows(*((values[n],) for values in windows)) for n in range(len(output)))
+    return [side.places((output[n],), axis + n) for n, side in enumerate(sides)]
 
 
 @lru_cache(maxsize=256)  # it takes as long as the rest of a small image
@@ -128,14 +131,21 @@ def avg_pool_backward(
     counts = _counts(windows, size, output, count_include_pad, divisor_override, self.dtype)
     spread = self / counts
     whole = windows.padded_size(size, output)
-    for each in range(len(kernel_size)):
+    for each, places in enumerate(_sides(windows, output, axis)):
         sides = list(spread.shape)
         sides[axis + each] = whole[each]
-        sums = np.zeros(sides, self.dtype)
-        part = _one_dimension(windows, each)
-        for _, patch in part.offsets(sums, (output[each],), axis + each):
-            patch += spread
+        tiles = (
+            kernel_size[each] == stride[each] and whole[each] == kernel_size[each] * output[each]
+        )
+        sums = np.empty(sides, self.dtype) if tiles else np.zeros(sides, self.dtype)
+        for place in places:
+            if tiles:
+                sums[place] = spread
+            else:
+                sums[place] += spread
         spread = sums
+    if spread.shape[axis:] == size:
+        return spread
     return np.ascontiguousarray(spread[(..., *windows.inside(size))])
 
 

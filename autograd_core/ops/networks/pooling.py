@@ -105,7 +105,8 @@ def _first_places(patches: Sequence[Any], largest: Any) -> Any:
     for patch in patches[-2::-1]:
         places += 1
         places *= patch != largest
-    if np.isnan(largest).any():
+    highest = np.maximum.reduce(largest, None) if largest.size else 0
+    if highest != highest:  # there is NaN
         for place, patch in enumerate(patches):
             places[np.isnan(patch)] = place
     return places

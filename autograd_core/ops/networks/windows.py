@@ -51,6 +51,10 @@ class Windows(NamedTuple):
         for offset, place in _offsets(self, output, axis):
             yield offset, padded[place]
 
+    def places(self, output: Sizes, axis: int) -> list[tuple[slice, ...]]:
+        """List where in padded images :meth:`offsets` finds that."""
+        return [place for _, place in _offsets(self, output, axis)]
+
 
 # Of a small image they take as long as the pixels, and there are few kinds of windows.
 

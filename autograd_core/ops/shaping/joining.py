@@ -116,8 +116,9 @@ def split_size_(self, /, split_size, dim=0):
         raise RuntimeError(
             f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
         )
-    starts = range(split_size, size, split_size or 1)
-    return tuple(np.split(self, list(starts), dim))
+    before = (slice(None),) * wrapped(dim, self.ndim)  # `np.split` takes three times as long
+    starts = range(0, size, split_size or 1) if size else (0,)
+    return tuple([self[(*before, slice(start, start + split_size))] for start in starts])
 
 
 @op(
