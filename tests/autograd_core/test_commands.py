@@ -458,11 +458,27 @@ def test_edits_change_the_leaves_and_undo_takes_them_back(session: Session) -> N
         ("set 2", "min", "min = 2"), ("set -inf", "inf", "inf = yes"),
         ("set nan", "nan", "nan = yes"), ("zero", "zero", "zero = yes"),
         ("scale 1/rms", "rms", "rms = 1"), ("clip 0", "absmax", "absmax = 0"),
-        ("set #3 in.0 3", "max", "max = 3"),
+        ("set #3 in.0 3", "max", "max = 3"), ("set in / in", "min", "min = 1"),
+        ("set #3 in = in * 0 + 3", "max", "max = 3"), ("set in.0 -2", "absmax", "absmax = 2"),
+        ("set in * 3 / in", "min", "min = 3"), ("scale 2 / rms", "rms", "rms = 2"),
+        ("set 3", "in[in < 2]", "in[in < 2]  [0] float32  no elements"),
     ],
 )  # fmt: skip
 def test_a_change_is_seen_at_once(session: Session, line: str, expression: str, value: str) -> None:
     assert answers(session, "until addmm", line, f"print {expression}") == value
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("set in[in != in]", "a value of shape [0] does not fit a gradient of shape"),
+        ("scale in", "in is not a number"),
+        ("set nowhere * 2", "unknown word 'nowhere'"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused(session: Session, line: str, said: str) -> None:
+    answers(session, "until addmm")
+    assert said in session.do(line).text
 
 
 def test_a_muted_edge_sends_nothing(session: Session) -> None:

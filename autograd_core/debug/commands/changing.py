@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from autograd_core.dag.addresses import before
 from autograd_core.dag.statistics import format_number
-from autograd_core.debug.breakpoints.predicate import parse
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.inspecting import subject
+from autograd_core.debug.commands.inspecting import subject_at
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.position_text import arrived
+from autograd_core.debug.commands.printing import understood
 from autograd_core.debug.errors import EditError, Unanswerable
 from autograd_core.debug.history.user_code import put_back_text
 from autograd_core.debug.reports.formatting import table_text
@@ -21,6 +22,8 @@ from autograd_core.debug.reports.formatting import table_text
 _EDGE: Final = re.compile(r"(in|out|hook)(?:\.(\d+))?")
 
 
+_OPERATORS: Final = ("*", "/", "+", "-", "**", "%", "//")
+_OF_EXPRESSIONS: Final = re.compile(r"[()\[\]*+<>=,]")
 _SPECIAL: Final = {"nan": "1e999-1e999", "inf": "1e999", "-inf": "-1e999"}
 
 
@@ -67,28 +70,46 @@ def _edited(at: Operands, change: Callable[[], Any]) -> str:
         raise at.error(str(error)) from None
 
 
-def _number(console: Console, word: Operands) -> float:
-    """Return the value of the last word, a number or an expression."""
-    with pointing_at(word):
-        expression = parse(_SPECIAL.get(word.text, word.text))
-    if expression.kind != "number":
-        raise word.error(f"{word.text} is not a number")
+def _split(operands: Operands) -> tuple[list[Operands], Operands]:
+    """Split ``[PLACE] [in.K] [=] VALUE``: the value, which may be several words, begins behind the
+    places, at the latest with the word before an operator."""
+    words = operands.words()
+    count = 0
+    for word, behind in pairwise(words):
+        if behind.text in _OPERATORS or _OF_EXPRESSIONS.search(word.text):
+            break
+        count += 1
+        if behind.text == "=":
+            words.pop(count)
+            break
+    value = words[count]
+    return words[:count], operands.behind(value.column)
+
+
+def _value(console: Console, text: Operands, target: _Target, *, tensors: bool) -> Any:
+    """Return the value of a number or an expression; with ``tensors``, also an array."""
+    written = Operands(_SPECIAL.get(text.text, text.text), text.column)
+    expression = understood(console, written)
+    if expression.kind != "number" and not (tensors and expression.kind == "tensor"):
+        kind = "neither a number nor a tensor" if tensors else "not a number"
+        raise text.error(f"{text.text} is {kind}")
     try:
-        value = expression.value(subject(console))
+        value = expression.value(subject_at(console, target.node))
     except Unanswerable as reason:
-        raise word.error(str(reason)) from None
+        raise text.error(str(reason)) from None
     if value is None:
-        raise word.error(f"{word.text} is unknown here")
-    return float(value)
+        raise text.error(f"{text.text} is unknown here")
+    return value.array if expression.kind == "tensor" else float(value)
 
 
-def _with_value(change: str) -> Callable[[Console, Operands], str]:
+def _with_value(change: str, *, tensors: bool = False) -> Callable[[Console, Operands], str]:
     """Return ``change [PLACE] [in.K] VALUE``."""
 
     def run(console: Console, operands: Operands) -> str:
-        words = operands.required(f"by how much? {change} [PLACE] VALUE").words()
-        value = _number(console, words[-1])
-        index, kind, nr = _incoming(console, words[:-1], operands)
+        words, text = _split(operands.required(f"by how much? {change} [PLACE] VALUE"))
+        target = _incoming(console, words, operands)
+        index, kind, nr = target
+        value = _value(console, text, target, tensors=tensors)
         method = getattr(console.session.edit, change)
         return _edited(operands, lambda: method(index, value, nr, grad=kind == "grad"))
 
@@ -165,11 +186,15 @@ _PLACE: Final = (
     "weight.grad the gradient of a leaf that has run. Later steps of the recording run again. "
     "undo reverts the change, and difference shows its effect."
 )
-_VALUE: Final = f"{_PLACE} VALUE is a number or an expression without spaces, as in 1/rms."
+_VALUE: Final = f"{_PLACE} VALUE is a number or an expression, as in 1/rms."
+_VALUES: Final = (
+    f"{_PLACE} VALUE is a number, or an expression of numbers and tensors, as in in * 2 or "
+    "in * saved.self; its shape is that of the gradient, or broadcasts to it."
+)
 COMMANDS: Final = (
     Command(
-        "set [PLACE] VALUE", "replace the gradient that arrives", _with_value("set"), (), "place",
-        details=_VALUE,
+        "set [PLACE] VALUE", "replace the gradient that arrives",
+        _with_value("set", tensors=True), (), "place", details=_VALUES,
     ),
     Command(
         "scale [PLACE] FACTOR", "multiply the gradient that arrives", _with_value("scale"), (),

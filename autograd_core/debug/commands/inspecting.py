@@ -27,8 +27,11 @@ _AROUND: Final = 5  # lines, or nodes, before and after the one in question
 def subject(console: Console) -> Subject:
     """Choose what an expression that is typed here speaks of: the gradient that arrives here."""
     index = console.session.selected
-    if index is None:
-        return Nowhere(console.session.inspector)
+    return Nowhere(console.session.inspector) if index is None else subject_at(console, index)
+
+
+def subject_at(console: Console, index: int) -> Subject:
+    """Choose what an expression about node ``index`` speaks of."""
     first = next(arriving(console.session.inspector, index), None)
     return first or NodeSubject(console.session.inspector, index, None, "in")
 

@@ -41,6 +41,10 @@ class Operands(NamedTuple):
         """Return every word."""
         return [Operands(m[0], self.column + m.start()) for m in re.finditer(r"\S+", self.text)]
 
+    def behind(self, column: int) -> Operands:
+        """Return what begins at ``column`` of the line."""
+        return Operands.after(self._padded, column)
+
     def cut(self, word: str) -> tuple[Operands, Operands | None]:
         """Split at the word ``word``; None stands for the rest where it does not occur."""
         found = re.search(rf"(?<!\S){word}(?!\S)", self.text)

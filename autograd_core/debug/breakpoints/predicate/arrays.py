@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.debug.errors import Unanswerable
 from autograd_core.debug.snapshot import Value
 
 
@@ -24,6 +25,16 @@ def elementwise(function: Callable[..., Any]) -> Callable[..., Value]:
             return Value(np.asarray(function(*map(_array, operands))))
 
     return compute
+
+
+def chosen(value: Value, mask: Value) -> Value:
+    """Return the elements of ``value`` at which ``mask`` is true, in one row."""
+    try:
+        return Value(np.asarray(value.array[np.asarray(mask.array)]))
+    except IndexError:
+        raise Unanswerable(
+            f"a condition on {list(mask.shape)} does not choose from {list(value.shape)}"
+        ) from None
 
 
 def _log10(array: Any) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from autograd_core.debug.breakpoints.predicate.arrays import (
     BY_ELEMENT,
     REDUCING,
+    chosen,
     elementwise,
     every,
     reduced,
@@ -267,6 +268,10 @@ class Compiler:
                 f"{self._source.typed(tree.value)} is {WHAT[kind]}, and has no parts",
                 self._source.start(tree.slice),
             )
+        if kind == "tensor" and isinstance(tree.slice, ast.Compare | ast.Call | ast.UnaryOp):
+            found, mask = self.compile(tree.slice)
+            if found == "mask":
+                return "tensor", applied(chosen, evaluate, mask)
         index = tuple(self._index(each) for each in elements(tree.slice))
         if kind == "tensor":
             return "tensor", applied(lambda tensor: Value(tensor.array[index]), evaluate)
