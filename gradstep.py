@@ -1,7 +1,7 @@
-"""See computation graphs, and step through their backward pass.
+"""Draw computation graphs and step through backward passes.
 
-What most programs need, under the name of the distribution; ``python -m gradstep`` is the
-``gradstep`` command.
+This module has the names that most programs need. ``python -m gradstep`` runs the ``gradstep``
+command.
 
 >>> import autograd_core as torch
 >>> import gradstep
@@ -59,8 +59,8 @@ def __dir__() -> list[str]:
 
 
 def shadowed() -> str:
-    """What the user has in place of a package of gradstep's, which have generic names; "" if
-    Python finds gradstep's own."""
+    """Return the user's file that shadows one of gradstep's packages, which have generic names; ""
+    if there is none."""
     from importlib.util import find_spec  # late, see above
 
     for package in ("autograd_core", "viz", "tui"):
@@ -73,7 +73,7 @@ def shadowed() -> str:
 
 
 def main() -> int:
-    """Run the ``gradstep`` command; returns its exit code."""
+    """Run the ``gradstep`` command, and return its exit code."""
     try:
         if problem := shadowed():
             _complain(f"{problem}; move that out of the way")

@@ -20,11 +20,11 @@ def debug(
 ) -> None:
     """Open the debugger on the backward pass of ``obj``, in place of ``obj.backward()``.
 
-    Left with ``q``, the pass runs to its end, and the program goes on.  Left with ``Q``, every
-    ``.grad`` is as it was before, and the program ends (by SystemExit).
+    If you leave with ``q``, the pass runs to its end and the program continues. If you leave with
+    ``Q``, every ``.grad`` is restored and the program ends with SystemExit.
 
     Raises:
-        RuntimeError: as ``backward`` does, and where no screen can open.
+        RuntimeError: as ``backward`` does, or if no screen can open.
     """
     # late: the command imports this package too, and may need neither
     from autograd_core.debug.session import Session

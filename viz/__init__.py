@@ -73,21 +73,21 @@ def render(
         obj: a tensor or several; a module or function, which is called with ``inputs``; a
             :class:`~autograd_core.dag.model.Graph`; or a :class:`~autograd_core.debug.Session`,
             with the gradients that have flowed so far.
-        out: a file to write; its suffix says the format, unless ``format`` does.
+        out: a file to write. Its suffix determines the format, unless ``format`` does.
         format: one of :data:`FORMATS`; SVG by default.
-        inputs: what a module or function is called with: one input, a tuple of them, or a
-            dictionary by name.  Without it, the attribute ``sample_inputs`` of a module is used.
-        profile: of :mod:`autograd_core.autograd.profiler`, which measured the program: boxes say
-            how long their ops and nodes took, and how many bytes these made.
-        folder: where relative names of source files begin, the current directory by default.
+        inputs: the arguments for a module or function: one input, a tuple of inputs, or a
+            dictionary by name. The default is the attribute ``sample_inputs`` of a module.
+        profile: a profile from :mod:`autograd_core.autograd.profiler`. Boxes then show how long
+            their ops and nodes took, and how many bytes they produced.
+        folder: the folder that source file names are relative to; the current directory by default.
         {options}
 
-    A picture is folded until it fits: shape ops join the op that they serve, then scopes,
-    repeats and loops are shown as finely as the boxes allow.  JSON has it all unless told.
+    A picture is folded until it fits: shape ops join the op that they serve, then scopes, repeats
+    and loops fold as far as necessary. JSON is folded only on request.
 
     Raises:
-        VizError: an option that does not exist, a file that cannot be written, or a format
-            that no renderer on this machine can make.
+        VizError: an option does not exist, the file cannot be written, or no renderer on this
+            machine produces the format.
     """
     chosen, drawn = choose_format(out, format), RenderOptions(**options)
     subject = subject_of(obj, drawn.view, inputs, profile)
@@ -100,7 +100,7 @@ def render(
 
 @takes_options
 def to_dot(obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]) -> str:
-    """Write the DOT text of a picture, for anyone's Graphviz; arguments as for :func:`render`.
+    """Return a picture as DOT text for Graphviz; arguments as for :func:`render`.
 
     Args:
         obj, inputs: as for :func:`render`.
@@ -113,7 +113,7 @@ def to_dot(obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]) -
 def to_graphviz(
     obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]
 ) -> graphviz.Digraph:
-    """Make the picture a ``graphviz.Digraph``, to style, extend and render as you like.
+    """Return the picture as a ``graphviz.Digraph``, to style, extend and render as you like.
 
     Args:
         obj, inputs: as for :func:`render`.

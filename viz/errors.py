@@ -1,4 +1,4 @@
-"""The exceptions of viz: all that can go wrong while a picture is made.
+"""The exceptions of viz.
 
 VizError                  what, where, remedy
 ├── UnknownFormat         no such format, view, layout or theme
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 
 class VizError(Exception):
-    """A failure that a person can act on.
+    """An error that the user can act on.
 
     >>> print(VizError("cannot draw 'x'", where="train.py", remedy="pass a tensor"))
     train.py: cannot draw 'x'; pass a tensor
@@ -34,7 +34,7 @@ class UnknownFormat(VizError):
 
 
 class UnknownNode(VizError):
-    """Nothing in the graph goes by the name that an option gives."""
+    """An option names something that is not in the graph."""
 
 
 class FormatMismatch(VizError):
@@ -46,21 +46,21 @@ class NothingToDraw(VizError):
 
 
 class RendererUnavailable(VizError):
-    """No renderer on this machine makes this format."""
+    """No renderer on this machine produces this format."""
 
 
 class RenderingFailed(VizError):
-    """A renderer is there, but could not draw this graph."""
+    """A renderer exists, but could not draw this graph."""
 
 
 class CannotWrite(VizError):
-    """The picture could not be written where it was asked for."""
+    """The picture could not be written to its file."""
 
 
 class CodeFailed(VizError):
-    """An author's code raised, or there is nothing in it to draw.
+    """The code in a document raised an error, or leaves nothing to draw.
 
-    ``line`` is the line of the document, or of the file it names, where that is known.
+    ``line`` is the line in the document, or in the file that it names, if known.
     """
 
     def __init__(self, what: str, *, where: str = "", line: int = 0, remedy: str = "") -> None:

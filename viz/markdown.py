@@ -1,4 +1,4 @@
-"""Graphs in Markdown: fences of MkDocs, Zensical, and whatever else uses pymdownx.superfences.
+"""Graphs in Markdown: fences for MkDocs, Zensical, and other tools that use pymdownx.superfences.
 
 In ``mkdocs.yml``::
 
@@ -14,15 +14,15 @@ In ``mkdocs.yml``::
               validator: !!python/name:viz.markdown.validate
               format: !!python/name:viz.markdown.format
 
-and in a page, code or ``file.py:name`` (as seen from the directory the site is built in), with
-every option in quotes::
+In a page, write code or ``file.py:name`` (relative to the directory in which the site is built),
+with every option in quotes::
 
     ```autograd-graph view="backward" caption="The gradient of the loss"
     train.py:loss
     ```
 
-The options are those of the Sphinx directives; outside braces, ``include_source`` and others are
-written with underscores.  MyST needs nothing of this: it uses the directives themselves.
+The options are those of the Sphinx directives. Outside braces, write names such as
+``include_source`` with underscores. MyST uses the directives themselves and needs none of this.
 """
 
 from __future__ import annotations
@@ -70,8 +70,7 @@ def validate(
 ) -> bool:
     """Read the options of a fence, for superfences; ``data-…`` become attributes.
 
-    An option that does not exist, or cannot have that value, is logged, and the fence drawn
-    without it.
+    Unknown options and values are logged, and the fence is drawn without them.
     """
     readers = _readers(language == _FILM)
     for given, text in inputs.items():
@@ -110,7 +109,7 @@ def format(
 ) -> str:
     """Write the HTML of a fence, for superfences.
 
-    When the code fails, a warning is logged, and the page says what went wrong.
+    If the code fails, a warning is logged, and the page shows the error.
     """
     try:
         snippet = snippet_of(source, Path.cwd())

@@ -1,7 +1,7 @@
 """Graphs and sessions as pictures in notebooks: ``%load_ext viz.notebook``.
 
-What :func:`viz.render` and :func:`viz.film` return shows itself without this.  A tensor is never
-shown as a graph unasked: its numbers are what people want to see.
+Results of :func:`viz.render` and :func:`viz.film` display as pictures without this extension.
+Tensors still display as numbers.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 def unload_ipython_extension(ipython: Any) -> None:
-    """Show them as text again."""
+    """Show graphs and sessions as text again."""
     formatter = ipython.display_formatter.formatters["text/html"]
     formatter.pop(Graph, None)
     formatter.pop("autograd_core.debug.session.Session", None)
 
 
 def graph_as_html(graph: Graph) -> str:
-    """Draw ``graph``, with the halves it has."""
+    """Draw the halves that ``graph`` has."""
     halves = set(graph.halves)
     view: View = halves.pop() if len(halves) == 1 else "both"
     return viz.render(graph, view=view).text
 
 
 def session_as_html(session: Session) -> str:
-    """Show where the session stands, the gradients so far, and the picture of its pass."""
+    """Show the position of the session, the gradients so far, and a picture of its pass."""
     at = session.snapshot
     where = f"call {at.call}: {at.position} of {at.length} nodes have run"
     if at.current is not None:

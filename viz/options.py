@@ -50,7 +50,7 @@ class RenderOptions:
     """How a graph is drawn.
 
     A picture is folded until it fits: shape ops join the op that they serve, then scopes, repeats
-    and loops are shown as finely as the boxes allow.
+    and loops fold as far as necessary.
 
     >>> RenderOptions(view="backward", expand="layers.3").expand
     ('layers.3',)
@@ -59,7 +59,7 @@ class RenderOptions:
         {fields}
 
     Raises:
-        VizError: an option has a value that does not exist, or two contradict each other.
+        VizError: an option has an unknown value, or two options contradict each other.
     """
 
     view: View = _option(

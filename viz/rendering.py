@@ -53,7 +53,7 @@ _MIME = {"svg": "image/svg+xml", "png": "image/png"}
 
 
 class Rendering(NamedTuple):
-    """A finished drawing: ``data`` in ``format``, and ``notes`` on what a reader should know."""
+    """A finished drawing: ``data`` in ``format``, and ``notes`` for the user."""
 
     format: str
     data: bytes
@@ -61,7 +61,7 @@ class Rendering(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The drawing as text; only for formats that are text."""
+        """The drawing as text, if its format is text."""
         if self.format in _BINARY:
             raise UnknownFormat(f"{self.format} is not text", remedy="use .data")
         return self.data.decode()
@@ -77,7 +77,7 @@ class Rendering(NamedTuple):
         return self.data
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the file whole or not at all."""
+        """Write the file atomically: completely or not at all."""
         return write_atomically(Path(path), self.data)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

@@ -1,15 +1,14 @@
 """The neutral computation graph: what every picture and every debugger reads.
 
-A :class:`Graph` is immutable and kept as columns, one list per property, so that
-a million nodes stay cheap; :class:`Node` and :class:`Edge` are views that are made
-when somebody asks for one.  Node ids are positions in those columns, in the order
-of capture.  Nothing in here knows where a graph came from (this core, torch) or
-what becomes of it (a picture, a step list).
+A :class:`Graph` is immutable and stored in columns, one list per property, so a million nodes are
+cheap. :class:`Node` and :class:`Edge` are views that are created on demand. Node ids are positions
+in these columns, in the order of capture. This module does not know where a graph comes from (this
+core, torch) or what it is for (a picture, a step list).
 
-Two halves share one graph.  In the *forward* half an edge runs from the producer of
-a value to the op that consumes it.  In the *backward* half an edge runs the way the
-gradient flows, from a ``grad_fn`` to its ``next_functions``.  A *saved* edge runs from
-the forward node whose value was saved to the backward node that keeps it.
+Two halves share one graph.  In the *forward* half, an edge leads from the producer of a value to
+the op that consumes it. In the *backward* half, an edge follows the gradient, from a ``grad_fn`` to
+its ``next_functions``. A *saved* edge leads from the forward node whose value was saved to the
+backward node that keeps it.
 """
 
 from __future__ import annotations
@@ -72,10 +71,10 @@ class Source(NamedTuple):
 class SavedValue(NamedTuple):
     """A value that a backward node keeps from the forward pass.
 
-    ``shape`` is None where that is unknown.  ``state`` is "kept", "freed" (a backward pass let go
-    of it), "packed" (the user's hooks took it away) or "changed" (an in-place op changed it after
-    it was saved), ``lines`` are those of the program that did so, as far as it was traced.  Values
-    that share their memory have the same number in ``storage``; None where that is unknown.
+    ``shape`` is None if unknown. ``state`` is "kept", "freed" (by a backward pass), "packed" (by
+    the user's hooks) or "changed" (by an in-place op after it was saved). ``lines`` are the program
+    lines that did so, as far as traced. Values that share memory have the same number in
+    ``storage``, or None if that is unknown.
     """
 
     name: str
@@ -88,8 +87,8 @@ class SavedValue(NamedTuple):
 
 
 class HookChange(NamedTuple):
-    """A gradient that hooks replaced, or changed in place: what it was before and after them, None
-    where several such gradients are told as one; ``hooks`` are "tensor hook clip" and the like."""
+    """A gradient that hooks replaced or changed in place, before and after them; None where one
+    record stands for several gradients. ``hooks`` are descriptions such as "tensor hook clip"."""
 
     hooks: tuple[str, ...]
     before: Statistics | None
@@ -123,16 +122,16 @@ class Group(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """The nodes of a folded graph that are the inside of one of several things alike: the module,
-    or the round of a loop, that the others are like."""
+    """The nodes of a folded graph that are inside the open one of several similar modules or rounds
+    of a loop."""
 
     label: str
     members: frozenset[int]
 
 
 class Totals(NamedTuple):
-    """The totals of a graph; leaves are those that get a gradient, all others are counted
-    as constants, and ``parameters`` counts the elements of parameters."""
+    """The totals of a graph. Leaves that get no gradient count as constants, and ``parameters``
+    counts elements."""
 
     ops: int
     leaves: int
@@ -144,8 +143,8 @@ class Totals(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The origin of a part of a graph: ``which`` part it is, "around mul:1", and how much there is
-    in the whole graph."""
+    """The origin of a part of a graph: ``which`` part it is ("around mul:1"), and the totals of the
+    whole graph."""
 
     which: str
     whole: Totals
@@ -154,15 +153,14 @@ class Part(NamedTuple):
 class Node(NamedTuple):
     """One box of the graph.
 
-    ``name`` is the op ("mul"), the ``grad_fn`` ("MulBackward0", "AccumulateGrad"), or what
-    the user calls the value ("weight").  ``variable`` is the user's name for the tensor
-    that a leaf, an output or an AccumulateGrad stands for, "" when unknown.  ``order`` is
-    the position in the backward plan (0 runs first).  ``pair`` is the node of the other
-    half that belongs to this one.  ``statistics`` describes the value (forward half) or the
-    gradient that arrived (backward half); it is None while that is unknown, and
-    ``undefined`` says that a gradient was asked for and there was none.  ``group`` is what a
-    node of a folded graph stands for.  ``hooks`` are the changes that hooks made here and that no
-    edge shows: of a sum of several gradients, of a leaf's ``.grad``, within a group.
+    ``name`` is the op ("mul"), the ``grad_fn`` ("MulBackward0", "AccumulateGrad"), or the user's
+    name for the value ("weight"). ``variable`` is the user's name for the tensor of a leaf, an
+    output or an AccumulateGrad, "" if unknown. ``order`` is the position in the backward plan (0
+    runs first). ``pair`` is the corresponding node in the other half. ``statistics`` describes the
+    value (forward half) or the incoming gradient (backward half), and is None if unknown.
+    ``undefined`` means that a gradient was requested but there was none. ``group`` describes what a
+    node of a folded graph stands for. ``hooks`` are changes by hooks that no edge shows: to a sum
+    of several gradients, to the ``.grad`` of a leaf, or within a group.
     """
 
     id: int
@@ -187,8 +185,8 @@ class Node(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The cost of a node, as a profile measured it: seconds and bytes of its results, as an op in
-    the forward pass and as a node in backward passes; None for what was not measured."""
+    """The measured cost of a node: seconds, and bytes of its results, as an op in the forward pass
+    and as a node in backward passes; None if not measured."""
 
     forward_seconds: float | None = None
     forward_bytes: int | None = None
@@ -205,12 +203,12 @@ def _plus(one: Any, other: Any) -> Any:
 
 
 class Edge(NamedTuple):
-    """One arrow of the graph.
+    """One edge of the graph.
 
-    ``output_nr`` counts the outputs of ``source``, ``input_nr`` the inputs of ``target``.
-    ``label`` names the saved value on a saved edge and is "" elsewhere.  ``multiplicity`` is the
-    number of edges of the unfolded graph that this one stands for.  ``hook`` is what hooks made of
-    its gradient, those of the node that sent it and those of the node that got it.
+    ``output_nr`` counts the outputs of ``source``, ``input_nr`` the inputs of ``target``. ``label``
+    names the saved value on a saved edge, and is "" on other edges. ``multiplicity`` is the number
+    of edges of the unfolded graph that this one stands for. ``hook`` is the change that hooks of
+    its source and target made to its gradient.
     """
 
     id: int
@@ -234,12 +232,11 @@ class Graph:
     """An immutable graph in columns; build one with
     :class:`~autograd_core.dag.builder.GraphBuilder`.
 
-    ``derived_forward`` says that the forward half was derived from the backward one,
-    because nothing was traced: constants and detours without gradient are then missing.
-    ``modules`` names the class of each scope that is a module.  A folded graph has ``groups``,
-    ``edge_counts`` where an edge stands for several, in ``frames`` what is open of several things
-    alike, and in ``unfolded`` what it was made from;
-    one that shows only a part of another has ``part``.
+    ``derived_forward`` means that the forward half was derived from the backward half because
+    nothing was traced; constants and paths without gradients are then missing. ``modules`` gives
+    the class of each scope that is a module. A folded graph has ``groups``, ``edge_counts`` where
+    an edge stands for several, ``frames`` around open groups, and in ``unfolded`` its original
+    totals. A part of a graph has ``part``.
     """
 
     title: str
@@ -290,10 +287,10 @@ class Graph:
         return len(self.edge_kinds)
 
     def address(self, id: int) -> str:
-        """Name this node as a person types it: scope, op and count, ``encoder.0/addmm:2``.
+        """Return the name of this node as users type it: scope, op and count,
+        ``encoder.0/addmm:2``.
 
-        A node that stands for a tensor with a name has that name as its address, a group what
-        it is called.
+        The address of a named tensor is its name; the address of a group is the group's name.
         """
         if self.kinds[id] == "group":
             return self.names[id]

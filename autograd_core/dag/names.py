@@ -14,9 +14,9 @@ from autograd_core.tensor import Tensor
 
 
 class Names:
-    """Names of tensors, by identity; variables come before parameters of a module, these before
-    elements of a list or dictionary, and of several the first one stays.  ``modules`` and
-    ``optimizers`` are those among the variables, by name.
+    """Names of tensors, by identity. Variables take precedence over parameters of modules, and
+    these over elements of lists and dictionaries; the first name wins. ``modules`` and
+    ``optimizers`` are the modules and optimizers among the variables, by name.
 
     >>> a = Tensor.from_array([1.0])
     >>> Names({"both": [a], "a": a, "b": a}).of(a)
@@ -51,7 +51,7 @@ class Names:
                         self._alive.append(tensor)
 
     def add_missing(self, others: Names) -> None:
-        """Call tensors that have no name here as ``others`` do, and have their modules too."""
+        """Add the names and modules of ``others`` for tensors that have no name here."""
         for tensor in others.tensors():
             if id(tensor) not in self._names:
                 self._names[id(tensor)] = others.of(tensor)
@@ -60,8 +60,8 @@ class Names:
         self.optimizers = {**others.optimizers, **self.optimizers}
 
     def of(self, tensor: Any) -> str:
-        """Return the name of ``tensor``, the program's own or as capture sees it, "" if it has
-        none."""
+        """Return the name of ``tensor``, which may be the program's tensor or the one that capture
+        sees; "" if it has none."""
         stands_for = hasattr(type(tensor), "gradstep_identity")
         return self._names.get(tensor.gradstep_identity if stands_for else id(tensor), "")
 
@@ -102,7 +102,7 @@ class Names:
         return found
 
     def tensors(self) -> Iterator[Any]:
-        """Return all that have a name, in the order in which they were found."""
+        """Return all tensors with a name, in the order in which they were found."""
         return iter(self._alive)
 
 
@@ -176,8 +176,7 @@ def _elements(name: str, value: Any) -> Named:
 
 
 def caller_names(others: Mapping[str, Any] | None = None) -> Names:
-    """Return the names in the program that called this library: local ones first, then global, then
-    ``others``."""
+    """Return the names in the calling program: first local, then global ones, then ``others``."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back

@@ -1,7 +1,7 @@
-"""The debugger without a screen: a backward pass that stops, goes back and tells all.
+"""The debugger without a screen: a backward pass that you can stop, step, reverse and inspect.
 
-A session stands at a *position* of the plan.  What has run is recorded; moving within the
-recording calls no code, moving past its end runs the next node.
+A session is at a *position* in the plan. Nodes that have run are recorded. Moving within the
+recording calls no code; moving past its end runs the next node.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from autograd_core.tensor import Tensor
 
 
 class Session:
-    """Debug one backward pass, and those that are started inside it.
+    """Debug one backward pass, and the passes that start inside it.
 
     >>> import autograd_core as torch
     >>> a = torch.tensor(2.0, requires_grad=True)
@@ -57,29 +57,27 @@ class Session:
     tensor(5.)
 
     Args:
-        roots: what ``backward`` would be called on; scalars unless ``gradient`` is given.
+        roots: the tensors to call ``backward`` on; scalars, unless ``gradient`` is given.
         gradient, retain_graph, create_graph: as ``backward`` takes them.
         names: names of tensors; by default the variables of the calling program.
-        call: which backward call of the program this is, from 1 on.
-        breakpoints: where to stop; handed from session to session, they outlive a call.
-        timeline: what calls before this one did; this one is added when it is over.
-        history_bytes: how much the recording may take; beyond, it is computed again when it is
-            asked for.
-        keep_graph: keep what PyTorch's call would free, for as long as the program holds the loss,
-            so that the pass can go on in another way; the core keeps it anyhow until the end.
-        measured: a profile of the forward pass, which knows what each op took; by default the
-            one that is being made.
+        call: the number of this backward call in the program, from 1.
+        breakpoints: where to stop. Pass them from session to session to keep them.
+        timeline: the earlier calls; this one is added when it finishes.
+        history_bytes: the memory limit of the recording; steps beyond it are recomputed when
+            needed.
+        keep_graph: keep the graph that PyTorch would free, as long as the program holds the loss,
+            so that the pass can continue differently. The core always keeps it until the end.
+        measured: a profile of the forward pass; by default the active one.
 
     Raises:
         NotInGraph: a root is no tensor.
         RuntimeError: as ``backward`` does.
 
     Attributes:
-        call: which call of the program this is, from 1 on; those of ``backward`` and of ``grad``
-            are counted apart.
-        kind: which of the two it is.
-        breakpoints: where it stops.
-        timeline: the calls of the program that are over.
+        call: the number of this call, from 1. Calls of ``backward`` and ``grad`` count separately.
+        kind: "backward" or "grad".
+        breakpoints: where to stop.
+        timeline: the finished calls of the program.
     """
 
     def __init__(
@@ -167,7 +165,7 @@ class Session:
 
     @property
     def cursor(self) -> Cursor:
-        """The position in the pass, and what has been recorded of it."""
+        """The position in the pass, and its recording."""
         return self._view.cursor
 
     @property
@@ -192,7 +190,7 @@ class Session:
 
     @property
     def roots(self) -> Sequence[Tensor]:
-        """The tensors that the pass was called on."""
+        """The tensors that the pass starts from."""
         return self._view.call.roots
 
     @property
@@ -207,7 +205,7 @@ class Session:
 
     @property
     def steps(self) -> list[Step]:
-        """The steps of the nodes, up to here."""
+        """The steps of the nodes that have run."""
         history = self.cursor.history
         return [history.shown(index) for index in range(self.position)]
 
@@ -231,7 +229,7 @@ class Session:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The debugger as it stands, frozen."""
+        """The current state of the debugger, frozen."""
         cursor, inspector = self.cursor, self.inspector
         position, error, finished = cursor.position, cursor.error, cursor.position == cursor.length
         usage = cursor.history.usage
@@ -259,21 +257,21 @@ class Session:
         )
 
     def detail(self, index: int) -> NodeDetail:
-        """Describe plan node ``index``, as far as it is known at this position."""
+        """Describe plan node ``index``, as far as known at this position."""
         return self.inspector.detail(index)
 
     def forward_value(self, index: int) -> Value | Statistics | None:
-        """Tell what the forward op of node ``index`` made, or what a leaf holds, as far as that is
-        still kept; else statistics of it, None where nothing is known."""
+        """Return the result of the forward op of node ``index``, or the value of a leaf, if it is
+        still kept; otherwise its statistics, or None if nothing is known."""
         return self.inspector.forward_value(index)
 
     def phases(self, index: int) -> tuple[Phase, ...]:
-        """Tell what has happened inside node ``index`` so far: hooks, formula, deliveries ..."""
+        """Return what has happened inside node ``index`` so far: hooks, formula, deliveries ..."""
         return self.inspector.phases(index)
 
     def leaf(self, index: int) -> LeafGradient | None:
-        """Describe the ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None
-        elsewhere."""
+        """Describe the ``.grad`` of the leaf whose AccumulateGrad is node ``index``; None for other
+        nodes."""
         return self.inspector.leaf(index)
 
     def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
@@ -282,17 +280,17 @@ class Session:
         return self.inspector.ledger(index, input_nr)
 
     def certificate(self) -> Certificate:
-        """Call every node that has run once more, with what it was given: it sends the same bits,
-        or the certificate says which one does not."""
+        """Call every node that has run again with the same inputs, and report any whose results are
+        not bit-identical."""
         return self._view.certificate()
 
     def path(self, index: int) -> tuple[int, ...]:
-        """Find the shortest way of the gradient from a root to node ``index``, as plan indices."""
+        """Find the shortest path of the gradient from a root to node ``index``, as plan indices."""
         return self.inspector.path(index)
 
     @property
     def reason(self) -> str:
-        """The reason for standing here; where a change was undone, only the place."""
+        """The reason for the current stop."""
         return self._reason if self._said_at == self._place() else self.cursor.reason
 
     def _say(self, reason: str) -> None:
@@ -305,7 +303,7 @@ class Session:
 
     @property
     def frames(self) -> tuple[Frame, ...]:
-        """The passes that are open inside each other, the outermost first; the last is in view."""
+        """The nested passes that are open, outermost first; the last one is in view."""
         return self._stack.frames
 
     def nested(self, index: int) -> int:
@@ -320,7 +318,7 @@ class Session:
         return entered
 
     def leave(self) -> bool:
-        """View the pass around this one again; False if there is none."""
+        """Return to the pass around this one; False if there is none."""
         left = self._stack.leave()
         if left:
             self._say(self.cursor.reason)
@@ -333,23 +331,23 @@ class Session:
         self.jump(self.position + count)
 
     def back(self, count: int = 1) -> None:
-        """Undo the last node, or several; inside a node, the first is what it has done."""
+        """Undo the last node, or several. Inside a node, the first one undone is that node."""
         self.jump(self.position - count + (self.cursor.phase > 0))
 
     def step(self, count: int = 1) -> None:
-        """Go on by a phase of a node: a hook, the formula, one delivery ..."""
+        """Run the next phase of a node: a hook, the formula, one delivery ..."""
         with self._moving() as cursor:
             while count and not cursor.interrupted and cursor.step():
                 count -= 1
 
     def step_back(self, count: int = 1) -> None:
-        """Go back by a phase."""
+        """Go back by one phase."""
         with self._moving() as cursor:
             while count and not cursor.interrupted and cursor.step_back():
                 count -= 1
 
     def over(self, count: int = 1) -> None:
-        """Go on behind the module that begins here, or by one node."""
+        """Run the module that begins here, or one node."""
         self._repeat(count, self._view.scopes.over, self.length)
 
     def back_over(self, count: int = 1) -> None:
@@ -357,11 +355,11 @@ class Session:
         self._repeat(count, self._view.scopes.back_over, 0)
 
     def out(self, count: int = 1) -> None:
-        """Go on behind the module around this node."""
+        """Run to the end of the module around this node."""
         self._repeat(count, self._view.scopes.out, self.length)
 
     def back_out(self, count: int = 1) -> None:
-        """Go back before the module around the node before."""
+        """Go back before the module around the previous node."""
         self._repeat(count, self._view.scopes.back_out, 0)
 
     def _repeat(self, count: int, target: Callable[[int], int], end: int) -> None:
@@ -372,10 +370,10 @@ class Session:
             count = count - 1 if self.position != before else 0
 
     def until(self, location: str, count: int = 1) -> None:
-        """Go on, or back, to just before the next node that ``location`` means.
+        """Go to just before the next node at ``location``, forward or back.
 
         Raises:
-            UnknownAddress: it means nothing in this plan.
+            UnknownAddress: there is no such place in this plan.
         """
         found = locate(self.graph, location, self.length)
         ahead = [index for index in found if index > self.position]
@@ -391,15 +389,15 @@ class Session:
         self.jump(0)
 
     def continue_(self) -> None:
-        """Go on to the next stop, or to the end; at the end of a pass inside another one, go on in
-        that one."""
+        """Run to the next stop or the end. At the end of a nested pass, continue in the outer
+        one."""
         if self._search.at_end:
             self.leave()
         self._seek(self._search.ahead)
 
     def reverse_continue(self) -> None:
-        """Go back to the stop before, or to the start; at the start of a pass inside another one,
-        go back in that one."""
+        """Go back to the previous stop or the start. At the start of a nested pass, continue in the
+        outer one."""
         if self.position == 0 and len(self._stack) > 1:
             inside = self._view.inside
             self.leave()
@@ -425,7 +423,7 @@ class Session:
         cursor.interrupted = False
 
     def interrupt(self) -> None:
-        """Stop before the next node; called by another thread."""
+        """Stop before the next node. Another thread may call this."""
         self.cursor.interrupted = True
 
     def take_interrupt(self) -> bool:
@@ -441,9 +439,9 @@ class Session:
         return self._view.driver.host(body)
 
     def finish(self) -> None:
-        """Run what is left, as plain ``backward`` would have.
+        """Run the rest of the pass, as plain ``backward`` would.
 
-        Raises whatever a node or hook raises, as the plain pass does.
+        An exception of a node or hook is raised, as in a plain pass.
         """
         if not self._closed:
             self._leave_all()
@@ -453,11 +451,11 @@ class Session:
 
     @property
     def gradients(self) -> Gradients:
-        """After :meth:`finish`, what a call of ``grad`` returns to the program."""
+        """The result of a call of ``grad``, after :meth:`finish`."""
         return self._view.driver.gradients()
 
     def abort(self) -> None:
-        """Leave every ``.grad`` as it was before the pass."""
+        """Restore every ``.grad`` to its value before the pass."""
         if not self._closed:
             self._leave_all()
             self.restart()
@@ -472,20 +470,20 @@ class Session:
 
     @property
     def selected(self) -> int | None:
-        """The node that inspecting commands speak of; None at the end of the pass."""
+        """The node that inspecting commands refer to; None at the end of the pass."""
         if self._selected is not None:
             return self._selected
         return self.position if self.position < self.length else None
 
     def select(self, index: int | None) -> None:
-        """Let inspecting commands speak of node ``index``, until a command moves; None is the node
-        that runs next."""
+        """Select node ``index`` for inspecting commands until a command moves; None selects the
+        node that runs next."""
         self._selected = index
 
     def do(self, line: str, place: str = "") -> Reply:
-        """Carry out one command, such as ``next 10``; an empty line repeats the last one.
+        """Run one command, such as ``next 10``. An empty line repeats the last one.
 
-        ``place`` says where a line stands that was read from a file.
+        ``place`` is the location of a line that was read from a file.
         """
         if self._carry_out is None:
             # the language moves sessions, and so stands above them
@@ -495,7 +493,7 @@ class Session:
         return self._carry_out(line, place)
 
     def complete(self, line: str, column: int) -> list[str]:
-        """Offer what may stand where the word before ``column`` of a command line stands."""
+        """Return completions for the word before ``column`` of a command line."""
         from autograd_core.debug.commands import complete  # above the session, as said there
 
         return complete(self, line, column)

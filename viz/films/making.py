@@ -39,14 +39,15 @@ def film(
     seconds: float = 1.5,
     title: str | None = None,
 ) -> Film:
-    """Film the backward pass of ``obj``, a tensor or several; of a session, as far as it is.
+    """Film the backward pass of ``obj``: a tensor, several tensors, or a session up to its
+    position.
 
-    The pass is run once; afterwards every ``.grad`` is as it was, and the graph is whole.
+    The pass runs once. Afterwards every ``.grad`` is as before, and the graph is intact.
 
     Args:
         obj: a tensor or several, or a :class:`~autograd_core.debug.Session`.
         out: a file to write: ``.svg`` plays by itself, ``.html`` has a scrubber, and a directory
-            gets one still per frame.
+            gets one SVG per frame.
         view: "both" shows how the forward pass builds the graph, and then the backward pass;
             "forward" only the former, "backward" only the latter.
         theme: as for :func:`viz.render`.
@@ -87,7 +88,7 @@ def film_of(
     seconds: float = 1.5,
     title: str | None = None,
 ) -> Film:
-    """Make the film of a pass that was recorded; options as for :func:`film`."""
+    """Make a film of a recorded pass; options as for :func:`film`."""
     recording = _small(recording, view, leaves)
     before, after = (
         make_picture(graph, view, leaves=leaves, title=title)
@@ -156,7 +157,7 @@ def _longest(texts: Sequence[str], size: float) -> str:
 
 @dataclass(frozen=True)
 class Film:
-    """A backward pass as frames; ``shots`` say in words what happens in each.
+    """A backward pass as frames; ``shots`` describe what happens in each.
 
     >>> import autograd_core as torch
     >>> made = film(torch.tensor(2.0, requires_grad=True) ** 2)
@@ -175,14 +176,14 @@ class Film:
         return len(self.shots)
 
     def svg(self) -> str:
-        """Write one SVG that plays by itself, without a script."""
+        """Return one SVG that plays by itself, without a script."""
         return playing(
             self.strokes, len(self), self.size, seconds=self.seconds,
             title=self.sentence, description=self.description, theme_name=self.theme,
         )  # fmt: skip
 
     def frame(self, number: int) -> str:
-        """Write the SVG of frame ``number``, counted from 0; negative ones from the end."""
+        """Return frame ``number`` as SVG. Frames count from 0, negative numbers from the end."""
         shot = self.shots[number]
         return still(
             self.strokes, number % len(self), self.size,
@@ -191,19 +192,18 @@ class Film:
         )  # fmt: skip
 
     def html(self) -> str:
-        """Write a page with the film, buttons and a scrubber; it needs nothing from anywhere
-        else."""
+        """Return a self-contained page with the film, buttons and a scrubber."""
         return write_film_page(self.svg(), self._said(), self._title, self.seconds, self.theme)
 
     @property
     def sentence(self) -> str:
-        """The film in a sentence, for those who do not see it."""
+        """The film in one sentence, for screen readers."""
         of = self.title or "a computation graph"
         return f"Film of the backward pass of {of}, in {len(self)} frames."
 
     @property
     def description(self) -> str:
-        """All that happens, in words."""
+        """A description of everything that happens."""
         return "; ".join(self._said()) + "."
 
     def _said(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Graphs in documentation that is made by Sphinx, in reStructuredText and in MyST.
+"""Graphs in Sphinx documentation, in reStructuredText and in MyST.
 
 In ``conf.py``::
 
@@ -16,8 +16,8 @@ and in a document::
        x = torch.tensor(2.0, requires_grad=True)
        y = torch.log(x * x)
 
-Nothing runs before a document is read that asks for it, and nothing runs again until the code,
-its options or the files it comes from change.
+Code runs only when a document that contains it is read, and runs again only if the code, its
+options or its files change.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From a tensor to the neutral Graph: the backward half, the forward half, or both.
+"""Capture the neutral Graph of a tensor: the backward half, the forward half, or both.
 
-The backward half follows the edges of the graph; node k is position k of the backward plan.
-The forward half follows what tracing left on the nodes; where nothing was traced it is
-derived from the backward half, and says so.
+The backward half follows the edges of the graph; node k is position k of the backward plan. The
+forward half follows the records of tracing. If nothing was traced, it is derived from the backward
+half, and says so.
 """
 
 from __future__ import annotations
@@ -53,25 +53,24 @@ def capture(
     profile: profile_type | None = None,
     title: str = "",
 ) -> Graph:
-    """Return the graph behind ``roots``, as data.
+    """Return the graph of ``roots`` as data.
 
     Args:
-        roots: the tensor, or several, that ``backward`` would start from.
+        roots: the tensor or tensors that ``backward`` would start from.
         view: which halves to include.
-        gradient: what enters at the roots, if not 1; shown as the seed.
-        names: the names of tensors, as a dictionary or :class:`Names`; by default the
-            variables of the calling program.
-        steps: the steps of a backward pass from these roots; their gradients go into the
+        gradient: the seed gradient, if it is not 1.
+        names: names of tensors, as a dictionary or :class:`Names`; by default the variables of the
+            calling program.
+        steps: the steps of a backward pass from these roots, whose gradients are included in the
             backward half.
-        hooks: what hooks changed in these steps.
-        plan: of the whole backward pass, where it is known already.
-        order: the nodes that run, where that is less than the whole backward pass.
-        live: work out formulas and saved values when they are read, and as they then are;
-            this keeps the nodes of the backward half alive.
-        lazy: work out formulas when they are read, which is to be while all is there that is now.
-        profile: what measured the program; the costs of nodes come from it.  By default the one
-            that is being made.
-        title: of the graph; by default made from the names of the roots.
+        hooks: the changes that hooks made in these steps.
+        plan: the plan of the whole backward pass, if already known.
+        order: the nodes that run, if not all of them do.
+        live: compute formulas and saved values when they are read, from their state at that time;
+            this keeps the backward nodes alive.
+        lazy: compute formulas when they are read, which must be while the nodes still exist.
+        profile: the profile that gives the costs of nodes; by default the active one.
+        title: the title of the graph; by default the names of the roots.
 
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.

@@ -27,7 +27,7 @@ from autograd_core.dag.statistics import Statistics
 
 
 def from_json(text: str) -> Graph:
-    """Read what :func:`to_json` wrote; ValueError says which entry is wrong, and how.
+    """Read the output of :func:`to_json`. A ValueError says which entry is wrong, and how.
 
     >>> from autograd_core.dag.builder import GraphBuilder
     >>> from autograd_core.dag.serialize import to_json

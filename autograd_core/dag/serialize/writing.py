@@ -13,8 +13,8 @@ from autograd_core.dag.statistics import Statistics
 
 
 def to_json(graph: Graph) -> str:
-    """Return the JSON document of ``graph``: one node or edge per line, the same bytes every
-    time."""
+    """Return ``graph`` as a JSON document with one node or edge per line. The bytes are
+    deterministic."""
     head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,

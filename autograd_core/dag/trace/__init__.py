@@ -1,9 +1,9 @@
-"""Tracing: what each op leaves behind, while it is on, for pictures and debuggers.
+"""Tracing: records that ops leave for pictures and debuggers while it is on.
 
-A record hangs on the node and the tensors that an op made, and dies with them.  Records
-lead to the records of their inputs, never to tensors or nodes, so that tracing keeps no
-data alive and closes no cycle.  Asked to, it also keeps the inputs of every op with a node,
-on that node (see :mod:`.kept`).
+A record is attached to the node and the tensors that an op created, and dies with them. Records
+refer to the records of their inputs, never to tensors or nodes, so tracing keeps no data alive and
+creates no cycles. On request, it also keeps the inputs of every op with a node, on that node (see
+:mod:`.inputs`).
 """
 
 from __future__ import annotations
@@ -324,16 +324,15 @@ def _hidden_shapes(node: SavedNode) -> Iterator[tuple[int, ...]]:
 
 @contextmanager
 def trace(values: Values = False, budget: int | Budget = BUDGET) -> Iterator[GraphTracer]:
-    """Record scope and source line of each op that runs inside, for pictures and debuggers.
+    """Record the scope and source line of each op that runs inside, for pictures and debuggers.
 
     Args:
-        values: also describe every result (root mean square, extrema, NaN), and keep a copy of
-            every input of an op with a gradient, so that its rule can be checked; otherwise
-            only single numbers are kept.  "core" keeps references to results, to describe them and
-            to check rules when that is asked for, and copies of what is changed in place; and for
-            the ops of this package only: to see PyTorch's, a dispatch mode is needed, under which
-            ``torch.compile`` compiles nothing.
-        budget: how many bytes may be kept at a time; 1 GiB by default.
+        values: also describe every result (root mean square, extrema, NaN), and copy every input of
+            an op with a gradient, so that its rule can be checked; otherwise only single numbers
+            are kept. "core" does this for the ops of this package only. It keeps references to
+            results, describes them on demand, and copies only values that are changed in place. Ops
+            of PyTorch need a dispatch mode, under which ``torch.compile`` compiles nothing.
+        budget: the memory limit of the copies in bytes; 1 GiB by default.
     """
     mode = current_mode() or USUAL
     tracer = GraphTracer(values, budget)
@@ -348,8 +347,7 @@ def trace(values: Values = False, budget: int | Budget = BUDGET) -> Iterator[Gra
 
 @contextmanager
 def scope(name: str) -> Iterator[None]:
-    """Give the ops inside a name of their own in pictures and addresses; free when nobody
-    traces."""
+    """Name the ops inside in pictures and addresses. Without tracing, this costs nothing."""
     mode = current_mode()
     if mode is None or not isinstance(mode.tracer, GraphTracer):
         yield

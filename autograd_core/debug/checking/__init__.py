@@ -1,4 +1,4 @@
-"""Numeric check: the rule of every node against differences of its own forward.
+"""Numeric check: compare the rule of every node with finite differences of its own forward.
 
 ``node`` checks one, ``rule`` one input of it; the engine runs a node's function again on copies of
 what it ran on, ``differences`` differentiates that; ``cause`` guesses what is wrong, ``result``
@@ -53,9 +53,9 @@ def check(
 ) -> tuple[NodeCheck, ...]:
     """Check the rule of every op in the graph of ``roots``.
 
-    The forward pass must have run inside ``trace(values=True)``, which keeps what ops ran on;
-    the backward pass may have run or not.  Nodes come in the order of the backward pass, so the
-    first wrong one is the one at which a gradient goes wrong first.
+    The forward pass must have run inside ``trace(values=True)``, which keeps the inputs of ops. The
+    backward pass need not have run. Results are in the order of the backward pass, so the first
+    wrong node is the first one at which a gradient goes wrong.
 
     >>> import autograd_core as torch
     >>> from autograd_core.dag import trace
@@ -66,8 +66,9 @@ def check(
     ['SumBackward0: right (self)', 'ExpBackward0: right (self)']
 
     Args:
-        names: of tensors, as :func:`autograd_core.dag.capture` takes them.
-        progress: called with how many nodes are done, of how many.
+        names: names of tensors, as for :func:`autograd_core.dag.capture`.
+        progress: a function that is called with the number of checked nodes and the number of all
+            nodes.
 
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
@@ -88,11 +89,11 @@ def check_plan(plan: Plan | Session, progress: Progress | None = None) -> Iterat
 
 
 def check_node(where: Session | Roots, place: str | int) -> NodeCheck:
-    """Check one node: of a session, or of the graph of a tensor.
+    """Check one node of a session, or of the graph of a tensor.
 
     Args:
-        place: its plan index, or what a breakpoint takes: an address, ``#3``, an op,
-            of which the first one to run is meant.
+        place: a plan index, or a place as for breakpoints: an address, ``#3``, or an op, which
+            means the first one to run.
 
     Raises:
         UnknownAddress: there is no such place.
@@ -103,7 +104,7 @@ def check_node(where: Session | Roots, place: str | int) -> NodeCheck:
 
 
 def check_current(session: Session) -> NodeCheck:
-    """Check the node that ``session`` runs next; at the end of the pass, the last one."""
+    """Check the node that ``session`` runs next or, at the end of the pass, the last one."""
     return _check(_plan_of(session), min(session.position, len(session.order) - 1))
 
 

@@ -1,4 +1,4 @@
-"""Results of a numeric check: frozen records, and the sentences a person reads."""
+"""Results of a numeric check: frozen records, and their descriptions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Verdict = Literal["right", "wrong", "not checkable"]
 
 @dataclass(frozen=True, slots=True)
 class InputCheck:
-    """The gradient of a node by one of its inputs, held to differences.
+    """The gradient for one input of a node, compared with finite differences.
 
-    ``analytical`` and ``numerical`` are the derivatives, by the rule and by differences, of the
-    sum of all outputs (each times its weight, where ``weighted``) by the element at
-    ``position``, the one where they are furthest apart; where all is right, those along a random
-    direction, and ``position`` is None.  ``cause`` is a guess at what is wrong.
+    ``analytical`` and ``numerical`` are the derivatives, by the rule and by finite differences, of
+    the sum of all outputs (each times its weight, if ``weighted``). They are taken with respect to
+    the element at ``position``, where they differ most. If everything is right, they are taken
+    along a random direction, and ``position`` is None. ``cause`` is a guess at what is wrong.
     """
 
     input: str
@@ -31,7 +31,7 @@ class InputCheck:
 
     @property
     def relative_error(self) -> float | None:
-        """The distance of the two, relative to the larger one; None where there are not two."""
+        """The difference of the two, relative to the larger one; None if either is missing."""
         if self.analytical is None or self.numerical is None:
             return None
         larger = max(abs(self.analytical), abs(self.numerical))
@@ -39,7 +39,7 @@ class InputCheck:
 
     @property
     def sentence(self) -> str:
-        """The sentence about this input, with the cause if it is known."""
+        """A description of this result, with the cause if it is known."""
         return f"{self.claim}; {self.cause}" if self.cause else self.claim
 
     @property
@@ -67,10 +67,10 @@ class InputCheck:
 
 @dataclass(frozen=True, slots=True)
 class NodeCheck:
-    """A node's rule, held to differences; ``index`` is its position in the plan.
+    """A node's rule, compared with finite differences; ``index`` is its position in the plan.
 
-    ``source`` is the forward line, ``rule`` the line where the rule is written.  The verdict is
-    that of the worst of ``inputs``; ``reason`` says why there are none.
+    ``source`` is the forward line, ``rule`` the line where the rule is defined. The verdict is that
+    of the worst of ``inputs``; if there are none, ``reason`` says why.
     """
 
     index: int
@@ -83,7 +83,7 @@ class NodeCheck:
 
     @property
     def worst(self) -> InputCheck | None:
-        """The input that is most wrong; else one that is not checkable; else any."""
+        """The input with the largest error; otherwise one that is not checkable; otherwise any."""
         return max(self.inputs, key=_badness, default=None)
 
     @property
@@ -93,7 +93,7 @@ class NodeCheck:
 
     @property
     def sentence(self) -> str:
-        """The sentence about this node, as one or more clauses."""
+        """A description of this result."""
         worst = self.worst
         if worst is None:
             return f"{self.op} is not checkable here: {self.reason}"
@@ -104,7 +104,7 @@ class NodeCheck:
 
     @property
     def why_not(self) -> str:
-        """The reason why it is not checkable, alike for all nodes with the same one."""
+        """The reason why it is not checkable, without the name of the node."""
         return self.reason if self.worst is None else self.sentence.partition(": ")[2]
 
 

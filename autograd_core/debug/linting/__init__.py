@@ -1,4 +1,4 @@
-"""Lint: what is wrong with a graph, or may be, found before anything runs."""
+"""Lint: find common mistakes in a graph before anything runs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _GRAVITY = ("error", "warning", "info")
 
 
 def lint(roots: Any, *, names: Names | Mapping[str, Any] | None = None) -> tuple[Finding, ...]:
-    """Find what is wrong with the graph of ``roots`` before ``backward``, the worst first.
+    """Find common mistakes in the graph of ``roots`` before ``backward``, worst first.
 
-    Nothing runs, and nothing changes.  ``roots`` is a tensor, or several, of either library.
-    Where the forward pass ran inside ``trace()``, it also finds where values left the graph, and
-    names the lines; inside ``trace(values=True)``, also which op made the first NaN.  Of PyTorch's
-    graphs, all of this takes ``trace(values=True)``.
+    Nothing runs, and nothing changes. ``roots`` is a tensor or several, of either library. If the
+    forward pass ran inside ``trace()``, lint also finds the lines where values left the graph;
+    inside ``trace(values=True)``, it also finds the op that made the first NaN. For PyTorch's
+    graphs, both need ``trace(values=True)``.
 
     >>> import autograd_core as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -41,8 +41,8 @@ def lint(roots: Any, *, names: Names | Mapping[str, Any] | None = None) -> tuple
     info: the forward pass was not traced, so it is unknown where values left the graph
 
     Args:
-        names: the program's variables, as a dictionary or :class:`Names`; by default those of
-            the calling program.  Leaves and modules among them are looked over too.
+        names: the program's variables, as a dictionary or :class:`Names`; by default those of the
+            calling program. Leaves and modules among them are checked, too.
 
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.

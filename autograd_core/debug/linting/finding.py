@@ -1,4 +1,4 @@
-"""Findings of lint: one frozen record per thing that is wrong, or may be."""
+"""Findings of lint: one frozen record per problem or possible problem."""
 
 from __future__ import annotations
 
@@ -37,13 +37,12 @@ _SHOWN = 5  # names in one sentence
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing to know before a backward pass runs.
+    """One finding about a graph.
 
-    An "error" makes the pass raise; a "warning" is most likely a mistake; "info" is good to
-    know.  ``what`` says what is found, and ``remedy`` what helps; ``address`` is the node's and
-    ``index`` its position in the plan, "" and None where there is no such node; ``source`` is
-    the line of the program, ``other`` a second one that belongs to it.  ``count`` says how often
-    it was found.
+    An "error" makes the pass raise; a "warning" is probably a mistake; "info" is good to know.
+    ``what`` describes the finding, and ``remedy`` the fix. ``address`` and ``index`` are those of
+    the node; "" and None if there is none. ``source`` is the program line, ``other`` a second
+    related line. ``count`` says how often it was found.
     """
 
     severity: Severity

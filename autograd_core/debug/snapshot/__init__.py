@@ -1,10 +1,10 @@
-"""The debugger's data: frozen records that a session hands out and every front end reads.
+"""The debugger's data: frozen records that a session returns and every front end reads.
 
-A *position* says how many nodes of the plan have run.  People count the nodes from 1 on, as
-pictures and films do: at position k, ``#k`` has run last and ``#(k + 1)`` runs next.  Records and
-methods hold *plan indices*, which count from 0 on: ``#1`` is index 0, and the node that runs next
-is index k.  :func:`~autograd_core.dag.addresses.step_number` makes one of the other, wherever a
-number is shown; ``Snapshot.graph`` is the backward graph whose node of id k is plan index k.
+A *position* is the number of plan nodes that have run. Users count nodes from 1, as pictures and
+films do: at position k, ``#k`` has run last and ``#(k + 1)`` runs next. Records and methods use
+*plan indices*, which count from 0: ``#1`` is index 0, and the node that runs next is index k.
+:func:`~autograd_core.dag.addresses.step_number` converts an index for display. In
+``Snapshot.graph``, the backward graph, node id k is plan index k.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ NodeStatus = Literal["done", "current", "waiting"]
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """One gradient that was delivered to an input of a node.
+    """One gradient delivered to an input of a node.
 
-    ``producer`` is the plan index it came from, None for the seed gradient; ``output_nr``
-    says along which of the producer's edges.  ``value`` None is an undefined gradient.
+    ``producer`` is the plan index that sent it, None for the seed gradient; ``output_nr`` is the
+    producer's edge. If ``value`` is None, the gradient is undefined.
     """
 
     producer: int | None
@@ -39,12 +39,12 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """All that arrives at one input of a node: the contributions in order, and their sum.
+    """The contributions to one input of a node, in order, and their sum.
 
-    ``expected`` counts the edges that lead here; fewer contributions have arrived as long
-    as their producers have not run.  Of very many, ``contributions`` are the last, and
-    ``skipped`` counts those before them.  ``total`` None is "nothing yet", or undefined once
-    every producer has run.
+    ``expected`` counts the edges that lead here; some contributions are missing until their
+    producers have run. If there are very many, ``contributions`` holds the last ones, and
+    ``skipped`` counts the others. A ``total`` of None means "nothing yet" or, once every producer
+    has run, undefined.
     """
 
     input_nr: int
@@ -56,22 +56,22 @@ class Incoming:
 
     @property
     def arrived(self) -> int:
-        """The number of contributions that are in."""
+        """The number of contributions that have arrived."""
         return self.skipped + len(self.contributions)
 
     @property
     def without_total(self) -> str:
-        """The text where ``total`` is None: more may come, or all were undefined."""
+        """The text for a ``total`` of None: more may come, or all were undefined."""
         return "nothing yet" if self.arrived < self.expected else "undefined"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the account of a sum: what came from where, and what the sum was then.
+    """One contribution to a sum: its value, its source, and the sum after it.
 
-    ``number`` counts the edges that lead to the node.  ``remaining`` is how much of the parts
-    is left in their sum, Σ|sum| / Σ|parts|: 1 when nothing cancelled, 0 when all did.  A line with
-    an ``edit`` is what the user made of the sum, in words.
+    ``number`` counts the edges that lead to the node. ``remaining`` is the part that has not
+    cancelled, Σ|sum| / Σ|contributions|: 1 if nothing cancelled, 0 if everything did. An ``edit``
+    describes a change by the user.
     """
 
     number: int
@@ -85,9 +85,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One gradient that a node sent along an edge; ``target`` None is an edge to nowhere.
+    """One gradient that a node sent along an edge. A ``target`` of None is an edge that leads
+    nowhere.
 
-    ``sent`` is False while the node has not run; then ``value`` is None and means nothing.
+    ``sent`` is False until the node has run; ``value`` is then None and has no meaning.
     """
 
     output_nr: int
@@ -99,10 +100,9 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A value that a node keeps from the forward pass; ``value`` is a copy, None when it is gone.
+    """A value that a node saved in the forward pass; ``value`` is a copy, or None if it was freed.
 
-    ``lines`` are where it was changed in place, or which call freed it, as far as the program
-    was traced.
+    ``lines`` are the lines that changed it in place, or that freed it, as far as traced.
     """
 
     name: str
@@ -118,8 +118,8 @@ class Saved:
 class LeafGradient:
     """The ``.grad`` of one leaf: before this backward pass, and now.
 
-    ``arrived`` of ``expected`` contributions are in so far; ``pending`` is the sum of those
-    that have arrived but were not yet added to ``.grad``.
+    ``arrived`` of ``expected`` contributions have arrived so far; ``pending`` is the sum of those
+    not yet added to ``.grad``.
     """
 
     index: int
@@ -134,7 +134,7 @@ class LeafGradient:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A sum that waits in the input buffer of a node which has not run yet."""
+    """A sum in the input buffer of a node that has not run yet."""
 
     index: int
     input_nr: int
@@ -148,11 +148,11 @@ PhaseKind = Literal["hook", "formula", "reduction", "delivery", "accumulation", 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """One thing that happens inside a node, with the gradients before and after it.
+    """One phase of a node's run, with the gradients before and after it.
 
-    A "hook" turns one into the other; the "formula" what came in into what goes out, which a
-    "reduction" sums to the shape of one input; a "delivery" adds to the sum at the end of edge
-    ``output_nr``, an "accumulation" to ``.grad``; a "capture" is taken away by a call of ``grad``.
+    A "hook" may change gradients. The "formula" computes outgoing from incoming gradients. A
+    "reduction" sums one to the shape of its input. A "delivery" adds it to the sum at the end of
+    edge ``output_nr``, an "accumulation" to ``.grad``. A "capture" is taken by a call of ``grad``.
     """
 
     kind: PhaseKind
@@ -164,11 +164,12 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """The rule for one ``input`` of the forward op, such as ``g · b``, and what its names mean.
+    """The rule for one ``input`` of the forward op, such as ``g · b``, with the values of its
+    names.
 
-    ``numbers`` is the rule with numbers in the place of names, ``3 · 2``, where each of them is a
-    single one, else "".  ``result`` is what was sent to the input in the end, None as long as
-    nothing was, or an undefined gradient.
+    ``numbers`` is the rule with numbers for names, ``3 · 2``, if each is a single number; otherwise
+    "". ``result`` is the gradient that was finally sent, or None if nothing was sent, or if it is
+    undefined.
     """
 
     input: str
@@ -180,16 +181,15 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class NodeDetail:
-    """Everything known about one node of the plan at the present position.
+    """Everything known about one node of the plan at the current position.
 
-    ``formulas`` pairs each input of the forward op with the text of its derivative rule, and
-    ``terms`` says what they are computed from, for inputs that need a gradient.
-    ``source_line`` is the text of the forward line, "" when unknown.  Of a node that has run
-    or is being run, ``phases`` are what happened in it so far, ``seconds`` is how long it took
-    and ``nbytes`` what its gradients take.  ``forward`` describes the result of the forward op,
-    where values were traced; ``forward_seconds`` and ``forward_bytes`` are what that took, where
-    it ran under a profile.  ``nested`` are the backward passes that ran inside the node, and
-    ``rule_line`` is where the program wrote the rule, of a custom Function.
+    ``formulas`` pairs each input of the forward op with the text of its derivative rule; ``terms``
+    gives the values in it, for inputs that need a gradient. ``source_line`` is the text of the
+    forward line, "" if unknown. For a node that has run or is running, ``phases`` lists what
+    happened so far, ``seconds`` is its time, and ``nbytes`` the size of its gradients. ``forward``
+    describes the result of the forward op, if values were traced; ``forward_seconds`` and
+    ``forward_bytes`` are its cost, if it was profiled. ``nested`` are the backward passes that ran
+    inside the node. ``rule_line`` is the line of a custom Function's rule.
     """
 
     index: int
@@ -212,8 +212,8 @@ class NodeDetail:
 
 
 class Usage(NamedTuple):
-    """The memory of the recording: bytes of the budget, and how many steps are kept or dropped;
-    ``recomputed`` counts the steps that were run again so far."""
+    """The memory use of the recording: bytes of the budget, and the number of kept and dropped
+    steps; ``recomputed`` counts the steps that have run again."""
 
     bytes: int
     budget: int
@@ -224,7 +224,7 @@ class Usage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EditRecord:
-    """A change by the user, at a position and of node ``index``: ``scale #3 by 2``."""
+    """A change by the user to node ``index``, at a position: ``scale #3 by 2``."""
 
     number: int
     position: int
@@ -234,8 +234,8 @@ class EditRecord:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A pass that is open: ``node`` is where it stands, ``parent`` the node in whose hooks or
-    backward it was started, and ``selected`` says that it is the one in view."""
+    """An open pass: ``node`` is its position, ``parent`` the node in whose hooks or backward it
+    started, and ``selected`` marks the pass in view."""
 
     depth: int
     title: str
@@ -287,11 +287,11 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to one command: text for the console, and whether it was an error.
+    """The reply to one command: text for the console, and whether it is an error.
 
-    ``leave`` asks whoever shows the session to close it: and then "continue" the program,
-    "detach" (the same, stopping no more), "calls" (the same, up to the next stop) or "abort" it.
-    ``open_block`` says that the lines that follow are taken down, up to ``end``.
+    ``leave`` asks the front end to close the session, and then to "continue" the program, "detach"
+    (continue without stopping again), run "calls" (continue to the next stop in a later call), or
+    "abort" it. ``open_block`` means that the following lines, up to ``end``, belong to the command.
     """
 
     text: str

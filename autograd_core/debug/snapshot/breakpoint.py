@@ -10,13 +10,12 @@ PointKind = Literal["breakpoint", "catch", "watch", "log"]
 
 @dataclass(frozen=True, slots=True)
 class Breakpoint:
-    """A place to stop at, or a property to stop on.
+    """A place or a condition to stop at.
 
-    ``text`` is the place as it was typed, "" for a point that has none, and ``indices`` the plan
-    nodes it means here (none: it waits for a pass in which there is such a place).  ``condition``
-    must hold for it to be hit; the next ``ignore`` hits do not stop.  ``born`` asks a point
-    without a place to stop only where its condition becomes true, not where it stays so.
-    ``message`` is what a log point says instead of stopping, ``commands`` what is carried out
+    ``text`` is the place as typed, "" if there is none, and ``indices`` are its plan nodes; if
+    there are none, it waits for a pass that has this place. ``condition`` must hold for a hit. The
+    next ``ignore`` hits do not stop. ``born`` makes a breakpoint without a place stop only where
+    its condition becomes true. A log point prints ``message`` instead of stopping. ``commands`` run
     at a stop.
     """
 
@@ -36,7 +35,7 @@ class Breakpoint:
 
     @property
     def title(self) -> str:
-        """The point in one phrase: ``breakpoint 2: mul if rms > 10``."""
+        """A description: ``breakpoint 2: mul if rms > 10``."""
         return f"{self.label}: {self.what}"
 
     @property
@@ -48,7 +47,7 @@ class Breakpoint:
 
     @property
     def what(self) -> str:
-        """Its place and its condition, as they are typed: ``mul if rms > 10``."""
+        """Its place and condition, as typed: ``mul if rms > 10``."""
         if self.kind == "catch" and self.born:
             return self.condition
         place = f"{self.text}.grad" if self.kind == "watch" and not self.sums else self.text

@@ -1,4 +1,4 @@
-"""Ways to look at a tensor that does not fit on a screen: a histogram, a heat map, a slice."""
+"""Views of a tensor that does not fit on a screen: a histogram, a heat map, a slice."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _PART = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?|(\.\.\.)")
 
 
 class Histogram(NamedTuple):
-    """The finite elements from ``edges[k]`` to ``edges[k + 1]``, counted, and those that are not
-    finite."""
+    """The numbers of finite elements from ``edges[k]`` to ``edges[k + 1]``, and of NaNs and
+    infinities."""
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]
@@ -43,8 +43,8 @@ def histogram(array: Array, bins: int = 20) -> Histogram:
 
 
 class HeatMap(NamedTuple):
-    """A tensor as a picture: the mean of the finite elements behind each cell (NaN where there
-    are none), and whether one of the others is there."""
+    """A tensor as a picture: the mean of the finite elements in each cell (NaN if there are none),
+    and whether the cell contains others."""
 
     means: NDArray[np.float64]
     trouble: NDArray[np.bool_]

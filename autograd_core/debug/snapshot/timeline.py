@@ -1,4 +1,4 @@
-"""The backward passes of a program, one after the other: what each of them did to every leaf."""
+"""The backward passes of a program in order, and the effect of each on every leaf."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from autograd_core.dag.statistics import Statistics
 
 
 class LeafCall(NamedTuple):
-    """The effect of one call on the ``.grad`` of a leaf: what was there, what it added, what is
-    there.
+    """The effect of one call on the ``.grad`` of a leaf: its value before, the addition, and its
+    value after.
 
-    ``kept`` says that what was there came from an earlier call: nobody set it to zero.
+    ``kept`` means that the value before came from an earlier call and was not cleared.
     """
 
     name: str
@@ -25,9 +25,9 @@ class LeafCall(NamedTuple):
 
 
 class CallRecord(NamedTuple):
-    """A call of ``backward`` or ``grad`` that is over; ``number`` counts those of its ``kind``.
+    """A finished call of ``backward`` or ``grad``; ``number`` counts those of its ``kind``.
 
-    ``source`` is the line that made it, known while tracing, and ``nodes`` the length of its
+    ``source`` is the line of the call, known while tracing, and ``nodes`` is the length of its
     plan.
     """
 
@@ -47,7 +47,7 @@ class CallRecord(NamedTuple):
 
 
 class Timeline:
-    """Outlives the sessions of a program, each of which adds its call when it finishes.
+    """The calls of a program. Each session adds its call when it finishes.
 
     >>> import autograd_core as torch
     >>> from autograd_core.debug import Session
@@ -66,11 +66,11 @@ class Timeline:
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
-        """The calls that are over, in order."""
+        """The finished calls, in order."""
         return tuple(self._calls)
 
     def add(self, call: CallRecord) -> None:
-        """Note a call that is over."""
+        """Add a finished call."""
         leaves = tuple(self._judged(call.leaves))
         self._calls.append(call._replace(leaves=leaves))
         self._last.update({leaf.name: leaf.after for leaf in leaves})
@@ -81,12 +81,12 @@ class Timeline:
             yield leaf._replace(kept=kept)
 
     def of_leaf(self, name: str) -> list[tuple[CallRecord, LeafCall]]:
-        """Return the account of one leaf's ``.grad`` over all calls."""
+        """Return the history of one leaf's ``.grad`` over all calls."""
         return [(call, leaf) for call in self._calls for leaf in call.leaves if leaf.name == name]
 
     def magnitudes(self, name: str) -> list[float | None]:
-        """Per call, the root mean square of what it added to the leaf's ``.grad``; None where it
-        added nothing."""
+        """Per call, the root mean square of its addition to the leaf's ``.grad``; None if it added
+        nothing."""
         found: list[float | None] = []
         for call in self._calls:
             added = next((leaf.added for leaf in call.leaves if leaf.name == name), None)

@@ -30,19 +30,19 @@ Gradient = Any
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A tensor as the debugger shows it: read-only, described on request.
+    """A tensor as the debugger shows it: read-only, with statistics on demand.
 
-    Two values are equal when they agree bit for bit, NaN included.
+    Two values are equal if they are bit-identical, including NaNs.
 
     Attributes:
-        held: an array that nothing changes, or a tensor of another engine.
+        held: an array that never changes, or a tensor of another engine.
     """
 
     held: Any
 
     @cached_property
     def array(self) -> NDArray[np.generic]:
-        """Its numbers, dense and on the CPU; none of a tensor without data."""
+        """Its numbers, dense and on the CPU; empty for a tensor without data."""
         if isinstance(self.held, np.ndarray | np.generic):
             return np.asarray(self.held)
         found = engine_of((self.held,)).array(self.held)
@@ -73,7 +73,7 @@ class Value:
 
     @property
     def nbytes(self) -> int:
-        """How much memory its elements take."""
+        """The memory that its elements take, in bytes."""
         if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
             return self.array.nbytes
         return self._extent.nbytes
@@ -102,15 +102,15 @@ class Value:
         return heat_map(self.array, rows, columns)
 
     def slice(self, text: str) -> Value:
-        """Return a part of it, as between NumPy's brackets: ``value.slice("0, :, 2:5")``.
+        """Return a part, given as in NumPy's brackets: ``value.slice("0, :, 2:5")``.
 
         Raises:
-            ValueError: it has no such part.
+            ValueError: there is no such part.
         """
         return Value(slice_of(self.array, text))
 
     def text(self, limit: int = 8) -> str:
-        """Return the first elements, in three digits: ``[36, 0.5, ...]`` or ``36``."""
+        """Return the first elements with three digits: ``[36, 0.5, ...]`` or ``36``."""
         if self.array.ndim == 0:
             return format_number(float(self.array))
         flat = self.array.ravel()

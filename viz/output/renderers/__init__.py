@@ -1,8 +1,8 @@
-"""Who turns text into a picture: one protocol, and those who follow it.
+"""Renderers: a protocol for turning text into pictures, and its implementations.
 
-Those that take our SVG make ``png`` or ``pdf`` of it.  Those that take DOT are Graphviz, with the
-looks of Graphviz; asked for ``json0`` they say where they would put everything, which our own SVG
-writer then draws, so that all SVG is of one family.
+Renderers that take our SVG convert it to ``png`` or ``pdf``. Renderers that take DOT are Graphviz,
+and draw in its style. For ``json0``, they return positions, which our own SVG writer draws, so all
+SVG has the same style.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ __all__ = [
 
 
 class Renderer(Protocol):
-    """Turns DOT or SVG, as ``source`` says, into bytes of one of its formats.
+    """Turns DOT or SVG, according to ``source``, into bytes of one of its formats.
 
-    ``render`` raises :class:`viz.errors.RendererUnavailable` when the machine lacks what it
-    needs, :class:`viz.errors.RenderingFailed` when it cannot draw this graph or not in time.
+    ``render`` raises :class:`viz.errors.RendererUnavailable` if the machine lacks something, and
+    :class:`viz.errors.RenderingFailed` if it cannot draw this graph, or not in time.
     """
 
     @property
