@@ -303,7 +303,7 @@ def test_a_hook_that_asks_for_input_is_told_who_has_the_keyboard(
     terminal = open_terminal(gradstep("debug", "script.py"))
     terminal.wait_for(r"0/3 run")
     terminal.press("c")
-    terminal.wait_for(r"FAILED", r"the debugger's screen has the keyboard")
+    terminal.wait_for(r"FAILED", r"the debugger's screen uses the keyboard")
     terminal.press("q")
     terminal.wait_for(r"factor\? factor\?")  # what was printed under the screen comes first
     terminal.press("5", "Enter")
