@@ -76,9 +76,9 @@ def broken(**changes: Any) -> str:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("{", "no JSON"),
-        ("[]", "no graph of gradstep"),
-        ("{}", "no graph of gradstep"),
+        ("{", "not JSON"),
+        ("[]", "not a gradstep graph"),
+        ("{}", "not a gradstep graph"),
         (broken(version=2), "version 2 is unknown"),
         (broken(nodes=...), "nodes: expected list"),
         (broken(nodes__0__kind="thing"), r"nodes\[0\]: 'kind' is 'thing'"),
