@@ -203,6 +203,9 @@ def test_while_traced_each_module_computes_in_its_scope() -> None:
         def line(self) -> None:
             pass
 
+        def changing(self, tensor: torch.Tensor) -> None:
+            pass
+
         @contextmanager
         def module(self, module: nn.Module) -> Any:
             self.open.append(module)

@@ -166,7 +166,8 @@ def _backward_by_samples(
                     continue
                 grad = grads[part]
                 centred, scaled = (each[: len(grad)] for each in spares)
-                np.subtract(inputs[part], middle, centred)
+                if len(parts) > 1:  # or it is as it was left
+                    np.subtract(inputs[part], middle, centred)
                 centred *= slope
                 centred += shift
                 np.multiply(grad, factor, scaled)

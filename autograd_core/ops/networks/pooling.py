@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 import numpy as np
 
 from autograd_core.op import Second, op
+from autograd_core.op.blocks import numbers
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.networks.windows import Windows
 from autograd_core.ops.pointwise.elementwise import masked
@@ -68,11 +71,52 @@ def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
         lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
         padded = padded_image(x.shape, windows, output, x.dtype, lowest)
         padded[(..., *windows.inside(size))] = x
+    if 0 < x.size <= _SMALL and windows.tile(size):
+        rows = _tiles(x, windows, output)
+        result = np.maximum.reduce(rows, -1)
+        if not _is_nan(np.maximum.reduce(result, None)):
+            return result, rows.argmax(-1).astype(np.int16)
     patches = [patch for _, patch in windows.offsets(padded, output, axis=x.ndim - len(size))]
     result = patches[0].copy()
     for patch in patches[1:]:
         np.maximum(result, patch, out=result)  # to it, as to PyTorch, NaN is the largest
     return result, _first_places(patches, result)
+
+
+_SMALL: Final = 1 << 12  # elements of images for which calls of NumPy count, not what they do
+
+
+def _tiles(x: Any, windows: Windows, output: tuple[int, ...]) -> Any:
+    """Return what lies in each window of images that windows tile, as the last dimension."""
+    lead, count = x.shape[: x.ndim - len(output)], len(output)
+    pairs = [n for pair in zip(output, windows.kernel, strict=True) for n in pair]
+    tiles = x.reshape(*lead, *pairs).transpose(_tile_order(len(lead), count))
+    return tiles.reshape(*lead, *output, -1)
+
+
+def _from_tiles(rows: Any, windows: Windows, shape: tuple[int, ...]) -> Any:
+    """Return images of ``shape`` from what :func:`_tiles` makes of them."""
+    count = len(windows.kernel)
+    tiles = rows.reshape(*rows.shape[:-1], *windows.kernel)
+    return tiles.transpose(_image_order(len(shape) - count, count)).reshape(shape)
+
+
+@lru_cache(maxsize=64)
+def _tile_order(lead: int, count: int) -> tuple[int, ...]:
+    """Return the dimensions of images cut into tiles, those within tiles last."""
+    inner = range(lead, lead + 2 * count)
+    return (*range(lead), *inner[::2], *inner[1::2])
+
+
+@lru_cache(maxsize=64)
+def _image_order(lead: int, count: int) -> tuple[int, ...]:
+    """Return the order that undoes :func:`_tile_order`."""
+    order = _tile_order(lead, count)
+    return tuple(order.index(n) for n in range(len(order)))
+
+
+def _is_nan(number: Any) -> bool:
+    return bool(number != number)
 
 
 def pooled_size(x: Any, windows: Windows, ceil_mode: bool) -> tuple[int, ...]:
@@ -105,8 +149,7 @@ def _first_places(patches: Sequence[Any], largest: Any) -> Any:
     for patch in patches[-2::-1]:
         places += 1
         places *= patch != largest
-    highest = np.maximum.reduce(largest, None) if largest.size else 0
-    if highest != highest:  # there is NaN
+    if largest.size and _is_nan(np.maximum.reduce(largest, None)):
         for place, patch in enumerate(patches):
             places[np.isnan(patch)] = place
     return places
@@ -147,6 +190,10 @@ def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dila
     windows = Windows(kernel_size, stride, padding, dilation)
     axis = len(shape) - len(kernel_size)
     output = self.shape[axis:]
+    if math.prod(shape) <= _SMALL and windows.tile(shape[axis:]):
+        here = places[..., None] == _numbers_of(math.prod(kernel_size))
+        (zero,) = numbers(self.dtype, 0)
+        return _from_tiles(np.where(here, self[..., None], zero), windows, shape)
     padded = padded_image(shape, windows, output, self.dtype, 0)
     overlap = windows.overlap
     for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
@@ -155,6 +202,12 @@ def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dila
         else:  # half of the time
             patch[...] = masked(self, places == place)
     return padded[(..., *windows.inside(shape[axis:]))]
+
+
+@lru_cache(maxsize=64)
+def _numbers_of(count: int) -> Any:
+    """Return the numbers of places in a window, only to be read."""
+    return np.arange(count, dtype=np.int16)
 
 
 @op(

@@ -51,6 +51,10 @@ class Windows(NamedTuple):
         for offset, place in _offsets(self, output, axis):
             yield offset, padded[place]
 
+    def tile(self, size: Sequence[int]) -> bool:
+        """Return whether windows cover images of ``size`` side by side, and nothing twice."""
+        return _tile(self, tuple(size))
+
     def places(self, output: Sizes, axis: int) -> list[tuple[slice, ...]]:
         """List where in padded images :meth:`offsets` finds that."""
         return [place for _, place in _offsets(self, output, axis)]
@@ -69,6 +73,16 @@ def _output_size(windows: Windows, size: Sizes, ceil_mode: bool) -> Sizes:
             count -= 1
         output.append(count)
     return tuple(output)
+
+
+@lru_cache(maxsize=1024)
+def _tile(windows: Windows, size: Sizes) -> bool:
+    return (
+        windows.kernel == windows.stride
+        and not any(windows.padding)
+        and not windows.overlap
+        and not any(n % kernel for n, kernel in zip(size, windows.kernel, strict=True))
+    )
 
 
 @lru_cache(maxsize=1024)
