@@ -387,12 +387,32 @@ def hips(workload: Workload) -> dict[str, Halves]:
     return {"HIPS": (lambda: differentiate(argument), lambda pair: pair[0](np.ones_like(pair[1])))}
 
 
+def mygrad(workload: Workload) -> dict[str, Halves]:
+    """The workload in mygrad, whose tensors take NumPy's functions; without the step of an
+    optimizer, as it has none."""
+    try:
+        import mygrad as library  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return {}
+    if workload.formula is None:
+        return {}
+    function, argument = workload.formula(library)
+
+    def forward() -> Any:
+        several = isinstance(argument, list)
+        return function(
+            [library.tensor(each) for each in argument] if several else library.tensor(argument)
+        )
+
+    return {"mygrad": (forward, lambda loss: loss.backward())}
+
+
 def measure(workload: Workload, rounds: int) -> dict[str, Timing]:
     """Seconds per node of each library, all in turn in every round."""
     steps = {name: workload.make(library) for name, library in libraries().items()}
     if workload.by_hand is not None:
         steps["NumPy"] = workload.by_hand()
-    steps.update(hips(workload))
+    steps.update(hips(workload) | mygrad(workload))
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in steps}
     for _ in range(rounds):
         for name, (forward, backward) in steps.items():
