@@ -113,7 +113,7 @@ def nbytes_of(tensor: torch.Tensor) -> int:
     """Return the bytes that the elements of a tensor take."""
     try:
         if tensor.layout is torch.strided:
-            return int(tensor.numel() * tensor.element_size())
+            return int(tensor.nbytes)
         if tensor.layout is torch.sparse_coo:
             parts = (tensor._indices(), tensor._values())
         elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from time import perf_counter
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self, cast
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ from torch.autograd.graph import GradientEdge
 from autograd_core.autograd.call import BackwardCall, Interceptor
 from autograd_core.autograd.node import LEAF, Port
 from autograd_core.autograd.step import Delivery, Step
-from autograd_core.dag.collector import collector_paused
+from autograd_core.dag.collector import collector_paused, collector_slowed
 from autograd_core.debug.history.driver_protocol import (
     STEP_BYTES,
     Keep,
@@ -64,15 +64,14 @@ _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its gr
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
 
-class _Run(NamedTuple):
-    """A node that has run: what it sent, what arrived after its hooks, its seconds, the passes that
-    ran inside, and of a leaf the ``.grad`` afterwards."""
+_Run = tuple[tuple[Any, ...], tuple[Any, ...], float, tuple[Nested, ...], Any]
+"""A node that has run: what it sent, what arrived after its hooks, its seconds, the passes that ran
+inside, and of a leaf the ``.grad`` afterwards; no named tuple, which takes as long to make as all
+else in a hook."""
 
-    sent: tuple[Any, ...]
-    arrived: tuple[Any, ...]
-    seconds: float
-    nested: tuple[Nested, ...] = ()
-    after: Any = None
+# the named tuples of the record, made in a third of the time that their names take
+_made_delivery: Final = cast("Callable[[Any], Delivery]", partial(tuple.__new__, Delivery))
+_made_step: Final = cast("Callable[[Any], Step]", partial(tuple.__new__, Step))
 
 
 class TorchDriver:
@@ -172,17 +171,26 @@ class TorchDriver:
         if self._outer is not None:
             self._around.enter_context(self._outer.state_before(start))
             self._outer = None
+        with collector_slowed():  # what grows is the record; looked through, it takes twice as long
+            self._record(start, stop, keep)
+
+    def _record(self, start: int, stop: int, keep: Keep) -> None:
         index = start
         while index < stop:
             if not self._is_known(index):
                 self._advance(index, stop)
             # entered once for many nodes: it takes as long as a small one
             with unobserved(), torch.set_grad_enabled(self.call.graph):
-                while index < stop and self._is_known(index):
+                while index < stop:
                     run = self._runs.pop(index, None)
-                    step = self._unreached(index) if run is None else self._step(index, run)
+                    if run is not None:
+                        goes_on = keep(self._step(index, run), run[2])
+                    elif self._is_known(index):
+                        goes_on = keep(self._unreached(index), 0.0)
+                    else:
+                        break
                     index += 1
-                    if not keep(step, 0.0 if run is None else run.seconds):
+                    if not goes_on:
                         return
 
     def _is_known(self, index: int) -> bool:
@@ -195,10 +203,9 @@ class TorchDriver:
         """Let the engine run on until node ``index`` has run, and if it can, those to ``stop``."""
         if self._error is not None:
             raise self._error
-        self._missing = sum(
-            each not in self._runs and self.order[each] not in self._ends
-            for each in range(index, stop)
-        )
+        self._missing = stop - index - sum(index <= each < stop for each in self._runs)
+        if self._ends:
+            self._missing -= sum(node in self._ends for node in self.order[index:stop])
         self._handed_over = perf_counter()
         try:
             if self._thread is None:
@@ -300,7 +307,7 @@ class TorchDriver:
             nested, self.nested = tuple(self.nested), []
         if index in self._leaves:
             after = self.order[index].origin.variable.grad
-        self._runs[index] = _Run(sent, arrived, now - self._ended, nested, after)
+        self._runs[index] = sent, arrived, now - self._ended, nested, after
         self._missing -= 1
         self._left -= 1
         if self._thread is not None:
@@ -349,8 +356,6 @@ class TorchDriver:
 
     def _capture(self, node: Any, gradients: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
         """Note what ``grad`` takes at ``node``."""
-        if not self._wanted_places:
-            return ()
         pairs = zip(places_of(node), gradients, strict=False)
         found = tuple((place, g) for place, g in pairs if place in self._wanted_places)
         self._captured.update(found)
@@ -360,7 +365,7 @@ class TorchDriver:
         """Make the Step of a node that has run."""
         node, pending = self.order[index], self.pending
         incoming, (sent, hooked, _, nested, _) = self._take(node), run
-        captured = self._capture(node, hooked)
+        captured = self._capture(node, hooked) if self._wanted_places else ()
         calls: tuple[HookCall, ...] = ()
         for one, other in zip(incoming, hooked, strict=False):
             if one is not other and not same_bits(one, other):
@@ -372,7 +377,7 @@ class TorchDriver:
             before, after, later = self._accumulated(index, run)
             if calls or later or nested:
                 self._note(index, (*calls, *later), nested)
-            return Step(index, node, incoming, hooked, (), before, after, captured)
+            return _made_step((index, node, incoming, hooked, (), before, after, captured))
         if calls or nested or node.is_function:
             self._note(index, calls, nested)
         if self.muted_edges:
@@ -382,31 +387,31 @@ class TorchDriver:
         deliveries = []
         for nr, edge in enumerate(node.edges):
             if edge is None:
-                deliveries.append(Delivery(nr, None, None, None, None))
+                deliveries.append(_made_delivery((nr, None, None, None, None)))
                 continue
             gradient = sent[nr] if nr < len(sent) else None
             there = pending.get(edge)
             total = there
             if gradient is not None:
                 total = pending[edge] = gradient if there is None else there + gradient
-            deliveries.append(Delivery(nr, edge, gradient, there, total))
-        return Step(index, node, incoming, hooked, tuple(deliveries), captured=captured)
+            deliveries.append(_made_delivery((nr, edge, gradient, there, total)))
+        return _made_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
 
     def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
         self.effects[index] = NodeEffects(0, 0, calls=calls, nested=nested, user_code=True)
 
     def _accumulated(self, index: int, run: _Run) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        added, (_, before) = run.arrived[0], self._leaves[index]
+        (_, (added, *_), _, _, found), (_, before) = run, self._leaves[index]
         if before is not None:
             self.disturbances += 1  # the engine added in place
         hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
         if not hooks and not self.read_only:
-            return before, run.after, ()
+            return before, found, ()
         after = before if added is None else added if before is None else before + added
-        if same_bits(after, run.after):
+        if same_bits(after, found):
             return before, after, ()
-        found = None if run.after is None else run.after.detach().clone()
+        found = None if found is None else found.detach().clone()
         return before, found, (_change("accumulated", "", (after,), (found,)),)
 
     def run(self, start: int) -> None:
@@ -547,18 +552,18 @@ class TorchDriver:
         ]
 
     def step_bytes(self, step: Step) -> int:
-        hooked, size = step.hooked, STEP_BYTES
-        if hooked is not step.incoming:
+        _, _, incoming, hooked, deliveries, held, _, _ = step
+        size = STEP_BYTES
+        if hooked is not incoming:
             size += sum([nbytes_of(g) for g in hooked if g is not None])
-        for each in step.deliveries:
-            gradient = each.gradient
+        for _, _, gradient, before, after in deliveries:
             if gradient is None:
                 continue
             if not is_passed_on(hooked[0], gradient):
                 size += nbytes_of(gradient)
-            if each.before is not None:
-                size += nbytes_of(each.after)
-        return size + (0 if step.before is None else nbytes_of(step.before))
+            if before is not None:
+                size += nbytes_of(after)
+        return size if held is None else size + nbytes_of(held)
 
     def replays(self, index: int) -> bool:
         return self._retains and index not in self.effects and replays(self.order[index])
