@@ -3,12 +3,14 @@ screen."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from autograd_core.dag.addresses import find_nodes, find_step
 from autograd_core.dag.errors import UnknownAddress
-from autograd_core.dag.folding import Folding, neighbourhood, part_between
+from autograd_core.dag.folding import Folded, Folding, Item, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph
 from viz.errors import NothingToDraw, UnknownNode
@@ -72,7 +74,7 @@ def folding_of(graph: Graph, view: str) -> Folding:
     return Folding(graph, tuple(half for half in BOTH if view in ("both", half)))
 
 
-def folded(folding: Folding, options: RenderOptions) -> tuple[Graph, tuple[str, ...]]:
+def folded(folding: Folding, options: RenderOptions) -> tuple[Folded, tuple[str, ...]]:
     """Fold the graph into no more boxes than the options allow, with notes on where that was not
     possible.
 
@@ -80,17 +82,17 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Graph, tuple[str, 
         UnknownNode: nothing that is folded goes by a name in ``expand``.
     """
     if options.full:
-        return folding.graph, ()
+        return Folded(folding.graph, {}), ()
     graph = folding.graph
     most = options.most_boxes
     allowed = most
     for _ in range(2):
         try:
-            small = folding.fold(allowed, options.depth, options.expand)
+            small = folding.folded(allowed, options.depth, options.expand)
         except UnknownAddress as error:
             raise UnknownNode(error.what, remedy=error.remedy) from None
-        boxes = box_count(small, options.view, options.leaves)
-        if boxes <= most or options.depth is not None or len(small) == len(graph):
+        boxes = box_count(small.graph, options.view, options.leaves)
+        if boxes <= most or options.depth is not None or len(small.graph) == len(graph):
             break
         allowed -= boxes - most  # leaves with boxes of their own
     if boxes <= max(most, MAX_BOXES) or options.folds:
@@ -102,13 +104,14 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Graph, tuple[str, 
 class Composed(NamedTuple):
     """A picture, notes on where folding did not do, and the own layout of the picture, if that had
     to be known to choose it; ``shows_inside`` says that of several things alike one is open, and
-    ``graph`` is what is drawn."""
+    ``graph`` is what is drawn, and ``items`` are what its groups stand for."""
 
     picture: Picture
     notes: tuple[str, ...] = ()
     layout: Layout | None = None
     shows_inside: bool = False
     graph: Graph | None = None
+    items: Mapping[int, Item] = MappingProxyType({})
 
 
 class Composer(NamedTuple):
@@ -122,11 +125,20 @@ class Composer(NamedTuple):
     def compose(self, options: RenderOptions) -> Composed:
         """Make the picture that the options ask for, however large it is."""
         small, notes = folded(self.folding, options)
+        return self._composed(small, options, notes)
+
+    def compose_inside(self, item: Item, name: str, options: RenderOptions) -> Composed:
+        """Make a picture of what is inside a group that is called ``name``."""
+        small = self.folding.inside(item, name, options.most_boxes)
+        return self._composed(small, options, ())
+
+    def _composed(self, small: Folded, options: RenderOptions, notes: tuple[str, ...]) -> Composed:
+        graph, items = small
         picture = make_picture(
-            small, options.view, leaves=options.leaves, title=options.title,
-            scale=scale_of(small, options.magnitude), position=self.position, links=self.links,
+            graph, options.view, leaves=options.leaves, title=options.title,
+            scale=scale_of(graph, options.magnitude), position=self.position, links=self.links,
         )  # fmt: skip
-        return Composed(picture, notes, shows_inside=_shows_inside(small), graph=small)
+        return Composed(picture, notes, shows_inside=_shows_inside(graph), graph=graph, items=items)
 
     def compose_for_a_screen(self, options: RenderOptions) -> Composed:
         """Make the finest picture that fits a screen; the finest of all where the options say how

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.collector import collector_paused
+from autograd_core.dag.folding import Item
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_bytes
 from autograd_core.text import plural
@@ -24,14 +25,14 @@ from viz.errors import (
 )
 from viz.layout import lay_out
 from viz.layout.graphviz_layout import read_layout
-from viz.level_of_detail import Composer, chosen_part, folded, folding_of
+from viz.level_of_detail import Composed, Composer, chosen_part, folded, folding_of
 from viz.options import RenderOptions, validate
 from viz.output.dot import write_dot
 from viz.output.files import write_atomically
 from viz.output.mermaid import write_mermaid
 from viz.output.pages import write_graph_page
 from viz.output.pages.contents import contents_of
-from viz.output.pages.expansion import MOST_NODES, PagePicture, pictures_within
+from viz.output.pages.expansion import MOST_NODES, Drawn, PagePicture, pictures_within
 from viz.output.renderers import Renderer, all_failed, default_renderers
 from viz.output.svg import escape, title_of, write_svg
 from viz.output.text import write_text
@@ -138,17 +139,27 @@ def render_graph(
         if format == "json":
             return Rendering("json", _json(graph, options))
         composer = Composer(folding_of(graph, options.view), position, links)
-        picture, found, own, _, small = composer.compose_for_a_screen(options)
+        whole = composer.compose_for_a_screen(options)
+        picture, found, own, small = whole.picture, whole.notes, whole.layout, whole.graph
     helpers = default_renderers() if renderers is None else renderers
     notes = list(found)
     asked = options.full or options.max_boxes is not None
 
-    def draw(names: Sequence[str]) -> tuple[Picture, str]:
-        opened = composer.compose(options.opening(names)).picture if names else picture
-        places, said = place(opened, options.layout, helpers, None if names else own)
+    def drawn(composed: Composed) -> Drawn:
+        places, said = place(composed.picture, options.layout, helpers, composed.layout)
         notes.extend(said)
-        svg = write_svg(opened, places, options.theme, legend=options.legend, linked=False)
-        return opened, svg
+        svg = write_svg(
+            composed.picture, places, options.theme, legend=options.legend, linked=False
+        )
+        nodes = composed.picture.boxes.column("node")
+        items = {n: composed.items[id] for n, id in enumerate(nodes) if id in composed.items}
+        return Drawn(composed.picture, svg, items)
+
+    def draw(names: Sequence[str]) -> Drawn:
+        return drawn(composer.compose(options.opening(names)) if names else whole)
+
+    def draw_inside(item: Item, name: str) -> Drawn:
+        return drawn(composer.compose_inside(item, name, options))
 
     def draw_half(view: View) -> tuple[Picture, str]:
         half = replace(options, view=view)
@@ -166,7 +177,9 @@ def render_graph(
         notes.extend(said)
         data = _render_binary(picture, places, format, options.theme, options.legend, helpers)
     elif format == "html":
-        pages = pictures_within(draw, len(graph)) + _halves(graph, options, draw_half)
+        with collector_paused():
+            pages = pictures_within(draw, draw_inside, len(graph))
+        pages += _halves(graph, options, draw_half)
         contents = contents_of(small, graph, picture)
         data = write_graph_page(pages, options.theme, contents).encode()
     else:
@@ -191,7 +204,7 @@ def _halves(
     """Draw each half alone, for a page that shows both and can switch between them."""
     if options.view != "both" or set(graph.halves) != set(HALVES) or len(graph) > MOST_NODES // 4:
         return []
-    return [PagePicture(*draw(half), "", -1, {}) for half in HALVES]
+    return [PagePicture(*draw(half), "", -1, {}, set()) for half in HALVES]
 
 
 def _size(picture: Picture, places: Layout, data: bytes) -> str:
@@ -213,7 +226,7 @@ def _json(graph: Graph, options: RenderOptions) -> bytes:
     from autograd_core.dag.serialize import to_json
 
     if options.folds:
-        graph, _ = folded(folding_of(graph, options.view), options)
+        (graph, _), _ = folded(folding_of(graph, options.view), options)
     return to_json(with_portable_sources(graph, Path.cwd())).encode()
 
 

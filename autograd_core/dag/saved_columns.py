@@ -74,6 +74,29 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
             self.storages[at], self.lines.get(at, ()),
         )  # fmt: skip
 
+    def part(self, new_ids: Mapping[int, int]) -> SavedColumns:
+        """Return the values of some nodes, which go by ``new_ids``, in the order of these."""
+        part = SavedColumns()
+        nodes, last = self.nodes, len(self.nodes)
+        chosen: list[int] = []
+        for old, new in new_ids.items():
+            if (at := self._first.get(old)) is not None:
+                part._first[new] = len(chosen)
+                while at < last and nodes[at] == old:
+                    part.nodes.append(new)
+                    chosen.append(at)
+                    at += 1
+        part.names = [self.names[at] for at in chosen]
+        part.shapes = [self.shapes[at] for at in chosen]
+        part.dtypes = [self.dtypes[at] for at in chosen]
+        part.nbytes = [self.nbytes[at] for at in chosen]
+        part.states = [self.states[at] for at in chosen]
+        part.storages = [self.storages[at] for at in chosen]
+        if self.lines:
+            lines = ((new, self.lines.get(at)) for new, at in enumerate(chosen))
+            part.lines = {new: found for new, found in lines if found}
+        return part
+
     def with_lines(self, named: Callable[[Source], Source]) -> SavedColumns:
         """Return the same values, whose lines ``named`` has named anew."""
         if not self.lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from xml.etree import ElementTree
 
@@ -224,6 +225,8 @@ def test_opened_groups_can_be_searched_and_clicked(browse, folded_page):
 
 def test_what_has_no_picture_says_how_it_is_opened(browse, layers, monkeypatch):
     monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 1)
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_INSIDES", 0)
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_KINDS_INSIDE", 0)
     page = viz.render(layers, format="html", view="forward", max_boxes=20).text
     script = f"""
     const card = {CARD};
@@ -236,15 +239,15 @@ def test_what_has_no_picture_says_how_it_is_opened(browse, layers, monkeypatch):
 
 
 def test_without_a_script_only_the_whole_picture_is_there(folded_page):
-    assert folded_page.count("<section>") == 1
-    assert 1 < folded_page.count("<section hidden>") < 16
+    assert folded_page.count("<section>") == folded_page.count("<svg") == 1
+    assert 1 < folded_page.count("<section hidden>") < 120
     assert len(folded_page) < 6_000_000
 
 
 def test_a_page_of_a_huge_graph_opens_less_so_that_it_is_soon_there(layers, monkeypatch):
     monkeypatch.setattr("viz.output.pages.expansion.MOST_NODES", 1)
     page = viz.render(layers, format="html", view="forward", max_boxes=20).text
-    assert page.count("<section hidden>") == 1
+    assert sum("inside" not in picture["svg"] for picture in pictures_of(page)[1:]) == 1
 
 
 def test_a_line_of_the_program_is_a_link_in_the_details(browse, loss):
@@ -261,7 +264,7 @@ def test_a_line_of_the_program_is_a_link_in_the_details(browse, loss):
 
 @pytest.fixture(scope="module")
 def blocks_page():
-    return viz.render(sample_graphs.residual(40), format="html").text
+    return viz.render(sample_graphs.residual(24), format="html").text
 
 
 def type_in(text):
@@ -287,6 +290,66 @@ def test_search_finds_parameters_and_what_is_folded_and_offers_to_open_it(browse
     assert others > 0
 
 
+def pictures_of(page):
+    """Return what the page knows of its pictures."""
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def test_every_group_opens_at_every_level(monkeypatch):
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 2)
+    page = viz.render(sample_graphs.residual(24), format="html").text
+    pictures = pictures_of(page)
+    whole = [picture for picture in pictures[1:] if picture["parent"] >= 0]
+    groups = [box for picture in [pictures[0], *whole] for box in picture["boxes"] if "name" in box]
+    assert all(box["opens"] for box in groups)
+    titles = {box["title"] for picture in whole for box in picture["boxes"]}
+    insides = [picture["svg"] for picture in whole if "inside blocks." in picture["svg"]]
+    assert {f"blocks.{number}" for number in range(3, 24)} <= titles
+    assert any(">inside blocks.20" in svg or "inside blocks.20<" in svg for svg in insides)
+    assert len(page) < 2_000_000
+
+
+def test_what_there_is_no_room_for_opens_the_inside_of_one_that_is_alike(
+    browse, layers, monkeypatch
+):
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 1)
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_INSIDES", 2)
+    page = viz.render(layers, format="html", view="forward", max_boxes=20).text
+    script = """
+    const all = pictures.flatMap(({ boxes }) => boxes);
+    const number = pictures.findIndex(({ boxes }) => boxes.some(box => box.alike));
+    open(number, "");
+    const box = boxes.findIndex(box => box.alike);
+    select(box);
+    const said = detail.textContent, name = boxes[box].title, other = boxes[box].alike;
+    activate(box);
+    const opened = shown;
+    close();
+    return [all.filter(box => box.name && box.opens == null).length, said, name, other,
+            opened !== number, shown === number, boxes[selected].alike];
+    """
+    without, said, name, other, opened, back, _ = browse(page, script)
+    assert without == 0
+    assert name != other
+    assert f"shows {other}, which is built alike" in said
+    assert (opened, back) == (True, True)
+
+
+def test_a_name_that_is_found_inside_leads_to_the_picture_that_shows_it(browse, blocks_page):
+    script = f"""
+    {type_in("blocks.20/relu:1")}
+    const said = found.textContent;
+    {press("Enter", "search")}
+    const group = boxes[selected].title;
+    [...detail.querySelectorAll("button")].find(one => one.textContent === search.value).click();
+    return [said, group, shown > 0, addressOf(boxes[selected]), isSeen(nodes[selected])];
+    """
+    said, group, *rest = browse(blocks_page, script)
+    assert said == "1 found"
+    assert "…" in group
+    assert rest == [True, "blocks.20/relu:1", True]
+
+
 def test_a_search_without_a_match_here_goes_on_in_the_whole_picture(browse, blocks_page):
     script = f"""
     open(boxes.find(box => box.opens != null).opens, "");
@@ -309,12 +372,12 @@ def test_every_node_has_a_link(browse, page):
     assert browse(page, script) == [True, "LogBackward0"]
 
 
-def test_a_link_to_what_is_folded_leads_to_its_group(browse, blocks_page):
+def test_a_link_to_what_is_folded_leads_to_the_picture_that_shows_it(browse, blocks_page):
     script = """
     location.hash = "blocks.17/relu:1"; follow();
-    return boxes[selected].title;
+    return [shown > 0, addressOf(boxes[selected])];
     """
-    assert "…" in browse(blocks_page, script)
+    assert browse(blocks_page, script) == [True, "blocks.17/relu:1"]
 
 
 def test_the_page_switches_between_the_halves(browse, page):

@@ -29,7 +29,7 @@ from viz.picture.model import Picture
 
 
 def picture_of(graph: Graph, view: str = "both") -> Picture:
-    small, _ = folded(folding_of(graph, view), RenderOptions(view=view))  # type: ignore[arg-type]
+    (small, _), _ = folded(folding_of(graph, view), RenderOptions(view=view))  # type: ignore[arg-type]
     return make_picture(small, view)  # type: ignore[arg-type]
 
 

@@ -123,7 +123,7 @@ def _small(recording: Recording, view: View, leaves: bool | None) -> Recording:
             )
         return recording
     options = RenderOptions(view=view, leaves=leaves)
-    early, late = (folded(folding_of(graph, view), options)[0] for graph in (before, after))
+    early, late = (folded(folding_of(graph, view), options)[0].graph for graph in (before, after))
     return Recording(early, late, {})
 
 

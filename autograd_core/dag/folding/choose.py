@@ -7,6 +7,7 @@ What was asked for by name opens whatever it costs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,12 @@ from autograd_core.dag.folding.tree import Fold, heads_of
 
 SHOWN_ROUNDS = 5
 """A loop of at least so many rounds shows its first two and its last."""
+
+
+MOST_INSTANCES = 30
+"""So many instances of a repeat are drawn side by side."""
+
+Key = tuple[int, int, int]
 
 
 class Item(NamedTuple):
@@ -41,6 +48,11 @@ class Item(NamedTuple):
         return (self.fold,)
 
     @property
+    def key(self) -> Key:
+        """What tells it from others: two folds that are equal may stand in different places."""
+        return id(self.fold), self.first, self.last
+
+    @property
     def cost(self) -> int:
         """The number of boxes that it takes besides when all of it is drawn."""
         return sum(part.boxes for part in self.parts) - self.fold.width
@@ -55,6 +67,21 @@ class Options(NamedTuple):
     expand: tuple[str, ...] = ()
 
 
+def choose_inside(item: Item, budget: int) -> list[Item]:
+    """Return the boxes of a picture of what is inside ``item``: of several instances each one, or
+    runs of them where they are too many, else as :func:`choose` does."""
+    if item.instances == 1 and item.fold.kind != "data":
+        return choose(item.parts[0], Options(budget))
+    if item.fold.kind == "data":
+        return [_item(child) for child in item.fold.children]
+    size = math.ceil(item.instances / MOST_INSTANCES)
+    starts = range(item.first, item.last + 1, size)
+    ends = [min(start + size - 1, item.last) for start in starts]
+    if size == 1:
+        return [_item(part) for part in item.parts]
+    return [Item(item.fold, start, end) for start, end in zip(starts, ends, strict=True)]
+
+
 def choose(root: Fold, options: Options) -> list[Item]:
     """Return the boxes of the picture, in the order in which their ops ran.
 
@@ -67,14 +94,6 @@ def choose(root: Fold, options: Options) -> list[Item]:
     opened, shown = _open_levels(root, options, wanted)
     items = _flatten(_opened(Item(root), wanted), opened)
     return items if options.depth is not None else _unroll(items, options.budget - shown)
-
-
-Key = tuple[int, int, int]
-
-
-def _key(item: Item) -> Key:
-    """Folds are told apart by identity: two that are equal may stand in different places."""
-    return id(item.fold), item.first, item.last
 
 
 def _rolls(fold: Fold) -> bool:
@@ -104,8 +123,8 @@ def _open_levels(
             if not key[0] or shown + costs[key] <= options.budget:
                 shown += costs[key]
                 for item in alike[key]:
-                    opened[_key(item)] = _opened(item, wanted)
-                    level += opened[_key(item)]
+                    opened[item.key] = _opened(item, wanted)
+                    level += opened[item.key]
     return opened, shown
 
 
@@ -168,7 +187,7 @@ def _flatten(items: Sequence[Item], opened: dict[Key, list[Item]]) -> list[Item]
     found, stack = [], list(reversed(items))
     while stack:
         item = stack.pop()
-        inner = opened.get(_key(item))
+        inner = opened.get(item.key)
         if inner is None:
             found.append(item)
         else:

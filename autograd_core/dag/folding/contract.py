@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,6 +23,13 @@ from autograd_core.dag.model import PARAMETER_KINDS, Cost, Frame, Graph, Group, 
 from autograd_core.dag.statistics import Statistics
 
 
+class Folded(NamedTuple):
+    """A folded graph, and what its nodes stand for that can be opened."""
+
+    graph: Graph
+    items: Mapping[int, Item]
+
+
 def contract(
     graph: Graph,
     columns: Columns,
@@ -30,9 +37,13 @@ def contract(
     heads: Heads,
     items: Sequence[Item],
     halves: Sequence[Half],
-) -> Graph:
-    """Return a graph with a node for each item and half, and for each leaf that no box swallows."""
-    places = Places(graph, columns, units, heads, items)
+    first: int = 0,
+    frame: str = "",
+) -> Folded:
+    """Return a graph with a node for each item and half, and for each leaf that no box swallows;
+    ``items`` cover the heads from number ``first`` on, and what belongs to others stays as it
+    is; ``frame`` is the name of a frame around the items, "" for none."""
+    places = Places(graph, columns, units, heads, items, first)
     build = GraphBuilder(
         graph.title, graph.derived_forward, unfolded=totals(graph), modules=dict(graph.modules),
         part=graph.part,
@@ -45,7 +56,13 @@ def contract(
         if box >= 0:
             build.costs[box] = cost + build.costs.get(box, Cost())
     _add_hooks(build, graph, new_ids)
-    return replace(build.graph(), frames=tuple(_frames(places, units, heads, new_ids)))
+    frames = list(_frames(places, units, heads, new_ids))
+    if frame:
+        frames.append(Frame(frame, frozenset(new_ids[places.item >= 0].tolist()) - {-1}))
+    folded = replace(build.graph(), frames=tuple(frames))
+    inside = (places.item >= 0) & places.closed[places.item]
+    numbers = dict(zip(new_ids[inside].tolist(), places.item[inside].tolist(), strict=True))
+    return Folded(folded, {id: items[number] for id, number in numbers.items() if id >= 0})
 
 
 def _frames(places: Places, units: Units, heads: Heads, new_ids: Ints) -> Iterator[Frame]:

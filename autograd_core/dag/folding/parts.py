@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from autograd_core.dag.folding.totals import totals
-from autograd_core.dag.model import Graph, Part
+from autograd_core.dag.model import Graph, Part, Totals
+from autograd_core.dag.saved_columns import SavedColumns
 
 
 def neighbourhood(graph: Graph, centers: Sequence[int], hops: int, name: str = "") -> Graph:
@@ -20,7 +21,7 @@ def neighbourhood(graph: Graph, centers: Sequence[int], hops: int, name: str = "
         reached = {other for id in edge for other in links[id]} - seen
         edge = sorted(_with_partners(graph, reached) - seen)
         seen.update(edge)
-    return subgraph(graph, seen, f"around {name or graph.address(centers[0])}")
+    return _chosen(graph, seen, f"around {name or graph.address(centers[0])}")
 
 
 def part_between(
@@ -35,7 +36,7 @@ def part_between(
         _reach(forward, other) & _reach(against, one)
     )
     start, end = names or (graph.address(ends[0]), graph.address(others[0]))
-    return subgraph(graph, on_the_way, f"from {start} to {end}") if on_the_way else None
+    return _chosen(graph, on_the_way, f"from {start} to {end}") if on_the_way else None
 
 
 def _links(graph: Graph, *, both_ways: bool) -> list[list[int]]:
@@ -77,7 +78,7 @@ _OF_EACH_NODE = (
     "kinds", "halves", "names", "counts", "scopes", "shapes", "dtypes", "details", "formulas",
 )  # fmt: skip
 _OF_SOME_NODES = (
-    "stems", "variables", "sources", "orders", "saved", "statistics", "groups", "costs", "hooks",
+    "stems", "variables", "sources", "orders", "statistics", "groups", "costs", "hooks",
 )  # fmt: skip
 _OF_EACH_EDGE = (
     "edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes",
@@ -85,16 +86,23 @@ _OF_EACH_EDGE = (
 _OF_SOME_EDGES = ("edge_labels", "edge_nbytes", "edge_statistics", "edge_counts", "edge_hooks")
 
 
-def subgraph(graph: Graph, chosen: set[int], which: str) -> Graph:
-    """Return the chosen nodes and the edges among them; ``which`` says which part of the graph that
-    is."""
-    ids = sorted(chosen)
+def _chosen(graph: Graph, chosen: set[int], which: str) -> Graph:
+    """Return the chosen nodes and the edges among them."""
+    ends = enumerate(zip(graph.edge_sources, graph.edge_targets, strict=True))
+    edges = [id for id, (source, target) in ends if source in chosen and target in chosen]
+    return subgraph(graph, sorted(chosen), edges, which)
+
+
+def subgraph(
+    graph: Graph,
+    ids: Sequence[int],
+    edges: Sequence[int],
+    which: str,
+    total: Totals | None = None,
+) -> Graph:
+    """Return the nodes ``ids`` and the ``edges`` among them; ``which`` says which part of the graph
+    that is, and ``total`` are the totals of the graph where they are known."""
     number = {id: index for index, id in enumerate(ids)}
-    edges = [
-        id
-        for id in range(graph.edge_count)
-        if graph.edge_sources[id] in number and graph.edge_targets[id] in number
-    ]
     edge_number = {id: index for index, id in enumerate(edges)}
 
     columns: dict[str, Any] = {}
@@ -105,24 +113,31 @@ def subgraph(graph: Graph, chosen: set[int], which: str) -> Graph:
     for numbers, sparse in ((number, _OF_SOME_NODES), (edge_number, _OF_SOME_EDGES)):
         for name in sparse:
             column = getattr(graph, name)
-            columns[name] = {new: column[old] for old, new in numbers.items() if old in column}
+            none = isinstance(column, dict) and not column
+            known = () if none else numbers.items()
+            columns[name] = {new: column[old] for old, new in known if old in column}
     return replace(
         graph,
         **columns,
-        pairs={number[a]: number[b] for a, b in graph.pairs.items() if a in number and b in number},
-        undefined=frozenset(number[id] for id in graph.undefined if id in number),
+        saved=SavedColumns.of(graph.saved).part(number),
+        pairs={
+            new: number[pair]
+            for old, new in number.items()
+            if (pair := graph.pairs.get(old)) is not None and pair in number
+        },
+        undefined=frozenset(new for old, new in number.items() if old in graph.undefined),
         edge_sources=[number[graph.edge_sources[id]] for id in edges],
         edge_targets=[number[graph.edge_targets[id]] for id in edges],
         edge_undefined=frozenset(
-            edge_number[id] for id in graph.edge_undefined if id in edge_number
+            new for old, new in edge_number.items() if old in graph.edge_undefined
         ),
         unfolded=None,
-        part=_part(graph, which),
+        part=_part(graph, which, total),
     )
 
 
-def _part(graph: Graph, which: str) -> Part:
+def _part(graph: Graph, which: str, whole: Totals | None) -> Part:
     """Return what part of the whole graph it is; a part of a part is one of the whole."""
     if graph.part is None:
-        return Part(which, totals(graph))
+        return Part(which, whole or totals(graph))
     return Part(f"{graph.part.which}, {which}", graph.part.whole)

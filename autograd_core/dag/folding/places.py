@@ -27,18 +27,26 @@ class Places:
     """
 
     def __init__(
-        self, graph: Graph, columns: Columns, units: Units, heads: Heads, items: Sequence[Item]
+        self,
+        graph: Graph,
+        columns: Columns,
+        units: Units,
+        heads: Heads,
+        items: Sequence[Item],
+        first: int,
     ) -> None:
         self.graph, self.items, self._columns = graph, items, columns
         self.closed = np.array([item.fold.kind != "head" for item in items], np.bool_)
-        # every item covers an interval of the heads, in their order
+        # every item covers an interval of the heads, in their order, from number ``first`` on
         sizes = [sum(part.heads for part in item.parts) for item in items]
-        mains = np.array(heads.mains, np.int64)
+        mains = np.asarray(heads.mains, np.int64)
         is_head = mains == np.arange(len(mains))
-        of_unit = np.repeat(np.arange(len(items)), sizes)[(np.cumsum(is_head) - 1)[mains]]
-        unit_of = np.array(units.of, np.int64)
-        inside = unit_of >= 0
-        self.item = np.where(inside, of_unit[unit_of], -1)
+        of_head = np.full(np.count_nonzero(is_head), -1, np.int64)
+        of_head[first : first + sum(sizes)] = np.repeat(np.arange(len(items)), sizes)
+        of_unit = of_head[(np.cumsum(is_head) - 1)[mains]]
+        unit_of = np.asarray(units.of, np.int64)
+        self.item = np.where(unit_of >= 0, of_unit[unit_of], -1)
+        inside = self.item >= 0
         self.main = inside & is_head[unit_of] & ~self.closed[self.item]
         saved = SavedColumns.of(graph.saved)
         states = zip(saved.nodes, saved.states, strict=True)

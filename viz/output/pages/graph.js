@@ -15,9 +15,12 @@ function load(number) {
   if (svg) apply();
   shown = number;
   sections.forEach((section, index) => { section.hidden = index !== number; });
+  if (pictures[number].svg) sections[number].innerHTML = pictures[number].svg;
+  delete pictures[number].svg;
   svg = sections[number].querySelector("svg");
   ({ boxes, lines } = pictures[number]);
   nodes = boxes.map(({ key }) => drawn(key));
+  if (!("ready" in svg.dataset)) prepare();
   size = pictures[number].size ??= { width: svg.viewBox.baseVal.width,
     height: svg.viewBox.baseVal.height };
   lineEnds = boxes.map(() => ({ from: [], to: [] }));
@@ -25,6 +28,18 @@ function load(number) {
     lineEnds[source].to.push({ key, other: target, kind, label });
     lineEnds[target].from.push({ key, other: source, kind, label });
   });
+}
+
+function prepare() {
+  nodes.forEach((node, index) => {
+    node.setAttribute("tabindex", "0");
+    node.setAttribute("role", "button");
+    node.setAttribute("aria-label", boxes[index].title);
+    if (boxes[index].opens != null) node.classList.add("opens");
+  });
+  // an image has no parts; this one has
+  svg.setAttribute("role", "group");
+  svg.dataset.ready = "";
 }
 
 // Pan and zoom: the view box is the window on the picture. While the pointer moves it, what has been
@@ -62,7 +77,8 @@ function begin() {
   fit();
   if (view.scale >= 0.6) return;
   view.scale = Math.max(0.6, Math.min(1, main.clientWidth / size.width));
-  view.x = (size.width - main.clientWidth / view.scale) / 2;
+  // in the middle, or from its left end on
+  view.x = Math.min(0, (size.width - main.clientWidth / view.scale) / 2);
   view.y = 0;
   apply();
 }
@@ -177,11 +193,19 @@ function follow() {
 
 // Groups open into another picture, and the trail leads back.
 
-function opener({ name, opens }) {
+function opener({ name, opens, alike }) {
   if (!name) return [];
-  if (opens == null) return [make("p", `open it with --expand '${name}'`, { className: "hint" })];
-  return [make("button", "Open", { type: "button", title: "open this group (Enter)",
-    onclick: () => open(opens, name) })];
+  const hint = text => make("p", text, { className: "hint" });
+  if (opens == null) return [hint(`open it with --expand '${name}'`)];
+  const button = make("button", "Open", { type: "button", title: "open this group (Enter)",
+    onclick: () => enter(opens, name) });
+  return alike ? [button, hint(`shows ${alike}, which is built alike`)] : [button];
+}
+
+// The way back leads to where the group was opened: several groups may open one picture.
+function enter(number, name) {
+  pictures[number].parent = shown;
+  open(number, name);
 }
 
 function open(number, name) {
@@ -207,7 +231,7 @@ function close() {
   const { parent, name } = pictures[shown];
   if (parent < 0) return;
   open(parent, name);
-  const group = boxes.findIndex(box => box.name === name);
+  const group = boxes.findIndex(box => box.name === name || (box.name && box.title === name));
   if (group >= 0) select(group);
 }
 
@@ -247,12 +271,31 @@ function seek() {
   const kept = new Set(matches);
   nodes.forEach((node, number) => node.classList.toggle("match", kept.has(number)));
   svg.classList.toggle("searching", Boolean(wanted));
-  const elsewhere = wanted && shown && !matches.length ? foundIn(pictures[0]).length : 0;
-  found.textContent = elsewhere ? `0 here, ${elsewhere} in the whole picture`
-    : wanted ? `${matches.length} found` : "";
+  const other = matches.length ? -1 : elsewhere();
+  found.textContent = other > 0 ? `0 here, ${foundIn(pictures[other]).length} in ${pictures[other].name || pictures[other].view}`
+    : other === 0 ? `0 here, ${foundIn(pictures[0]).length} in the whole picture`
+      : wanted ? `${matches.length} found` : "";
 }
 
+// The first picture with a match.
+const elsewhere = () => wantedText() ? pictures.findIndex(picture => foundIn(picture).length) : -1;
+
 const MOST_INSIDE = 20;
+
+// The picture that shows a node, or the inside of a module, and where.
+let places;
+function placeOf(name) {
+  if (!places) {
+    places = new Map();
+    pictures.forEach((picture, number) => picture.boxes.forEach((box, index) => {
+      const keys = [addressOf(box), ...box.chips ?? [], ...box.name ? [box.title] : []];
+      for (const key of keys)
+        if (!places.has(key)) places.set(key, { number, index, called: picture.name });
+    }));
+  }
+  const place = places.get(name);
+  return place?.number ? place : null; // what is in the whole picture is in no group
+}
 
 // Names that were searched for, and are folded in a box.
 function insideFound({ inside }) {
@@ -260,13 +303,18 @@ function insideFound({ inside }) {
   const names = wanted ? (inside ?? []).filter(name => name.toLowerCase().includes(wanted)) : [];
   if (!names.length) return [];
   const list = make("ul");
-  list.append(...names.slice(0, MOST_INSIDE).map(name => make("li", name)));
+  list.append(...names.slice(0, MOST_INSIDE).map(name => {
+    const item = make("li"), place = placeOf(name);
+    item.append(place ? make("button", name, { type: "button", title: `open ${place.called}`,
+      onclick: () => { open(place.number, ""); select(place.index); } }) : name);
+    return item;
+  }));
   if (names.length > MOST_INSIDE) list.append(make("li", `… and ${names.length - MOST_INSIDE} more`));
   return [make("h3", `found inside (${names.length})`), list];
 }
 
 function nextMatch(step) {
-  if (!matches.length && wantedText() && shown && foundIn(pictures[0]).length) open(0, "");
+  if (!matches.length && elsewhere() >= 0) open(elsewhere(), "");
   if (!matches.length) return;
   at = (at + step + matches.length) % matches.length;
   found.textContent = `${at + 1} of ${matches.length}`;
@@ -338,7 +386,7 @@ main.addEventListener("wheel", event => {
 // A group opens where that has been prepared; all else is shown in detail.
 function activate(number) {
   const { opens, name } = boxes[number];
-  if (opens != null) open(opens, name);
+  if (opens != null) enter(opens, name);
   else select(number);
 }
 
@@ -396,17 +444,6 @@ addEventListener("resize", apply);
 
 document.body.classList.add("alive");
 document.querySelector("header").hidden = false;
-pictures.forEach((picture, number) => {
-  load(number);
-  nodes.forEach((node, index) => {
-    node.setAttribute("tabindex", "0");
-    node.setAttribute("role", "button");
-    node.setAttribute("aria-label", boxes[index].title);
-    if (boxes[index].opens != null) node.classList.add("opens");
-  });
-  // an image has no parts; this one has
-  svg.setAttribute("role", "group");
-});
 load(0);
 drawTrail();
 begin();

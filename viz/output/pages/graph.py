@@ -66,14 +66,18 @@ def write_graph_page(
 ) -> str:
     """Write the page around the first of ``pictures``, in which its groups open the others;
     ``contents`` names what is folded in the boxes of the first one."""
-    drawn = [
-        f"<section{' hidden' if number else ''}>\n{one.svg}</section>"
-        for number, one in enumerate(pictures)
-    ]
+    # the others as text, from which the script makes them when they are opened
+    drawn = [f"<section>\n{pictures[0].svg}</section>"]
+    drawn += ["<section hidden></section>"] * (len(pictures) - 1)
     title = pictures[0].picture.title
     keys = "\n".join(f"<dt>{escape(key)}</dt><dd>{does}</dd>" for key, does in _KEYS.items())
     body = _BODY.format(pictures="\n".join(drawn), keys=keys)
     data = [_data(one, {} if number else contents) for number, one in enumerate(pictures)]
+    for one, picture in zip(data[1:], pictures[1:], strict=True):
+        one["svg"] = picture.svg
+    for one, picture in zip(data, pictures, strict=True):
+        for index in picture.alike:
+            one["boxes"][index]["alike"] = pictures[picture.opens[index]].name
     return write_page("graph", [body], data, title, theme_name)
 
 
