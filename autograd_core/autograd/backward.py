@@ -1,4 +1,4 @@
-"""``backward`` and ``grad``: what a user calls to have gradients."""
+"""``backward`` and ``grad``, which compute gradients."""
 
 from __future__ import annotations
 
@@ -35,15 +35,17 @@ def backward(
     grad_variables: Given = None,
     inputs: Inputs | None = None,
 ) -> None:
-    """Add to the ``.grad`` of the leaves the derivative of ``tensors`` by each of them.
+    """Compute the derivatives of ``tensors`` with respect to the leaves, and add them to their
+    ``.grad``.
 
     Args:
-        tensors: where to start; scalars unless ``grad_tensors`` is given.
-        grad_tensors: for each, the gradient that enters there; 1 by default.
-        retain_graph: keep what the graph saved, for another pass; as ``create_graph``.
-        create_graph: build the graph of the gradients, for derivatives of higher order.
+        tensors: where to start; scalars, unless ``grad_tensors`` is given.
+        grad_tensors: the seed gradient of each; 1 by default.
+        retain_graph: keep the saved values of the graph for another pass; by default as
+            ``create_graph``.
+        create_graph: build a graph of the gradients, for higher-order derivatives.
         grad_variables: the old name of ``grad_tensors``.
-        inputs: the only leaves to accumulate into; alone, in a sequence, or as a dict's values.
+        inputs: the only leaves to accumulate into: one, a sequence, or a dict of them.
 
     Raises:
         RuntimeError: in PyTorch's words, for a tensor without a graph, a missing or
@@ -89,27 +91,28 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
-    """Return the derivatives of ``outputs`` by ``inputs``, without touching any ``.grad``.
+    """Return the derivatives of ``outputs`` with respect to ``inputs``, without changing any
+    ``.grad``.
 
     Args:
         outputs: as for :func:`backward`.
-        inputs: the tensors by which to differentiate: one, a sequence, or a dict of them.
+        inputs: the tensors to differentiate with respect to: one, a sequence, or a dict of them.
         grad_outputs: as for :func:`backward`.
         retain_graph: as for :func:`backward`.
         create_graph: as for :func:`backward`.
-        only_inputs: for PyTorch's sake, where it is without effect too.
-        allow_unused: give None for an input that was not used in the graph.
-        is_grads_batched: the first dimension of each of ``grad_outputs`` counts a batch of them,
-            and that of the results likewise; a pass is made for each.
-        materialize_grads: give zeros for an input that was not used in the graph.
+        only_inputs: accepted for compatibility; it has no effect in PyTorch either.
+        allow_unused: return None for an input that was not used in the graph.
+        is_grads_batched: the first dimension of each of ``grad_outputs`` and of each result is a
+            batch; one pass runs for each element.
+        materialize_grads: return zeros for an input that was not used in the graph.
 
     Returns:
-        A tuple of them, or, for a dict, a dict with the same keys.
+        A tuple of derivatives or, for a dict, a dict with the same keys.
 
     Raises:
         RuntimeError: an input was not used in the graph, and neither ``allow_unused`` nor
             ``materialize_grads`` is set; otherwise as :func:`backward`.
-        ValueError: ``allow_unused=False`` was given beside ``materialize_grads``.
+        ValueError: ``allow_unused=False`` was given together with ``materialize_grads``.
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(

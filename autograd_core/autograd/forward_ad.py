@@ -6,7 +6,7 @@
 ...     unpack_dual(x * x).tangent
 tensor(6.)
 
-Reverse over forward and forward over reverse work, in any mixture, with one level of duals.
+Reverse-over-forward and forward-over-reverse work, in any combination, with one level of duals.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from autograd_core.tensor import Tensor
 
 
 class UnpackedDualTensor(NamedTuple):
-    """A dual taken apart; the tangent is None where there is none."""
+    """The primal and the tangent of a dual; the tangent is None if there is none."""
 
     primal: Tensor
     tangent: Tensor | None
 
 
 def enter_dual_level() -> int:
-    """Begin a level, whose number, 0, is returned; better use :class:`dual_level`.
+    """Enter a level, and return its number, 0. Prefer :class:`dual_level`.
 
     Raises:
-        RuntimeError: there is one already.
+        RuntimeError: a level is already active.
     """
     if current_level.get() is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
@@ -42,10 +42,10 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """End the level: all tangents that were made in it are gone.
+    """Exit the level, which removes all its tangents.
 
     Raises:
-        RuntimeError: there is no level, or not the one of this number.
+        RuntimeError: there is no level with this number.
     """
     current = current_level.get()
     if current is None:
@@ -61,8 +61,8 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level(DecoratingContext):
-    """Within this context, duals made by :func:`make_dual` carry their tangents along; a decorator,
-    too."""
+    """A context manager and decorator in which duals from :func:`make_dual` propagate their
+    tangents."""
 
     def __enter__(self) -> int:
         return enter_dual_level()
@@ -77,12 +77,12 @@ class dual_level(DecoratingContext):
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """Return ``tensor`` with ``tangent``, the direction along which to differentiate by it.
+    """Return a dual: ``tensor`` with ``tangent``, the direction in which to differentiate.
 
     Args:
-        tensor: the primal; the result shares its memory, and its place in the graph.
-        tangent: of the same shape; taken as it is, not copied.
-        level: 0, or left out.
+        tensor: the primal; the result shares its memory and its place in the graph.
+        tangent: a tensor of the same shape; not copied.
+        level: 0, or omitted.
 
     Raises:
         RuntimeError: there is no level, the shapes differ, or one of the two is a dual.
@@ -116,10 +116,11 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """Primal and tangent of ``tensor``; without a tangent, the tensor itself and None.
+    """Return the primal and the tangent of ``tensor``; without a tangent, the tensor itself and
+    None.
 
     Raises:
-        TypeError: it is no tensor.
+        TypeError: it is not a tensor.
     """
     if not isinstance(tensor, Tensor):
         kind = type(tensor).__name__

@@ -229,10 +229,9 @@ class _GradModeWithoutParameters(_GradMode):
 
 
 class no_grad(_GradModeWithoutParameters):
-    """Ops inside build no graph; a context manager and a decorator.
+    """A context manager and decorator in which ops build no graph.
 
-    A generator function that it decorates is in this mode as often as it runs, and leaves it at
-    every ``yield``.
+    A decorated generator function is in this mode while it runs, and leaves it at every ``yield``.
 
     >>> with no_grad():
     ...     is_grad_enabled()
@@ -244,17 +243,18 @@ class no_grad(_GradModeWithoutParameters):
 
 
 class enable_grad(_GradModeWithoutParameters):
-    """Ops inside build a graph again, within :class:`no_grad`."""
+    """A context manager and decorator in which ops build a graph again, for use inside
+    :class:`no_grad`."""
 
     def _inside(self) -> Mode:
         return with_gradients(True)
 
 
 class inference_mode(_GradMode):
-    """As :class:`no_grad`, for code whose results no graph will ever see.
+    """Like :class:`no_grad`, for code whose results will never be part of a graph.
 
     Args:
-        mode: False ends inference mode inside; a function is decorated.
+        mode: False ends inference mode inside; a function is decorated directly.
     """
 
     @overload
@@ -276,7 +276,8 @@ class inference_mode(_GradMode):
 
 
 class set_multithreading_enabled:
-    """For PyTorch's sake: a backward pass runs in the thread that asked for it, always."""
+    """Do nothing, for compatibility with PyTorch: a backward pass always runs in the calling
+    thread."""
 
     def __init__(self, mode: bool) -> None:
         self.mode = mode
@@ -289,7 +290,7 @@ class set_multithreading_enabled:
 
 
 class set_grad_enabled(_GradMode):
-    """Turn graph building on or off, at once; as a context manager also back again."""
+    """Turn graph building on or off immediately; as a context manager, restore it at the end."""
 
     def __init__(self, mode: bool) -> None:
         super().__init__()

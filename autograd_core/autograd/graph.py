@@ -32,9 +32,9 @@ __all__ = [
 
 
 class GradientEdge(NamedTuple):
-    """A place in the graph: output ``output_nr`` of the forward op behind ``node``.
+    """An edge of the graph: output ``output_nr`` of the forward op of ``node``.
 
-    Taken by ``backward`` and ``grad`` in the place of the tensor.
+    ``backward`` and ``grad`` accept it in place of the tensor.
     """
 
     node: Node
@@ -48,10 +48,11 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return where the gradient of ``tensor`` is computed, without keeping the tensor alive.
+    """Return the edge at which the gradient of ``tensor`` is computed. It does not keep the tensor
+    alive.
 
     Raises:
-        RuntimeError: it requires no gradient.
+        RuntimeError: ``tensor`` requires no gradient.
     """
     node, output_nr = resolve(tensor.edge)
     if node is None:
@@ -63,7 +64,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
-    """Note a change of the data that autograd could not see."""
+    """Record a change of the data that autograd cannot see."""
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
         if not each.is_inference():
             each.bump()
@@ -103,7 +104,7 @@ def register_multi_grad_hook(
     """Call ``fn`` once a backward pass has computed the gradients of all ``tensors`` (with a list
     of them), or, with mode "any", of the first one (with that gradient).
 
-    Of tensors that the pass does not reach, the gradient is None.
+    The gradient of a tensor that the pass does not reach is None.
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -135,8 +136,8 @@ def register_multi_grad_hook(
 
 
 class saved_tensors_hooks:
-    """Hand every tensor that a node saves inside to ``pack_hook``, and get it back from
-    ``unpack_hook`` when the backward pass needs it; to keep it on disk, say.
+    """Inside, pass every tensor that a node saves to ``pack_hook``, and get it back from
+    ``unpack_hook`` when the backward pass needs it; for example, to keep it on disk.
 
     Raises:
         RuntimeError: such hooks are disabled here.
@@ -159,8 +160,8 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Keep what nodes save in main memory, where everything of this package is anyway; the
-    tensors are copied, as PyTorch copies them."""
+    """Copy saved tensors to main memory, as PyTorch does. Tensors of this package are there
+    anyway."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: Tensor.from_array(t.array.copy()), lambda t: t)
@@ -201,7 +202,7 @@ _saved_copies: ContextVar[_SavedCopies | None] = ContextVar("autograd_core_copie
 
 @contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
-    """Let saved tensors be changed in place inside, where backward passes must run, too.
+    """Allow in-place changes of saved tensors inside. Backward passes must run inside, too.
 
     Nodes save copies (PyTorch copies when a saved tensor is about to be changed).
 
@@ -222,10 +223,10 @@ def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
 
 @contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Refuse, with ``error_message``, to set hooks on saved tensors inside.
+    """Disallow saved-tensor hooks inside, with ``error_message``.
 
     Raises:
-        RuntimeError: such hooks are set around.
+        RuntimeError: such hooks are already active.
     """
     mode = current_mode() or USUAL
     if mode.saved_hooks is not None:

@@ -1,4 +1,4 @@
-"""Functions that take functions, under the names of ``torch.func``."""
+"""Function transforms, under the names of ``torch.func``."""
 
 from autograd_core.fallback import answer_missing_names
 from autograd_core.func.functional_call import functional_call, stack_module_state

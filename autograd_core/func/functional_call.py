@@ -1,4 +1,4 @@
-"""Modules as functions of their parameters."""
+"""Call modules as functions of their parameters."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """Call ``module`` with other parameters and buffers than it holds.
+    """Call ``module`` with other parameters and buffers than its own.
 
     Args:
-        module: any; it is the same afterwards.
-        parameter_and_buffer_dicts: the values, by dotted names; those not named stay.
-        args: the positional arguments, a tuple, or the only one.
-        kwargs: those given by name.
-        tie_weights: let a value count for all names under which the module holds the same tensor.
-        strict: demand a value for everything the module holds.
+        module: any module; it is unchanged afterwards.
+        parameter_and_buffer_dicts: the values, by dotted names; the module keeps its own values for
+            other names.
+        args: a tuple of positional arguments, or a single one.
+        kwargs: the keyword arguments.
+        tie_weights: use a value for all names of the same tensor.
+        strict: require a value for every parameter and buffer.
 
     Raises:
         RuntimeError: with ``strict``, names are missing or unknown.
@@ -43,11 +44,11 @@ def functional_call(
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Return the parameters and the buffers of several modules of one kind, each stacked along a
-    new first dimension: what ``vmap`` takes to call all of them. The parameters are leaves.
+    """Stack the parameters and the buffers of several modules of one kind along a new first
+    dimension, for use with ``vmap``. The parameters are leaves.
 
     Raises:
-        RuntimeError: there are none, or they differ in kind or in mode.
+        RuntimeError: there are no modules, or they differ in kind or mode.
     """
     if not models:
         raise RuntimeError("stack_module_state: Expected at least one model, got 0.")

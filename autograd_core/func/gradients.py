@@ -1,4 +1,4 @@
-"""Functions into functions: gradients, products with Jacobians, and Jacobians."""
+"""Function transforms: gradients, Jacobian products, and Jacobians."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ Function = Callable[..., Any]
 
 
 def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """Return the function that gives the gradient of ``func``, a scalar, by some of its arguments.
+    """Return a function that computes the gradient of the scalar ``func`` with respect to some of
+    its arguments.
 
     >>> from autograd_core import tensor
     >>> grad(lambda x: (x**3).sum())(tensor([1.0, 2.0]))
     tensor([ 3., 12.])
 
-    The result belongs to a graph where one of these arguments does, or a tensor that ``func``
-    takes from elsewhere.
+    The result is part of a graph if one of these arguments is, or if ``func`` uses another tensor
+    that is.
 
     Args:
-        func: returns a tensor of one element; with ``has_aux``, a pair of it and anything else.
-        argnums: one position, or a tuple of them; these may be lists, tuples or dictionaries.
-        has_aux: give the rest of what ``func`` returned after the gradient.
+        func: a function that returns a tensor with one element or, with ``has_aux``, a pair of that
+            and anything else.
+        argnums: one position, or a tuple of positions; these arguments may be lists, tuples or
+            dictionaries.
+        has_aux: return the second result of ``func`` after the gradient.
 
     Raises:
         RuntimeError: ``func`` returned something else; in PyTorch's words.
@@ -50,7 +53,8 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
 
 
 def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """As :func:`grad`; the function gives a pair, the gradient and what ``func`` returned."""
+    """Like :func:`grad`, but the function returns a pair: the gradient and the result of
+    ``func``."""
 
     @wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
@@ -66,8 +70,9 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """Compute what ``func`` gives at ``primals``, and the function that takes cotangents of it to
-    those of ``primals``, a tuple; then, with ``has_aux``, the rest of what ``func`` returned."""
+    """Return the result of ``func`` at ``primals``, and a function that maps cotangents of the
+    result to a tuple of cotangents of ``primals``; then, with ``has_aux``, the second result of
+    ``func``."""
     chosen, points, call = _differentiable(func, primals, {}, tuple(range(len(primals))))
     returned = call()
     outputs, aux = returned if has_aux else (returned, None)
@@ -87,7 +92,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
 
 
 def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Compute what ``func`` gives at ``primals``, and its derivative in the direction of
+    """Return the result of ``func`` at ``primals``, and its derivative in the direction of
     ``tangents``."""
     if not isinstance(primals, tuple):
         raise RuntimeError(
@@ -103,8 +108,8 @@ def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """Compute what ``func`` gives at ``primals``, and its derivative there as a function of a
-    direction, whose tensors are as those of ``primals``."""
+    """Return the result of ``func`` at ``primals``, and its derivative there as a function of the
+    tangents."""
 
     def derivative(*tangents: Any) -> Any:
         return jvp(func, primals, tangents)[1]
@@ -113,20 +118,20 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
 
 
 def jacrev(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """Return the function that gives the Jacobian of ``func``, computed by backward passes."""
+    """Return a function that computes the Jacobian of ``func`` with backward passes."""
     return _jacobian(func, argnums, has_aux, "reverse-mode")
 
 
 def jacfwd(
     func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """Return the function that gives the Jacobian of ``func``, computed in forward mode: in a call
-    for each column, for which ``randomness`` is as for :func:`.vmap`."""
+    """Return a function that computes the Jacobian of ``func`` in forward mode, with one call per
+    column; ``randomness`` is as for :func:`.vmap`."""
     return _jacobian(func, argnums, has_aux, "forward-mode", randomness)
 
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:
-    """Return the function that gives the Jacobian of the Jacobian of ``func``."""
+    """Return a function that computes the Hessian of ``func``."""
     return jacfwd(jacrev(func, argnums), argnums)
 
 

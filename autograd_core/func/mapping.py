@@ -1,4 +1,4 @@
-"""``vmap``: a function of single examples as one of batches."""
+"""``vmap``: apply a function of single examples to batches."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def vmap(
 ) -> Callable[..., Any]:
     """Call ``func`` for each example of a batch, and stack the results.
 
-    It is called once per example: for its meaning, not for speed.
+    ``func`` is called once per example; this gives the results of PyTorch's ``vmap``, but not its
+    speed.
 
     >>> from autograd_core import ones, tensor
     >>> vmap(lambda x, y: x.dot(y), in_dims=(0, None))(ones(2, 3), tensor([1.0, 2.0, 3.0]))
     tensor([6., 6.])
 
     Args:
-        func: takes and returns tensors, in lists, tuples and dictionaries if it likes.
-        in_dims: which dimension of each argument counts the examples, None for an argument that
-            all share.
-        out_dims: which dimension of each result is to count them.
+        func: a function that takes and returns tensors, possibly in lists, tuples and dictionaries.
+        in_dims: the batch dimension of each argument; None for an argument that all examples share.
+        out_dims: the batch dimension of each result.
         randomness: whether random numbers are the "same" for each example, "different", or an
             "error".
-        chunk_size: for PyTorch's sake.
+        chunk_size: accepted for compatibility with PyTorch.
 
     Raises:
         ValueError: the batches differ in size, or there is none.

@@ -1,4 +1,4 @@
-"""How parameters start out; each function fills a tensor in place and returns it."""
+"""Parameter initialization. Each function fills a tensor in place and returns it."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _filled(tensor: Tensor, values: Any) -> Tensor:
 
 @_drawing
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Return uniform random numbers between ``a`` and ``b``."""
+    """Fill with uniform random numbers between ``a`` and ``b``."""
     return _filled(tensor, generator().uniform(a, b, tensor._shape))
 
 
 @_drawing
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
-    """Return normal random numbers."""
+    """Fill with normal random numbers."""
     return _filled(tensor, generator().normal(mean, std, tensor._shape))
 
 
@@ -48,7 +48,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
 ) -> Tensor:
-    """Return normal random numbers between ``a`` and ``b``; what falls outside is drawn again."""
+    """Fill with normal random numbers truncated to the range from ``a`` to ``b``."""
     values = generator().normal(mean, std, tensor._shape)
     outside = (values < a) | (values > b)
     while outside.any():
@@ -58,29 +58,29 @@ def trunc_normal_(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """Return one number everywhere."""
+    """Fill with one number."""
     return _filled(tensor, val)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Return zeros."""
+    """Fill with zeros."""
     return _filled(tensor, 0)
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Return ones."""
+    """Fill with ones."""
     return _filled(tensor, 1)
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """Return a matrix with ones on the diagonal."""
+    """Fill a matrix with the identity."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return _filled(tensor, np.eye(tensor._shape[0], tensor._shape[1]))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Kernels (out, in, ...) that pass on the channel of their own number, group by group."""
+    """Fill kernels (out, in, ...) so that a convolution passes each channel on, group by group."""
     if tensor.ndim not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     per_group, remainder = divmod(tensor._shape[0], groups)
@@ -97,7 +97,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 @_drawing
 def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
-    """Return rows, or columns, at right angles, of length ``gain`` (Saxe et al. 2013)."""
+    """Fill with orthogonal rows or columns of length ``gain`` (Saxe et al. 2013)."""
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if not tensor.numel():
@@ -112,7 +112,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
 
 @_drawing
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
-    """Return normal random numbers, with a share of zeros in every column (Martens 2010)."""
+    """Fill with normal random numbers and a fraction of zeros in every column (Martens 2010)."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     rows, columns = tensor._shape
@@ -123,7 +123,7 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """By how much weights must be larger to make up for what a nonlinearity takes."""
+    """Return the gain that compensates for a nonlinearity."""
     if nonlinearity == "leaky_relu":
         return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
     gains = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 0.75}
@@ -135,7 +135,8 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def fan_in(tensor: Tensor) -> int:
-    """Return how many inputs each output of a weight of shape (out, in, ...) sums over."""
+    """Return the number of inputs that each output of a weight of shape (out, in, ...) sums
+    over."""
     return _calculate_fan_in_and_fan_out(tensor)[0]
 
 
@@ -151,7 +152,8 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 @_drawing
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Return uniform random numbers that keep the variance in both directions (Glorot 2010)."""
+    """Fill with uniform random numbers that preserve the variance in both directions (Glorot
+    2010)."""
     fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
     bound = gain * math.sqrt(6 / fans)
     return uniform_(tensor, -bound, bound)
@@ -159,7 +161,8 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 @_drawing
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Return normal random numbers that keep the variance in both directions (Glorot 2010)."""
+    """Fill with normal random numbers that preserve the variance in both directions (Glorot
+    2010)."""
     fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
     return normal_(tensor, 0, gain * math.sqrt(2 / fans))
 
@@ -168,8 +171,8 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
-    """Return uniform random numbers that keep the variance through a nonlinearity (He et al. 2015);
-    with ``a = sqrt(5)`` the bound is 1/sqrt(fan_in), as in linear layers."""
+    """Fill with uniform random numbers that preserve the variance through a nonlinearity (He et al.
+    2015). With ``a = sqrt(5)``, the bound is 1/sqrt(fan_in), as in linear layers."""
     if _is_empty(tensor):
         return tensor
     bound = math.sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
@@ -180,7 +183,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
-    """Return normal random numbers that keep the variance through a nonlinearity (He et al.
+    """Fill with normal random numbers that preserve the variance through a nonlinearity (He et al.
     2015)."""
     if _is_empty(tensor):
         return tensor

@@ -19,7 +19,7 @@ from autograd_core.tensor import Tensor
 
 
 class Adadelta(Optimizer):
-    """Descent in steps of the root mean square of those so far, over that of the gradients
+    """Gradient descent scaled by the root mean square of past steps over that of past gradients
     (Zeiler 2012)."""
 
     switches = ("foreach", "capturable", "maximize", "differentiable")

@@ -12,13 +12,13 @@ from autograd_core.tensor import Tensor
 
 
 class Adafactor(Optimizer):
-    """Descent by the root mean square, of which matrices keep rows and columns only
+    """Gradient descent scaled by the root mean square, which matrices keep per row and column only
     (Shazeer and Stern 2018).
 
     Args:
-        beta2_decay: the power of the step that newer squares count.
-        eps: what squares are at least, and parameters, in the relative length of a step.
-        d: what the root mean square of a step is at most.
+        beta2_decay: the exponent of the step count in the weight of new squares.
+        eps: lower bounds of squared gradients, and of the parameter scale.
+        d: the largest root mean square of a step.
     """
 
     switches = ("foreach", "maximize")

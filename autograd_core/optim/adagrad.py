@@ -19,7 +19,8 @@ from autograd_core.tensor import Tensor
 
 
 class Adagrad(Optimizer):
-    """Descent by the gradient over the root of the sum of all squares so far (Duchi et al.)."""
+    """Gradient descent scaled by the root of the sum of all squared gradients (Duchi et al.
+    2011)."""
 
     switches = ("foreach", "maximize", "differentiable", "fused")
 

@@ -1,4 +1,4 @@
-"""Adam, and AdamW, which decays the weights and not the gradients."""
+"""Adam, and AdamW, which decays the weights instead of the gradients."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from autograd_core.tensor import Tensor
 
 
 class Adam(Optimizer):
-    """Descent by running averages of gradients and of their squares (Kingma and Ba 2014).
+    """Gradient descent with running averages of gradients and squared gradients (Kingma and Ba
+    2014).
 
     Args:
-        betas: how much of both averages stays at each step.
-        weight_decay: how much of the parameter is added to its gradient; with
-            ``decoupled_weight_decay``, how much of it is taken away instead (times ``lr``).
-        amsgrad: divide by the largest average of squares so far (Reddi et al. 2018).
+        betas: the decay rates of the two averages.
+        weight_decay: the multiple of the parameter that is added to its gradient or, with
+            ``decoupled_weight_decay``, subtracted from the parameter (times ``lr``).
+        amsgrad: divide by the largest average of squared gradients so far (Reddi et al. 2018).
 
     >>> from autograd_core import tensor
     >>> x = tensor(3.0, requires_grad=True)

@@ -1,4 +1,4 @@
-"""Relatives of Adam: Adamax, NAdam and RAdam."""
+"""Variants of Adam: Adamax, NAdam and RAdam."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SWITCHES = ("foreach", "maximize", "capturable", "differentiable")
 
 
 class Adamax(Optimizer):
-    """Adam with the largest gradient, which fades, in the place of the mean square."""
+    """Adam with a decaying maximum of gradients instead of the mean square (Kingma and Ba 2014)."""
 
     switches = _SWITCHES
 
@@ -55,7 +55,7 @@ class Adamax(Optimizer):
 
 
 class NAdam(Optimizer):
-    """Adam with Nesterov's look ahead (Dozat 2016)."""
+    """Adam with Nesterov momentum (Dozat 2016)."""
 
     switches = _SWITCHES
 
@@ -102,8 +102,7 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam that divides by the root of the mean square only when enough squares are known
-    (Liu et al. 2019)."""
+    """Adam that divides by the root mean square only after enough steps (Liu et al. 2019)."""
 
     switches = _SWITCHES
 

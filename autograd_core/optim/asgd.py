@@ -19,8 +19,8 @@ from autograd_core.tensor import Tensor
 
 
 class ASGD(Optimizer):
-    """Descent in fading steps; the mean of all places from step ``t0`` on is in the state, as
-    "ax" (Polyak and Juditsky 1992)."""
+    """Gradient descent with a decaying learning rate. The state "ax" holds the average of the
+    parameters from step ``t0`` on (Polyak and Juditsky 1992)."""
 
     switches = ("foreach", "maximize", "differentiable", "capturable")
 

@@ -18,11 +18,11 @@ Array = np.ndarray[Any, Any]
 class LBFGS(Optimizer):
     """Quasi-Newton descent that remembers the last ``history_size`` changes of the gradient.
 
-    There is one group of parameters only.  ``step`` needs a closure, which it calls several
-    times; a step makes up to ``max_iter`` moves.
+    It has only one parameter group. ``step`` needs a closure, which it calls several times, and
+    makes up to ``max_iter`` iterations.
 
     Args:
-        line_search_fn: None for moves of length ``lr``, or "strong_wolfe".
+        line_search_fn: None for iterations of step length ``lr``, or "strong_wolfe".
     """
 
     def __init__(
@@ -53,8 +53,8 @@ class LBFGS(Optimizer):
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Move until the gradient or the moves are small, or ``max_iter`` is reached; returns the
-        loss before the first move."""
+        """Iterate until the gradient or the steps are small, or ``max_iter`` is reached. Return the
+        loss before the first iteration."""
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
         group = self.param_groups[0]

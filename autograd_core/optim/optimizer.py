@@ -1,4 +1,4 @@
-"""What all optimizers share: groups of parameters, their options, and state per parameter."""
+"""The base of all optimizers: parameter groups, their options, and the state of each parameter."""
 
 from __future__ import annotations
 
@@ -32,12 +32,11 @@ _UNSET: Final = {
 
 
 class Optimizer:
-    """The base of optimizers; a subclass says in :meth:`update` what to do to one parameter.
+    """The base class of optimizers. A subclass defines :meth:`update`, which changes one parameter.
 
-    ``param_groups`` is a list of dictionaries, each with its "params" and its options;
-    ``state`` holds what the optimizer remembers of each parameter, tensors for the most part.
-    ``switches`` names options that choose among PyTorch's kernels: they are kept, and only
-    "maximize" changes what is computed.
+    ``param_groups`` is a list of dictionaries with "params" and options. ``state`` holds the state
+    of each parameter, mostly tensors. ``switches`` names options that select PyTorch's kernels:
+    they are stored, but only "maximize" has an effect.
     """
 
     switches: ClassVar[tuple[str, ...]] = ()
@@ -85,10 +84,10 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
-        """Train further parameters, with options of their own.
+        """Add parameters with their own options.
 
         Raises:
-            ValueError: one of them is not a leaf, or is being trained already.
+            ValueError: one of them is not a leaf, or is already in a group.
         """
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
@@ -110,16 +109,16 @@ class Optimizer:
         self.param_groups.append({**self.defaults, **param_group, "params": params, **names})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or set them to zero."""
+        """Set the gradients of all parameters to None, or to zero."""
         for group in self.param_groups:
             for p in group["params"]:
                 forget_gradient(p, set_to_none)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Change every parameter that has a gradient.
+        """Update every parameter that has a gradient.
 
-        ``closure``, if given, computes the loss anew, gradients included, and is called first;
-        its result is returned.
+        ``closure``, if given, is called first to recompute the loss and the gradients; its result
+        is returned.
         """
         loss = None
         if closure is not None:
@@ -150,11 +149,11 @@ class Optimizer:
     def update(
         self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]
     ) -> None:
-        """Change the array of ``p`` in place, given its gradient, memory and options."""
+        """Update the array of ``p`` in place, given its gradient, state and options."""
         raise NotImplementedError
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(optimizer, args, kwargs)`` before each step; it may return new ones."""
+        """Call ``hook(optimizer, args, kwargs)`` before each step. It may return new arguments."""
         return add_hook(self._pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -162,7 +161,7 @@ class Optimizer:
         return add_hook(self._post_hooks, hook)
 
     def state_dict(self) -> dict[str, Any]:
-        """State and options, with parameters numbered in order."""
+        """Return state and options, with parameters numbered in order."""
         numbers = self._numbers()
         return {
             "state": {numbers[p]: dict(state) for p, state in self.state.items() if state},
@@ -176,7 +175,7 @@ class Optimizer:
         }
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Take over what :meth:`state_dict` of an optimizer of the same shape returned."""
+        """Load the :meth:`state_dict` of an optimizer with the same structure."""
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")

@@ -20,10 +20,10 @@ from autograd_core.tensor import Tensor
 
 
 class RMSprop(Optimizer):
-    """Descent by the gradient over the root of its mean square.
+    """Gradient descent scaled by the running root mean square of gradients.
 
     Args:
-        alpha: how much of the mean stays at each step.
+        alpha: the decay rate of the mean.
         centered: divide by the standard deviation instead.
     """
 

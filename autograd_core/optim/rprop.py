@@ -18,11 +18,11 @@ from autograd_core.tensor import Tensor
 
 
 class Rprop(Optimizer):
-    """Steps by the sign of the gradient alone, longer while it stays, shorter where it turns
-    (Riedmiller and Braun 1993).
+    """Steps that depend only on the sign of the gradient: they grow while it stays the same, and
+    shrink when it changes (Riedmiller and Braun 1993).
 
     Args:
-        etas: the factors by which steps become shorter and longer.
+        etas: the factors by which steps shrink and grow.
         step_sizes: the shortest and the longest step.
     """
 

@@ -1,4 +1,4 @@
-"""Models whose weights are averages over a training, and the schedule that goes with them."""
+"""Models with averaged weights, and their learning rate scheduler."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ Update = Callable[[Sequence[Tensor], Sequence[Tensor], Tensor], None]
 
 
 def get_swa_avg_fn() -> Average:
-    """Return the mean of all weights so far, all counting the same (Izmailov et al. 2018)."""
+    """Return a function that computes the equal-weight average of all weights so far (Izmailov et
+    al. 2018)."""
 
     @no_grad()
     def average(averaged: Tensor, current: Tensor, count: Tensor) -> Tensor:
@@ -40,7 +41,7 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """Return an exponential moving average: ``decay`` is how much of it stays at each update."""
+    """Return a function that computes an exponential moving average with the rate ``decay``."""
     if not 0 <= decay <= 1:
         raise ValueError(
             f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
@@ -73,12 +74,14 @@ def _each(average: Average) -> Update:
 
 
 class AveragedModel(Module):
-    """A copy of a model whose parameters are averages of those of the model.
+    """A copy of a model with averaged parameters.
 
     Args:
-        avg_fn: the new average of ``(average, parameter, n_averaged)``; the mean, if not given.
-        multi_avg_fn: changes ``(averages, parameters, n_averaged)`` in place, instead.
-        use_buffers: average the buffers, too; else they are copied.
+        avg_fn: a function of ``(average, parameter, n_averaged)`` that returns the new average; by
+            default the mean.
+        multi_avg_fn: a function of ``(averages, parameters, n_averaged)`` that updates the averages
+            in place.
+        use_buffers: average the buffers, too; otherwise copy them.
 
     >>> from autograd_core import nn
     >>> model = nn.Linear(1, 1, bias=False)
@@ -115,7 +118,7 @@ class AveragedModel(Module):
 
     @no_grad()
     def update_parameters(self, model: Module) -> None:
-        """Take the parameters that ``model`` has now into the averages."""
+        """Add the current parameters of ``model`` to the averages."""
         mine, theirs = self._averaged(self.module), self._averaged(model)
         if self.n_averaged.item() == 0:
             _copy(mine, theirs)
@@ -138,8 +141,8 @@ def _copy(mine: Iterable[Tensor], theirs: Iterable[Tensor]) -> None:
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """Compute the running statistics of all batch normalizations anew, from one pass over
-    ``loader``, whose batches are tensors or sequences that begin with one."""
+    """Recompute the running statistics of all batch normalizations from one pass over ``loader``,
+    whose batches are tensors or sequences that begin with one."""
     layers = [m for m in model.modules() if isinstance(m, _BatchNorm)]
     if not layers:
         return
@@ -157,7 +160,7 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """From the rate it finds to ``swa_lr`` within ``anneal_epochs``, and no further."""
+    """Anneal the rate from its current value to ``swa_lr`` within ``anneal_epochs``."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
-"""Functions with a derivative of the user's own: ``class Square(Function)``.
+"""Custom functions with their own derivative: ``class Square(Function)``.
 
-What ``forward`` and ``backward`` get as ``ctx`` belongs to the node of the graph, so that what
-is stored on it lives as long as the graph.
+The ``ctx`` of ``forward`` and ``backward`` belongs to the node, so everything stored on it lives as
+long as the graph.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from autograd_core.tensor import Tensor
 
 
 class Function:
-    """Base of functions whose derivative you write yourself.
+    """The base class of functions whose derivative you write yourself.
 
     >>> class Square(Function):
     ...     @staticmethod
@@ -75,20 +75,20 @@ class Function:
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Compute the result from ``(ctx, *arguments)``; or, beside :meth:`setup_context`, from
-        the arguments alone."""
+        """Compute the result from ``(ctx, *arguments)`` or, with :meth:`setup_context`, from the
+        arguments alone."""
         raise NotImplementedError(
             "You must implement the forward function for custom autograd.Function."
         )
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Save what ``backward`` needs, where ``forward`` takes no ``ctx``."""
+        """Save what ``backward`` needs, if ``forward`` takes no ``ctx``."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        """Return the gradients of the arguments, None for those that have none."""
+        """Return the gradients of the arguments, with None for those without a gradient."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
@@ -118,7 +118,7 @@ class Function:
 
     @classmethod
     def apply(cls, *arguments: Any, **named: Any) -> Any:
-        """Run ``forward``, and give what it returns a place in the graph."""
+        """Run ``forward``, and add its results to the graph."""
         apart = cls.setup_context is not Function.setup_context
         if named or (apart and getattr(cls.forward, "__defaults__", None)):
             arguments = _in_place(cls, arguments, named)
@@ -190,7 +190,8 @@ def _check_saved(ctx: FunctionCtx, arguments: tuple[Any, ...], outputs: tuple[An
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a ``backward`` whose result cannot be differentiated again; doing so raises."""
+    """Decorate a ``backward`` whose result cannot be differentiated again; trying to raises an
+    error."""
 
     @wraps(backward)
     def wrapper(ctx: Any, *gradients: Any) -> Any:

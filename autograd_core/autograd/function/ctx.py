@@ -1,4 +1,4 @@
-"""The ``ctx`` of a custom Function: what its forward leaves for its backward.
+"""The ``ctx`` of a custom Function, which carries data from its forward to its backward.
 
 It stands beside the node of the graph, and not for it as in PyTorch, so that whatever the user
 stores in it can have any name: the node has names of its own.  The node owns it, and answers to
@@ -23,10 +23,10 @@ _OF_THE_NODE: Final = frozenset({
 
 
 class FunctionCtx:
-    """What ``forward``, ``backward`` and ``jvp`` of a custom Function get for ``ctx``.
+    """The ``ctx`` of ``forward``, ``backward`` and ``jvp`` of a custom Function.
 
     Attributes:
-        needs_input_grad: per argument of ``forward``, whether a gradient is needed.
+        needs_input_grad: for each argument of ``forward``, whether it needs a gradient.
     """
 
     needs_input_grad: tuple[bool, ...]
@@ -49,7 +49,7 @@ class FunctionCtx:
     # what forward may call
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs or outputs for ``backward``; found there as ``ctx.saved_tensors``."""
+        """Save inputs or outputs for ``backward``, as ``ctx.saved_tensors``."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(
@@ -59,11 +59,11 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep inputs or outputs for ``jvp``; found there as ``ctx.saved_tensors``."""
+        """Save inputs or outputs for ``jvp``, as ``ctx.saved_tensors``."""
         self._for_jvp = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Say which inputs ``forward`` changed in place; they must be returned."""
+        """Declare the inputs that ``forward`` changed in place; it must return them."""
         for position, tensor in enumerate(tensors):
             if not isinstance(tensor, Tensor):
                 raise RuntimeError(
@@ -73,7 +73,7 @@ class FunctionCtx:
         self._dirty = frozenset(map(id, tensors))
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Say which outputs carry no gradient."""
+        """Declare the outputs without a gradient."""
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 raise RuntimeError(
@@ -83,7 +83,7 @@ class FunctionCtx:
         self._non_differentiable = frozenset(map(id, tensors))
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose whether ``backward`` gets zeros (the default) or None for an undefined
+        """Choose whether ``backward`` receives zeros (the default) or None for an undefined
         gradient."""
         self._materialize = value
 
@@ -91,10 +91,10 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved, as tensors of the graph.
+        """The saved tensors.
 
         Raises:
-            RuntimeError: it was freed, or changed in place since.
+            RuntimeError: one was freed, or changed in place after it was saved.
         """
         if self._for_jvp is not None:
             return self._for_jvp

@@ -1,4 +1,4 @@
-"""Whole Jacobians and Hessians, row by row, or column by column."""
+"""Jacobians and Hessians, row by row or column by column."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the derivative of every element of the outputs by every element of the inputs.
+    """Return the derivative of every element of the outputs with respect to every element of the
+    inputs.
 
     >>> from autograd_core import tensor
     >>> jacobian(lambda x: x * x.sum(), tensor([1.0, 2.0]))
@@ -43,15 +44,15 @@ def jacobian(
     Args:
         func: as for :func:`vjp`.
         inputs: as for :func:`vjp`.
-        create_graph: let the result be differentiable.
+        create_graph: make the result differentiable.
         strict: as for :func:`vjp`.
-        vectorize: accepted for PyTorch's sake; nothing is faster for it here.
-        strategy: "reverse-mode" makes a backward pass per element of the outputs,
-            "forward-mode" calls ``func`` once per element of the inputs.
+        vectorize: accepted for compatibility with PyTorch; it has no effect.
+        strategy: "reverse-mode" runs one backward pass per element of the outputs, "forward-mode"
+            calls ``func`` once per element of the inputs.
 
     Returns:
-        A tensor of shape ``(*output, *input)``; a tuple of them where inputs or outputs are one;
-        a tuple per output of a tuple over inputs where both are.
+        A tensor of shape ``(*output, *input)``; a tuple of tensors if inputs or outputs are a
+        tuple; a tuple of tuples if both are, the outer one over outputs.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
@@ -85,14 +86,15 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """Return the second derivatives of ``func``, which returns one element, by the inputs.
+    """Return the second derivatives of ``func``, which returns one element, with respect to the
+    inputs.
 
     >>> from autograd_core import tensor
     >>> hessian(lambda x: x[0] ** 2 * x[1], tensor([1.0, 2.0]))
     tensor([[4., 2.],
             [2., 0.]])
 
-    Arguments and errors as :func:`jacobian`, of which this is two nested.
+    Arguments and errors are those of :func:`jacobian`.
     """
     single, points = tensors_in(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):

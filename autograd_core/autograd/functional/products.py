@@ -35,15 +35,15 @@ def vjp(
     (tensor([1., 4.]), tensor([ 2., 40.]))
 
     Args:
-        func: takes the inputs, returns a tensor or a tuple of tensors.
+        func: a function of the inputs that returns a tensor or a tuple of tensors.
         inputs: a tensor, or a tuple of them.
-        v: shaped like the outputs; may be left out for a single output of one element.
-        create_graph: let the results be differentiable.
-        strict: raise where an output or a derivative does not depend on an input, instead of
-            taking it as zero.
+        v: a vector with the shapes of the outputs; optional for a single output of one element.
+        create_graph: make the results differentiable.
+        strict: raise an error if an output or a derivative does not depend on an input, instead of
+            returning zeros.
 
     Raises:
-        RuntimeError: ``v`` does not fit, or ``strict`` finds an independence.
+        RuntimeError: ``v`` does not fit, or ``strict`` finds an independent input.
         TypeError: inputs or outputs are not tensors.
     """
     with enable_grad():

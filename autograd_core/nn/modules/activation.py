@@ -46,19 +46,19 @@ class ReLU(_InPlace):
 
 
 class ReLU6(_InPlace):
-    """The input held between 0 and 6."""
+    """The input clamped to the range from 0 to 6."""
 
     function = staticmethod(F.relu6)
 
 
 class SELU(_InPlace):
-    """ELU with the two constants that keep mean 0 and variance 1."""
+    """ELU with the constants that preserve mean 0 and variance 1."""
 
     function = staticmethod(F.selu)
 
 
 class SiLU(_InPlace):
-    """The input times its logistic function."""
+    """The input times its sigmoid."""
 
     function = staticmethod(F.silu)
 
@@ -70,31 +70,31 @@ class Mish(_InPlace):
 
 
 class Hardsigmoid(_InPlace):
-    """``input / 6 + 1 / 2`` held between 0 and 1."""
+    """``input / 6 + 1 / 2`` clamped to the range from 0 to 1."""
 
     function = staticmethod(F.hardsigmoid)
 
 
 class Hardswish(_InPlace):
-    """The input times its Hardsigmoid."""
+    """The input times its hard sigmoid."""
 
     function = staticmethod(F.hardswish)
 
 
 class Tanh(_Activation):
-    """Hyperbolic tangent."""
+    """The hyperbolic tangent."""
 
     function = staticmethod(F.tanh)
 
 
 class Sigmoid(_Activation):
-    """Logistic function."""
+    """The logistic sigmoid."""
 
     function = staticmethod(F.sigmoid)
 
 
 class LogSigmoid(_Activation):
-    """The logarithm of the logistic function."""
+    """The logarithm of the sigmoid."""
 
     function = staticmethod(F.logsigmoid)
 
@@ -130,7 +130,7 @@ class CELU(_Activation):
 
 
 class GELU(_Activation):
-    """The input times the normal distribution function of it, or the "tanh" approximation."""
+    """The input times its normal cumulative distribution function, or the "tanh" approximation."""
 
     function = staticmethod(F.gelu)
 
@@ -139,7 +139,7 @@ class GELU(_Activation):
 
 
 class GLU(_Activation):
-    """The first half of the input along ``dim`` times the logistic function of the second."""
+    """The first half of the input along ``dim`` times the sigmoid of the second half."""
 
     function = staticmethod(F.glu)
 
@@ -166,7 +166,7 @@ class LeakyReLU(_Activation):
 
 
 class RReLU(_Activation):
-    """LeakyReLU with random slopes in training, and their mean otherwise."""
+    """LeakyReLU with random slopes in training, and their mean in evaluation."""
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
         super().__init__(lower=lower, upper=upper, inplace=inplace)
@@ -176,7 +176,7 @@ class RReLU(_Activation):
 
 
 class Hardtanh(_Activation):
-    """The input held between two numbers."""
+    """The input clamped to a range."""
 
     function = staticmethod(F.hardtanh)
 
@@ -202,13 +202,13 @@ class _Shrink(_Activation):
 
 
 class Hardshrink(_Shrink):
-    """The input, but 0 between ``-lambd`` and ``lambd``."""
+    """The input, with values between ``-lambd`` and ``lambd`` set to 0."""
 
     function = staticmethod(F.hardshrink)
 
 
 class Softshrink(_Shrink):
-    """The input moved towards 0 by ``lambd``, and no further."""
+    """The input, shrunk towards 0 by ``lambd``."""
 
     function = staticmethod(F.softshrink)
 
@@ -219,25 +219,25 @@ class _AlongDim(_Activation):
 
 
 class Softmax(_AlongDim):
-    """Positive numbers that add up to 1 along ``dim``."""
+    """The softmax: positive numbers that sum to 1 along ``dim``."""
 
     function = staticmethod(F.softmax)
 
 
 class Softmin(_AlongDim):
-    """Softmax of the negative input."""
+    """The softmax of the negative input."""
 
     function = staticmethod(F.softmin)
 
 
 class LogSoftmax(_AlongDim):
-    """The logarithm of Softmax."""
+    """The logarithm of the softmax."""
 
     function = staticmethod(F.log_softmax)
 
 
 class PReLU(Module):
-    """LeakyReLU whose slope is learned: one, or one per channel; weight (num_parameters,)."""
+    """LeakyReLU with a learned slope: one, or one per channel; weight (num_parameters,)."""
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25) -> None:
         super().__init__()

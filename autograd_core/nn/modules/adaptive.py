@@ -1,4 +1,4 @@
-"""A softmax over many classes, most of them rare."""
+"""A softmax over many classes of different frequency."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class _ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """The log probabilities of targets among ``n_classes``, which are sorted from frequent to
-    rare, and minus their mean (Grave et al. 2016).
+    """The log probabilities of targets and the loss, for ``n_classes`` sorted by decreasing
+    frequency (Grave et al. 2016).
 
-    The first ``cutoffs[0]`` classes have a score each, as has each of the clusters of further
-    classes that ``cutoffs`` separates; those in a cluster are told apart by a score of their own,
-    from features ``div_value`` times fewer with each cluster.
+    The first ``cutoffs[0]`` classes and each of the clusters separated by ``cutoffs`` have a score.
+    Classes within a cluster have their own scores, computed from fewer features: each cluster
+    divides their number by ``div_value``.
 
     Args:
-        head_bias: whether the first scores have a bias.
+        head_bias: whether the scores of the head have a bias.
     """
 
     def __init__(
@@ -99,8 +99,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def predict(self, input: Tensor) -> Tensor:
         """Return the most probable class of each row.
 
-        Rows whose most probable score is that of a single class have it without a look at the
-        clusters.
+        Clusters are evaluated only for rows in which they have the highest score.
         """
         head = self.head(input)
         output = head.argmax(dim=1)

@@ -1,4 +1,4 @@
-"""Attention with several heads."""
+"""Multi-head attention."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from autograd_core.tensor import Tensor
 
 
 class MultiheadAttention(Module):
-    """What queries find among keys and take from values, in ``num_heads`` subspaces at once
-    (Vaswani et al. 2017), for (length, batch, embed_dim).
+    """Multi-head attention (Vaswani et al. 2017) of queries to keys and values of shape (length,
+    batch, embed_dim).
 
-    ``in_proj_weight`` is (3 * embed_dim, embed_dim), or three weights where keys or values
-    have sizes of their own.
+    ``in_proj_weight`` is (3 * embed_dim, embed_dim), or three weights if keys or values have a
+    different size.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class MultiheadAttention(Module):
         average_attn_weights: bool = True,
         is_causal: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the result, and, where asked for, how much each query took from each key.
+        """Return the result and, on request, the attention weights.
 
-        Masks are True, or -inf, where a key is not to be seen.
+        Masks are True or -inf for keys that must not be attended to.
         """
         alone = query.ndim == 2
         if alone or self.batch_first:

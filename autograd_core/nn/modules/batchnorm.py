@@ -1,4 +1,4 @@
-"""Normalization per channel over a batch, or over each sample of it."""
+"""Batch and instance normalization."""
 
 from __future__ import annotations
 
@@ -112,25 +112,27 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Mean 0 and variance 1 in each channel of (N, C) or (N, C, L), then a scale and a shift."""
+    """Normalize each channel of (N, C) or (N, C, L) to mean 0 and variance 1, then scale and shift
+    it."""
 
     dims = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Mean 0 and variance 1 in each channel of (N, C, H, W), then a scale and a shift."""
+    """Normalize each channel of (N, C, H, W) to mean 0 and variance 1, then scale and shift it."""
 
     dims = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Mean 0 and variance 1 in each channel of (N, C, D, H, W), then a scale and a shift."""
+    """Normalize each channel of (N, C, D, H, W) to mean 0 and variance 1, then scale and shift
+    it."""
 
     dims = (5,)
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch norm of (N, C, ...) over all processes of a group: here there is one."""
+    """Batch normalization of (N, C, ...) over all processes of a group, of which there is one."""
 
     def __init__(
         self,
@@ -155,7 +157,7 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
-        """Make each batch norm in ``module`` one of these, in place, and return ``module``."""
+        """Replace each batch normalization in ``module`` by this class, and return ``module``."""
         for each in module.modules():
             if isinstance(each, _BatchNorm):
                 each.__class__ = cls
@@ -235,18 +237,18 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """BatchNorm1d of each sample of (N, C, L), or (C, L), by itself."""
+    """BatchNorm1d of each sample of (N, C, L) or (C, L) separately."""
 
     dims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """BatchNorm2d of each sample of (N, C, H, W), or (C, H, W), by itself."""
+    """BatchNorm2d of each sample of (N, C, H, W) or (C, H, W) separately."""
 
     dims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """BatchNorm3d of each sample of (N, C, D, H, W), or (C, D, H, W), by itself."""
+    """BatchNorm3d of each sample of (N, C, D, H, W) or (C, D, H, W) separately."""
 
     dims = (4, 5)

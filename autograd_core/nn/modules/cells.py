@@ -1,4 +1,4 @@
-"""One step of a recurrent network: the formulas, and the modules around them."""
+"""Single steps of recurrent networks: formulas and modules."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Start anew, with uniform random numbers up to ``1 / sqrt(hidden_size)``."""
+        """Initialize the parameters with uniform random numbers up to ``1 / sqrt(hidden_size)``."""
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
@@ -153,7 +153,7 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM, from and to (h, c)."""
+    """One step of an LSTM, with the state (h, c)."""
 
     gates = 4
 

@@ -1,4 +1,4 @@
-"""Modules that hold others in order."""
+"""Modules that contain others."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Ordered(Module):
 
 
 class Sequential(_Ordered):
-    """Modules one after the other, each fed what the one before returned."""
+    """Modules in sequence; the output of each is the input of the next."""
 
     def __init__(self, *modules: Module | dict[str, Module]) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class Sequential(_Ordered):
 
 
 class ModuleList(_Ordered):
-    """A list of modules; registers them, and leaves to its owner what to do with them."""
+    """A list of registered modules."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         super().__init__()
@@ -131,14 +131,14 @@ class ModuleList(_Ordered):
 
 
 class ModuleDict(Module):
-    """Modules by name; registers them, and leaves to its owner what to do with them."""
+    """A dictionary of registered modules."""
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
         self.update(modules or {})
 
     def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
-        """Add all of ``modules``, in place of those that have their names."""
+        """Add all of ``modules``, replacing those with the same names."""
         for name, module in dict(modules).items():
             self.add_module(name, module)
 
@@ -163,13 +163,13 @@ class ModuleDict(Module):
         return name in self._modules
 
     def pop(self, name: str) -> Module:
-        """Take the module of that name out."""
+        """Remove and return the module of that name."""
         module = self[name]
         del self[name]
         return module
 
     def clear(self) -> None:
-        """Take all out."""
+        """Remove all modules."""
         self._modules.clear()
 
     def keys(self) -> Iterable[str]:

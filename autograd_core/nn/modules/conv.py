@@ -145,21 +145,21 @@ class _Forward(_ConvNd):
 
 
 class Conv1d(_Forward):
-    """Signals (N, in_channels, L) under learned kernels; weight (out, in / groups, l)."""
+    """Convolve signals (N, in_channels, L); weight (out, in / groups, l)."""
 
     dims = 1
     function = staticmethod(F.conv1d)
 
 
 class Conv2d(_Forward):
-    """Images (N, in_channels, H, W) under learned kernels; weight (out, in / groups, h, w)."""
+    """Convolve images (N, in_channels, H, W); weight (out, in / groups, h, w)."""
 
     dims = 2
     function = staticmethod(F.conv2d)
 
 
 class Conv3d(_Forward):
-    """Volumes (N, in_channels, D, H, W) under learned kernels; weight (out, in / groups, ...)."""
+    """Convolve volumes (N, in_channels, D, H, W); weight (out, in / groups, ...)."""
 
     dims = 3
     function = staticmethod(F.conv3d)
@@ -223,21 +223,22 @@ class _Transposed(_ConvNd):
 
 
 class ConvTranspose1d(_Transposed):
-    """Signals (N, in_channels, L) spread by learned kernels; weight (in, out / groups, l)."""
+    """Transposed convolution of signals (N, in_channels, L); weight (in, out / groups, l)."""
 
     dims = 1
     function = staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_Transposed):
-    """Images (N, in_channels, H, W) spread by learned kernels; weight (in, out / groups, h, w)."""
+    """Transposed convolution of images (N, in_channels, H, W); weight (in, out / groups, h, w)."""
 
     dims = 2
     function = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_Transposed):
-    """Volumes (N, in_channels, D, H, W) spread by learned kernels; weight (in, out, ...)."""
+    """Transposed convolution of volumes (N, in_channels, D, H, W); weight (in, out / groups,
+    ...)."""
 
     dims = 3
     function = staticmethod(F.conv_transpose3d)

@@ -28,7 +28,7 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """In training, sets each element to zero with probability ``p`` and scales up the others."""
+    """In training, set each element to zero with probability ``p``, and scale up the others."""
 
     function = staticmethod(F.dropout)
 
@@ -52,7 +52,7 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout for SELU: keeps mean and variance."""
+    """Dropout for SELU, which preserves mean and variance."""
 
     function = staticmethod(F.alpha_dropout)
 

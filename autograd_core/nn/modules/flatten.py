@@ -1,4 +1,4 @@
-"""Changing shapes between layers."""
+"""Layers that change shapes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograd_core.tensor import Tensor
 
 
 class Identity(Module):
-    """The input as it is, whatever the arguments."""
+    """Return the input unchanged, whatever the arguments."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """The dimensions from ``start_dim`` to ``end_dim`` made one; by default all but the first."""
+    """Flatten the dimensions from ``start_dim`` to ``end_dim``; by default all but the first."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """The dimension ``dim`` made several, of the sizes ``unflattened_size``."""
+    """Expand the dimension ``dim`` into several of the sizes ``unflattened_size``."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class Unflatten(Module):
 
 
 class PixelShuffle(Module):
-    """Channels (..., C * r * r, H, W) spread over images (..., C, H * r, W * r)."""
+    """Rearrange channels (..., C * r * r, H, W) to images (..., C, H * r, W * r)."""
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """The opposite of PixelShuffle."""
+    """The inverse of PixelShuffle."""
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """The channels of (N, C, ...) dealt out: one of each group in turn."""
+    """Shuffle the channels of (N, C, ...): take one from each group in turn."""
 
     def __init__(self, groups: int) -> None:
         super().__init__()

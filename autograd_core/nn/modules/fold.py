@@ -9,7 +9,7 @@ from autograd_core.tensor import Tensor
 
 
 class Unfold(Module):
-    """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
+    """Extract the windows of images (N, C, H, W) as columns (N, C * h * w, windows)."""
 
     def __init__(
         self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
@@ -31,7 +31,7 @@ class Unfold(Module):
 
 
 class Fold(Unfold):
-    """Columns as :class:`Unfold` makes them, added up to images where windows overlap."""
+    """Sum the columns of :class:`Unfold` to images; overlapping windows are added."""
 
     def __init__(
         self,

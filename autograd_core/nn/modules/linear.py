@@ -34,7 +34,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Start anew, with uniform random numbers up to ``1 / sqrt(in_features)``."""
+        """Initialize the parameters with uniform random numbers up to ``1 / sqrt(in_features)``."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None and self.in_features:
             bound = 1 / math.sqrt(self.in_features)

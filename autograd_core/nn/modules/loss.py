@@ -68,13 +68,14 @@ class SoftMarginLoss(_Reduced):
 
 
 class MultiLabelMarginLoss(_Reduced):
-    """What wrong classes lack to score 1 below every right one."""
+    """The multi-class multi-label hinge loss: every correct class should score 1 above every
+    other."""
 
     function = staticmethod(F.multilabel_margin_loss)
 
 
 class SmoothL1Loss(_Loss):
-    """Squared differences that become absolute ones from ``beta`` on."""
+    """Squared differences below ``beta``, absolute differences above."""
 
     function = staticmethod(F.smooth_l1_loss)
 
@@ -99,7 +100,7 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_Loss):
-    """The negative log likelihood of the right classes, given log probabilities (N, C)."""
+    """The negative log likelihood of the target classes, given log probabilities (N, C)."""
 
     function = staticmethod(F.nll_loss)
 
@@ -116,7 +117,7 @@ class NLLLoss(_Loss):
 
 
 class CrossEntropyLoss(_Loss):
-    """The negative log likelihood of the right classes, given any scores (N, C)."""
+    """The cross entropy of the target classes, given unnormalized scores (N, C)."""
 
     function = staticmethod(F.cross_entropy)
 
@@ -139,7 +140,7 @@ class CrossEntropyLoss(_Loss):
 
 
 class BCELoss(_Loss):
-    """The negative log likelihood of targets, given probabilities of their being 1."""
+    """The binary cross entropy of targets, given their probabilities."""
 
     function = staticmethod(F.binary_cross_entropy)
 
@@ -155,7 +156,7 @@ class BCELoss(_Loss):
 
 
 class BCEWithLogitsLoss(_Loss):
-    """BCELoss of the logistic function of any scores."""
+    """The binary cross entropy of targets, given unnormalized scores."""
 
     function = staticmethod(F.binary_cross_entropy_with_logits)
 
@@ -188,7 +189,7 @@ class MultiLabelSoftMarginLoss(_Loss):
 
 
 class MultiMarginLoss(_Loss):
-    """What other classes lack to score ``margin`` below the right one."""
+    """The multi-class hinge loss: the target class should score ``margin`` above the others."""
 
     function = staticmethod(F.multi_margin_loss)
 
@@ -206,7 +207,7 @@ class MultiMarginLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """How far log probabilities are from probabilities."""
+    """The Kullback-Leibler divergence of target probabilities from input log probabilities."""
 
     function = staticmethod(F.kl_div)
 
@@ -261,7 +262,8 @@ class _Margin(_Loss):
 
 
 class HingeEmbeddingLoss(_Margin):
-    """Distances of like pairs, and what unlike ones lack to ``margin``."""
+    """The hinge embedding loss: the distance of similar pairs, and the shortfall from ``margin`` of
+    dissimilar ones."""
 
     function = staticmethod(F.hinge_embedding_loss)
 
@@ -276,19 +278,21 @@ class HingeEmbeddingLoss(_Margin):
 
 
 class MarginRankingLoss(_Margin):
-    """What one input lacks to be ``margin`` above the other."""
+    """The margin ranking loss: one input should be ``margin`` above the other."""
 
     function = staticmethod(F.margin_ranking_loss)
 
 
 class CosineEmbeddingLoss(_Margin):
-    """``1 - cos`` of like pairs, ``cos`` above ``margin`` of unlike ones."""
+    """``1 - cos`` for similar pairs, and the excess of ``cos`` over ``margin`` for dissimilar
+    ones."""
 
     function = staticmethod(F.cosine_embedding_loss)
 
 
 class TripletMarginLoss(_Loss):
-    """What a negative lacks to be ``margin`` farther from the anchor than the positive is."""
+    """The triplet loss: the negative should be ``margin`` farther from the anchor than the
+    positive."""
 
     function = staticmethod(F.triplet_margin_loss)
 
@@ -307,7 +311,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with any measure of distance."""
+    """TripletMarginLoss with a custom distance."""
 
     function = staticmethod(F.triplet_margin_with_distance_loss)
 
@@ -324,7 +328,8 @@ class TripletMarginWithDistanceLoss(_Loss):
 
 
 class CTCLoss(_Loss):
-    """How unlikely sequences of labels are, given log probabilities without their alignment."""
+    """Connectionist temporal classification: the negative log likelihood of label sequences without
+    alignment."""
 
     function = staticmethod(F.ctc_loss)
 

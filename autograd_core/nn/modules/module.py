@@ -1,4 +1,4 @@
-"""Module: parameters, buffers and further modules under names, with a ``forward``."""
+"""Module: named parameters, buffers and submodules, with a ``forward``."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _HOOKS = (
 
 
 class Module:
-    """The base of all layers and models.
+    """The base class of all layers and models.
 
     Assigning a :class:`Parameter` or a Module to an attribute registers it under that name.
 
@@ -165,7 +165,7 @@ class Module:
             object.__delattr__(self, name)
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
-        """Hold ``param`` under ``name``; None keeps the name without a value."""
+        """Register ``param`` under ``name``; None reserves the name."""
         _check_name(self, "parameter", name, self._parameters)
         _keep_attributes(self)
         if param is not None and not isinstance(param, Parameter):
@@ -176,7 +176,8 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Hold a tensor that is not trained; part of the saved state if ``persistent``."""
+        """Register a tensor that is not trained. It is part of the saved state if
+        ``persistent``."""
         _check_name(self, "buffer", name, self._buffers)
         _keep_attributes(self)
         if tensor is not None and not isinstance(tensor, Tensor):
@@ -191,7 +192,7 @@ class Module:
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Hold ``module`` under ``name``."""
+        """Register ``module`` under ``name``."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         _check_name(self, "module", name, self._modules)
@@ -205,7 +206,7 @@ class Module:
     def named_modules(
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """Iterate over this module and all below it, each once, parents first, with dotted
+        """Iterate over this module and all its descendants, each once, parents first, with dotted
         names."""
         seen = set() if memo is None else memo
         stack: list[tuple[str, Module]] = [(prefix, self)]
@@ -220,15 +221,15 @@ class Module:
             stack += [(_join(name, n), m) for n, m in reversed(children)]
 
     def modules(self) -> Iterator[Module]:
-        """Iterate over this module and all below it, each once."""
+        """Iterate over this module and all its descendants, each once."""
         return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Iterate over the modules directly below, each once, with their names."""
+        """Iterate over the direct submodules, each once, with their names."""
         return _each_once((n, m) for n, m in self._modules.items() if m is not None)
 
     def children(self) -> Iterator[Module]:
-        """Iterate over the modules directly below."""
+        """Iterate over the direct submodules."""
         return (module for _, module in self.named_children())
 
     def named_parameters(
@@ -255,7 +256,7 @@ class Module:
         """Return the module under a dotted name.
 
         Raises:
-            AttributeError: there is none of that name.
+            AttributeError: there is no such module.
         """
         found: Module = self
         for name in target.split(".") if target else ():
@@ -267,11 +268,11 @@ class Module:
         return found
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put ``module`` under a dotted name, where there is one already if ``strict``.
+        """Register ``module`` under a dotted name, which must exist already if ``strict``.
 
         Raises:
-            AttributeError: there is none of that name, or none above it.
-            ValueError: the name is empty, or what is given is no module.
+            AttributeError: there is no such module, or no parent for it.
+            ValueError: the name is empty, or ``module`` is not a module.
         """
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
@@ -301,23 +302,24 @@ class Module:
         return self
 
     def train(self: M, mode: bool = True) -> M:
-        """Set ``training`` here and below: modules like Dropout work differently in it."""
+        """Set ``training`` for this module and its descendants. Modules such as Dropout depend on
+        it."""
         for module in self.modules():
             module.training = mode
         return self
 
     def eval(self: M) -> M:
-        """Set ``training`` to False here and below."""
+        """Set ``training`` to False for this module and its descendants."""
         return self.train(False)
 
     def requires_grad_(self: M, requires_grad: bool = True) -> M:
-        """Set for all parameters whether they are to be trained."""
+        """Set ``requires_grad`` of all parameters."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients of all parameters, or set them to zero."""
+        """Set the gradients of all parameters to None, or to zero."""
         for parameter in self.parameters():
             forget_gradient(parameter, set_to_none)
 
@@ -353,7 +355,7 @@ class Module:
         """Convert floating point parameters and buffers to a dtype.
 
         Args:
-            target: a dtype, a device, or a tensor that has both.
+            target: a dtype, a device, or a tensor with both.
         """
         for value in (*target, device, dtype):
             if isinstance(value, Tensor):
@@ -391,11 +393,11 @@ class Module:
         return self.to(dst_type)
 
     def cuda(self: M, device: Any = None) -> M:
-        """Refused: there is no GPU."""
+        """Raise an error: there is no GPU."""
         return self.to("cuda")
 
     def cpu(self: M) -> M:
-        """Nothing to do: there is no other device."""
+        """Do nothing: there is no other device."""
         return self
 
     # hooks
@@ -403,7 +405,8 @@ class Module:
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(module, args)`` before ``forward``; what it returns are the arguments.
+        """Call ``hook(module, args)`` before ``forward``. Its result, if any, replaces the
+        arguments.
 
         With ``with_kwargs`` it is ``hook(module, args, kwargs)``, which may return both.
         """
@@ -417,7 +420,8 @@ class Module:
         with_kwargs: bool = False,
         always_call: bool = False,
     ) -> RemovableHandle:
-        """Call ``hook(module, args, output)`` after ``forward``; what it returns is the output.
+        """Call ``hook(module, args, output)`` after ``forward``. Its result, if any, replaces the
+        output.
 
         With ``with_kwargs`` it is ``hook(module, args, kwargs, output)``; with
         ``always_call`` it runs even if ``forward`` raised.
@@ -428,21 +432,21 @@ class Module:
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
-        """Call ``hook(module, grad_output)`` when the gradients of all outputs are there; what
-        it returns takes their place."""
+        """Call ``hook(module, grad_output)`` when the gradients of all outputs have arrived. Its
+        result, if any, replaces them."""
         return add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the gradients of all inputs are
-        there; what it returns takes the place of ``grad_input``."""
+        complete. Its result, if any, replaces ``grad_input``."""
         use_full_backward_hooks(self, True)
         return add_hook(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, grad_input, grad_output)`` with the gradients around the last op
-        within the module; deprecated in PyTorch for :meth:`register_full_backward_hook`."""
+        """Call ``hook(module, grad_input, grad_output)`` with the gradients of the last op in the
+        module. Deprecated in PyTorch in favour of :meth:`register_full_backward_hook`."""
         use_full_backward_hooks(self, False)
         return add_hook(self._backward_hooks, hook)
 

@@ -14,7 +14,8 @@ from autograd_core.tensor import Tensor
 
 
 class LayerNorm(Module):
-    """Mean 0 and variance 1 over the last dimensions, then a learned scale and shift."""
+    """Normalize the last dimensions to mean 0 and variance 1, then apply a learned scale and
+    shift."""
 
     def __init__(
         self,
@@ -48,7 +49,7 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """The root of the mean square 1 over the last dimensions, then a learned scale."""
+    """Normalize the last dimensions to root mean square 1, then apply a learned scale."""
 
     def __init__(
         self,
@@ -78,7 +79,8 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Mean 0 and variance 1 within each group of channels, then a learned scale and shift."""
+    """Normalize each group of channels to mean 0 and variance 1, then apply a learned scale and
+    shift."""
 
     def __init__(
         self,
@@ -114,7 +116,7 @@ class GroupNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Each element over a power of the mean of squares in ``size`` channels around it."""
+    """Divide each element by a power of the mean square of ``size`` neighbouring channels."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Borders around signals, images and volumes."""
+"""Padding layers for signals, images and volumes."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """``value`` before and after signals."""
+    """Pad signals with ``value``."""
 
     dims = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """``value`` around images."""
+    """Pad images with ``value``."""
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """``value`` around volumes."""
+    """Pad volumes with ``value``."""
 
     dims = 3
 
@@ -71,72 +71,72 @@ class _ZeroPad(_ConstantPad):
 
 
 class ZeroPad1d(_ZeroPad):
-    """Zeros before and after signals."""
+    """Pad signals with zeros."""
 
     dims = 1
 
 
 class ZeroPad2d(_ZeroPad):
-    """Zeros around images."""
+    """Pad images with zeros."""
 
     dims = 2
 
 
 class ZeroPad3d(_ZeroPad):
-    """Zeros around volumes."""
+    """Pad volumes with zeros."""
 
     dims = 3
 
 
 class ReflectionPad1d(_Pad):
-    """Signals mirrored at their ends."""
+    """Pad signals by reflection at their ends."""
 
     dims, mode = 1, "reflect"
 
 
 class ReflectionPad2d(_Pad):
-    """Images mirrored at their edges."""
+    """Pad images by reflection at their edges."""
 
     dims, mode = 2, "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """Volumes mirrored at their faces."""
+    """Pad volumes by reflection at their faces."""
 
     dims, mode = 3, "reflect"
 
 
 class ReplicationPad1d(_Pad):
-    """The ends of signals repeated."""
+    """Pad signals by repeating their ends."""
 
     dims, mode = 1, "replicate"
 
 
 class ReplicationPad2d(_Pad):
-    """The edges of images repeated."""
+    """Pad images by repeating their edges."""
 
     dims, mode = 2, "replicate"
 
 
 class ReplicationPad3d(_Pad):
-    """The faces of volumes repeated."""
+    """Pad volumes by repeating their faces."""
 
     dims, mode = 3, "replicate"
 
 
 class CircularPad1d(_Pad):
-    """Signals that go on at their other end."""
+    """Pad signals circularly."""
 
     dims, mode = 1, "circular"
 
 
 class CircularPad2d(_Pad):
-    """Images that go on at their other edge."""
+    """Pad images circularly."""
 
     dims, mode = 2, "circular"
 
 
 class CircularPad3d(_Pad):
-    """Volumes that go on at their other face."""
+    """Pad volumes circularly."""
 
     dims, mode = 3, "circular"

@@ -86,21 +86,21 @@ class _MaxUnpool(_Pool):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Signals with the elements that MaxPool1d found in their places, zero elsewhere."""
+    """Invert MaxPool1d: put the maxima of signals back in their places, with zeros elsewhere."""
 
     dims = 1
     function = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Images with the elements that MaxPool2d found in their places, zero elsewhere."""
+    """Invert MaxPool2d: put the maxima of images back in their places, with zeros elsewhere."""
 
     dims = 2
     function = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Volumes with the elements that MaxPool3d found in their places, zero elsewhere."""
+    """Invert MaxPool3d: put the maxima of volumes back in their places, with zeros elsewhere."""
 
     dims = 3
     function = staticmethod(F.max_unpool3d)
@@ -280,12 +280,12 @@ class _FractionalMax(_Pool):
 
 
 class FractionalMaxPool2d(_FractionalMax):
-    """The largest elements of windows of images that begin at random steps (Graham 2014)."""
+    """The largest elements of randomly spaced windows of images (Graham 2014)."""
 
     function = staticmethod(F.fractional_max_pool2d)
 
 
 class FractionalMaxPool3d(_FractionalMax):
-    """The largest elements of windows of volumes that begin at random steps (Graham 2014)."""
+    """The largest elements of randomly spaced windows of volumes (Graham 2014)."""
 
     function = staticmethod(F.fractional_max_pool3d)

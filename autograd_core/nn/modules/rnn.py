@@ -22,11 +22,11 @@ from autograd_core.tensor import Tensor
 
 
 class RNNBase(Module):
-    """Layers of cells, each fed what the one below gave out, in one direction or both.
+    """Stacked layers of cells, in one direction or both.
 
     The parameters of layer k are ``weight_ih_lk`` (gates * hidden, in), ``weight_hh_lk``
-    (gates * hidden, hidden), ``bias_ih_lk`` and ``bias_hh_lk``; ``_reverse`` is appended for
-    the second direction.
+    (gates * hidden, hidden), ``bias_ih_lk`` and ``bias_hh_lk``; the second direction appends
+    ``_reverse``.
     """
 
     gates: ClassVar[int] = 1
@@ -81,13 +81,13 @@ class RNNBase(Module):
         return [f"l{layer}", f"l{layer}_reverse"] if self.bidirectional else [f"l{layer}"]
 
     def reset_parameters(self) -> None:
-        """Start anew, with uniform random numbers up to ``1 / sqrt(hidden_size)``."""
+        """Initialize the parameters with uniform random numbers up to ``1 / sqrt(hidden_size)``."""
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
 
     def flatten_parameters(self) -> None:
-        """Nothing to do: what this is for are GPUs."""
+        """Do nothing; this is for GPUs."""
 
     @property
     def all_weights(self) -> list[list[Tensor]]:
@@ -212,7 +212,7 @@ def _check_no_projection(proj_size: int) -> None:
 class RNN(RNNBase):
     """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over a sequence (length, batch, input_size).
 
-    Returns the h of every step, (length, batch, hidden_size), and the last of each layer.
+    It returns the h of every step, (length, batch, hidden_size), and the last h of each layer.
     """
 
     def __init__(

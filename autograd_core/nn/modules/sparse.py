@@ -71,8 +71,8 @@ class _Rows(Module):
 class Embedding(_Rows):
     """A learned vector for each of ``num_embeddings`` integers; weight (n, embedding_dim).
 
-    The one at ``padding_idx`` starts as zeros and is not trained; none is longer than
-    ``max_norm``.
+    The vector at ``padding_idx`` starts as zeros and is not trained. Vectors longer than
+    ``max_norm`` are shortened.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Embedding(_Rows):
 
 
 class EmbeddingBag(_Rows):
-    """The sum, mean or maximum of the learned vectors of a bag of integers."""
+    """The sum, mean or maximum of the embeddings of a bag of integers."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Transformers: layers of attention and of small networks (Vaswani et al. 2017)."""
+"""Transformers (Vaswani et al. 2017)."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Attention of a sequence to itself, and a small network, each added and normalized."""
+    """Self-attention and a feed-forward network, each with a skip connection and a
+    normalization."""
 
     def forward(
         self,
@@ -99,7 +100,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """As an encoder layer, with attention to an encoder's result in between."""
+    """An encoder layer with attention to the encoder's output in between."""
 
     attentions = ("self_attn", "multihead_attn")
 
@@ -139,7 +140,7 @@ def _copies(layer: Module, count: int) -> ModuleList:
 
 
 class TransformerEncoder(Module):
-    """``num_layers`` copies of a layer, one after the other, and a norm behind them."""
+    """``num_layers`` copies of a layer in sequence, and an optional final normalization."""
 
     def __init__(
         self,
@@ -167,7 +168,7 @@ class TransformerEncoder(Module):
 
 
 class TransformerDecoder(Module):
-    """``num_layers`` copies of a decoder layer, one after the other, and a norm behind them."""
+    """``num_layers`` copies of a decoder layer in sequence, and an optional final normalization."""
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__()
@@ -182,7 +183,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of sources and a decoder that consults it."""
+    """An encoder of sources, and a decoder that attends to its output."""
 
     def __init__(
         self,
@@ -235,6 +236,6 @@ class Transformer(Module):
     def generate_square_subsequent_mask(
         sz: int, device: Any = None, dtype: dtype | None = None
     ) -> Tensor:
-        """-inf above the diagonal, else 0: no place sees those after it."""
+        """Return a causal mask: -inf above the diagonal, otherwise 0."""
         kind = (dtype or get_default_dtype()).dtype
         return Tensor.from_array(np.triu(np.full((sz, sz), -np.inf), 1).astype(kind))

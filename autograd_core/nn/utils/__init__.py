@@ -1,4 +1,4 @@
-"""What to do with all parameters of a model at once, under the names of ``torch.nn.utils``."""
+"""Utilities for the parameters of a model, under the names of ``torch.nn.utils``."""
 
 from autograd_core.fallback import answer_missing_names
 from autograd_core.nn.utils import parametrizations, parametrize, rnn

@@ -1,4 +1,4 @@
-"""Gradients held within bounds."""
+"""Gradient clipping."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _gradients(parameters: Tensors) -> list[Tensor]:
 def get_total_norm(
     tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False
 ) -> Tensor:
-    """Return the norm of all elements of ``tensors`` together, as that of the norms of each."""
+    """Return the norm of all elements of ``tensors`` together."""
     given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     if not given:
         return Tensor.from_array(np.zeros((), np.float32))
@@ -35,7 +35,7 @@ def get_total_norm(
 
 
 def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor) -> None:
-    """Shorten all gradients alike, given their norm, so that it is at most ``max_norm``."""
+    """Scale all gradients, given their total norm, so that it is at most ``max_norm``."""
     factor = np.minimum(max_norm / (total_norm.array + 1e-6), 1)
     for g in _gradients(parameters):
         g.bump()
@@ -49,8 +49,8 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Shorten all gradients alike so that their norm is at most ``max_norm``; returns the norm
-    that they had."""
+    """Scale all gradients so that their total norm is at most ``max_norm``. Return the previous
+    norm."""
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     total = get_total_norm(_gradients(given), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(given, max_norm, total)
@@ -58,7 +58,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
-    """Hold each element of the gradients between ``-clip_value`` and ``clip_value``."""
+    """Clamp each element of the gradients to the range from ``-clip_value`` to ``clip_value``."""
     for g in _gradients(parameters):
         g.bump()
         np.clip(g.array, -clip_value, clip_value, out=g.array)

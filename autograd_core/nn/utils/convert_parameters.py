@@ -1,4 +1,4 @@
-"""All parameters in one row, and back."""
+"""Convert parameters to one vector, and back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autograd_core.tensor import Tensor
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Return all elements in one vector, with a graph back to the parameters."""
+    """Return all parameters as one vector, connected to them in the graph."""
     return cat([reshape(p, (-1,)) for p in parameters], dim=0)
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Give the parameters pieces of ``vec`` as data, of which they are views."""
+    """Set the parameters to views of ``vec``."""
     if not isinstance(vec, Tensor):
         raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
     done = 0

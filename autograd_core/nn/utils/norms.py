@@ -1,4 +1,4 @@
-"""Parameters computed anew before every forward call: weight and spectral normalization."""
+"""Weight and spectral normalization: parameters that are recomputed before every forward call."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ class WeightNorm:
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Hold the parameter ``name`` as a length ``name_g`` and a direction ``name_v`` (Salimans and
-    Kingma 2016): slices of dimension ``dim`` have a length each, with None all have one."""
+    """Split the parameter ``name`` into a magnitude ``name_g`` and a direction ``name_v`` (Salimans
+    and Kingma 2016), with one magnitude per slice of dimension ``dim``, or a single one if that is
+    None."""
     if any(isinstance(h.call, WeightNorm) and h.call.name == name for h in _hooks(module)):
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook = WeightNorm(name, dim)
@@ -132,8 +133,8 @@ def spectral_norm(
     eps: float = 1e-12,
     dim: int | None = None,
 ) -> M:
-    """Divide the parameter ``name``, held as ``name_orig``, by its largest singular value
-    (Miyato et al. 2018); the singular vectors are the buffers ``name_u`` and ``name_v``."""
+    """Divide the parameter ``name``, stored as ``name_orig``, by its largest singular value (Miyato
+    et al. 2018). The singular vectors are the buffers ``name_u`` and ``name_v``."""
     if dim is None:
         dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
     hook = SpectralNorm(name, n_power_iterations, dim, eps)

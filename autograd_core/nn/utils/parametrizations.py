@@ -1,4 +1,4 @@
-"""Parametrizations: weights by length and direction, or over their largest singular value."""
+"""Parametrizations: weight and spectral normalization."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
-    """Compute the parameter ``name`` from its length ``original0`` and its direction
-    ``original1`` (Salimans and Kingma 2016): slices of dimension ``dim`` have a length each,
-    with None all have one."""
+    """Compute the parameter ``name`` from its magnitude ``original0`` and its direction
+    ``original1`` (Salimans and Kingma 2016), with one magnitude per slice of dimension ``dim``, or
+    a single one if that is None."""
     return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
 
 

@@ -1,7 +1,7 @@
-"""Parameters that are computed from others each time they are read.
+"""Parametrizations: parameters that are computed from other tensors on each access.
 
-``module.weight`` becomes a property; what it is computed from, and by which modules, stands in
-``module.parametrizations.weight``.
+``module.weight`` becomes a property. ``module.parametrizations.weight`` holds its original tensors
+and the modules that compute it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _cache: ContextVar[dict[tuple[Module, str], Tensor] | None] = ContextVar("cache"
 
 @contextmanager
 def cached() -> Iterator[None]:
-    """Within the context, compute each parametrized tensor once; assignments change it."""
+    """Within the context, compute each parametrized tensor only once; assignments update it."""
     token = _cache.set({}) if _cache.get() is None else None
     try:
         yield
@@ -42,8 +42,8 @@ def cached() -> Iterator[None]:
 
 
 class ParametrizationList(ModuleList):
-    """The modules that compute a tensor, one after the other, and what they begin with: the
-    tensor ``original``, or ``original0``, ``original1``, ... where the first takes several."""
+    """The modules that compute a tensor, in sequence, and their input: the tensor ``original``, or
+    ``original0``, ``original1``, ... if the first module takes several."""
 
     def __init__(self, modules: Sequence[Module], original: Tensor, unsafe: bool = False) -> None:
         if not modules:
@@ -73,7 +73,7 @@ class ParametrizationList(ModuleList):
             _check_result(self(), shape, kind)
 
     def originals(self) -> list[Tensor]:
-        """Return the tensors that all begins with."""
+        """Return the original tensors."""
         names = ("original",) if self.is_tensor else self._names()
         return [getattr(self, name) for name in names]
 
@@ -81,7 +81,8 @@ class ParametrizationList(ModuleList):
         return [f"original{number}" for number in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
-        """Set the originals such that ``value``, or what is nearest to it, comes out."""
+        """Set the original tensors so that the result is ``value``, or as close to it as
+        possible."""
         start = self._inverted(value, required=True)
         if self.is_tensor and not isinstance(start, Tensor):
             raise ValueError(f"`right_inverse` should return a tensor. Got {type(start).__name__}")
@@ -123,7 +124,7 @@ class ParametrizationList(ModuleList):
         return result
 
     def forward(self) -> Any:
-        """Return the tensor, computed anew."""
+        """Compute the tensor."""
         first, *others = self
         result = first(*self.originals())
         for module in others:
@@ -161,11 +162,11 @@ def _register(module: Module, name: str, tensor: Tensor) -> None:
 def register_parametrization(
     module: M, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> M:
-    """Compute the parameter or buffer ``tensor_name`` by ``parametrization`` from now on, given
-    what it was computed from before, or the parameter itself.
+    """Compute the parameter or buffer ``tensor_name`` with ``parametrization`` from now on. Its
+    input is the parameter, or the result of earlier parametrizations.
 
-    A method ``right_inverse`` of ``parametrization`` says what to begin with, so that a value
-    comes out; it allows assignment to ``module.tensor_name``.
+    A method ``right_inverse`` of ``parametrization`` returns the input for a given result; it makes
+    ``module.tensor_name`` assignable.
 
     Args:
         unsafe: allow another shape or dtype.
@@ -224,7 +225,7 @@ def _computed(name: str) -> property:
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
-    """Return whether ``tensor_name``, or any tensor of the module, is computed."""
+    """Return whether ``tensor_name``, or any tensor of the module, is parametrized."""
     found = module._modules.get("parametrizations")
     if not isinstance(found, ModuleDict):
         return False
@@ -235,8 +236,8 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
     """Make ``tensor_name`` a parameter or buffer again.
 
     Args:
-        leave_parametrized: with the value that is computed now, else with what it is computed
-            from, which must be one tensor.
+        leave_parametrized: keep the current computed value; otherwise the original, which must be
+            one tensor.
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -265,7 +266,7 @@ def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: boo
 
 
 def type_before_parametrizations(module: Module) -> type[Any]:
-    """Return the class that the module had before any of its tensors was computed."""
+    """Return the class of the module before it was parametrized."""
     kind = type(module)
     named = kind.__name__.startswith("Parametrized") and kind.__module__ == __name__
     return kind.__bases__[0] if named else kind

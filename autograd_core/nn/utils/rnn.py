@@ -1,4 +1,4 @@
-"""Sequences of several lengths, padded side by side or packed one step after the other."""
+"""Sequences of different lengths, padded or packed."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = [
 
 
 class PackedSequence(NamedTuple):
-    """The steps of all sequences, the longest first, without padding.
+    """Sequences without padding, sorted by decreasing length.
 
-    ``data`` (sum of lengths, ...) holds the first steps of all, then the second ones;
-    ``batch_sizes`` says how many there are of each.  ``sorted_indices`` is where the sequences
-    were before they were sorted, and ``unsorted_indices`` brings them back.
+    ``data`` (sum of lengths, ...) holds the first steps of all sequences, then the second steps,
+    and so on; ``batch_sizes`` is the number of each. ``sorted_indices`` are the original positions
+    of the sorted sequences, and ``unsorted_indices`` restore the original order.
     """
 
     data: Tensor
@@ -45,7 +45,7 @@ class PackedSequence(NamedTuple):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """Return the order that undoes ``permutation``."""
+    """Return the inverse of ``permutation``."""
     return None if permutation is None else Tensor.from_array(np.argsort(permutation.array))
 
 
@@ -55,11 +55,10 @@ def pack_padded_sequence(
     batch_first: bool = False,
     enforce_sorted: bool = True,
 ) -> PackedSequence:
-    """Return sequences (T, N, ...) padded to one length, without their padding.
+    """Pack padded sequences (T, N, ...).
 
     Raises:
-        RuntimeError: a length is 0, or they are not sorted, the longest first, although
-            ``enforce_sorted``.
+        RuntimeError: a length is 0, or lengths are not in decreasing order with ``enforce_sorted``.
     """
     sizes = np.asarray(lengths.array if isinstance(lengths, Tensor) else lengths, np.int64)
     order = None
@@ -93,7 +92,7 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Return the opposite of :func:`pack_padded_sequence`: sequences (T, N, ...), and their
+    """Invert :func:`pack_padded_sequence`: return padded sequences (T, N, ...) and their
     lengths."""
     counts = sequence.batch_sizes.array
     longest, batch = len(counts), int(counts[0])
@@ -125,7 +124,7 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Return sequences (L, ...) side by side, (T, N, ...), the short ones padded."""
+    """Stack sequences (L, ...) to (T, N, ...), padding the shorter ones."""
     given = list(sequences)
     longest = max(len(each) for each in given)
     padded = []
@@ -140,7 +139,7 @@ def pad_sequence(
 def unpad_sequence(
     padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
 ) -> list[Tensor]:
-    """Return the opposite of :func:`pad_sequence`."""
+    """Invert :func:`pad_sequence`."""
     rows = padded_sequences if batch_first else transpose(padded_sequences, 0, 1)
     return [
         slice_(row, 0, 0, length, 1) for row, length in zip(rows, lengths.tolist(), strict=True)
@@ -148,13 +147,13 @@ def unpad_sequence(
 
 
 def pack_sequence(sequences: Iterable[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Return sequences (L, ...) packed."""
+    """Pack sequences (L, ...)."""
     given = list(sequences)
     lengths = [len(each) for each in given]
     return pack_padded_sequence(pad_sequence(given), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """Return the opposite of :func:`pack_sequence`."""
+    """Invert :func:`pack_sequence`."""
     padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
     return unpad_sequence(padded, lengths, batch_first=True)

@@ -1,4 +1,4 @@
-"""Making a module without its start values."""
+"""Modules without initialized parameters."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from autograd_core.random import fork_rng
 
 
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
-    """Return a module whose parameters are yet to be set: no random number is used up for them.
+    """Return a module with uninitialized parameters; this draws no random numbers.
 
     Raises:
-        RuntimeError: it is no module class, or takes no ``device``; in PyTorch's words.
+        RuntimeError: it is not a module class, or takes no ``device``; in PyTorch's words.
     """
     if not issubclass(module_cls, Module):
         raise RuntimeError(f"Expected a Module; got {module_cls}")

@@ -1,7 +1,6 @@
-"""Schedules of the learning rate, under the names of ``torch.optim.lr_scheduler``.
+"""Learning rate schedulers, under the names of ``torch.optim.lr_scheduler``.
 
-Most go from one step to the next by changing the rate that they find, so that several can
-work on one optimizer.
+Most of them modify the current rate, so several can be combined on one optimizer.
 """
 
 from autograd_core.fallback import answer_missing_names

@@ -10,10 +10,11 @@ from autograd_core.tensor import Tensor
 
 
 class LRScheduler:
-    """The base of schedules; a subclass says in :meth:`get_lr` what the rates are now.
+    """The base class of schedulers. A subclass defines :meth:`get_lr`, which returns the current
+    rates.
 
-    ``last_epoch`` counts the calls of ``step`` from 0 on; the first is made here.  A subclass
-    that can tell the rates of any epoch without those before has ``_get_closed_form_lr``, too.
+    ``last_epoch`` counts the calls of ``step`` from 0; the constructor makes the first one. A
+    subclass that can compute the rates of any epoch directly also defines ``_get_closed_form_lr``.
     """
 
     _get_lr_called_within_step = False
@@ -38,9 +39,9 @@ class LRScheduler:
         self._initial_step()
 
     def step(self, epoch: float | None = None) -> None:
-        """Go on to the next rate; to be called after the optimizer's ``step``.
+        """Set the next rate. Call this after the optimizer's ``step``.
 
-        ``epoch``, which PyTorch deprecates, goes on to the rate of that epoch.
+        ``epoch``, which PyTorch deprecates, selects the rate of that epoch.
         """
         if self._step_count == 1 and not self.optimizer.was_stepped:
             warnings.warn(
@@ -72,11 +73,11 @@ class LRScheduler:
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all but the optimizer."""
+        """Return the state, without the optimizer."""
         return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` returned."""
+        """Load a :meth:`state_dict`."""
         self.__dict__.update(state_dict)
 
     def _initial_step(self) -> None:

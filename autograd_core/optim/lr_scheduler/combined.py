@@ -1,4 +1,4 @@
-"""Schedules made of others."""
+"""Schedulers that combine others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _CombinedLR(LRScheduler):
 
 
 class SequentialLR(_CombinedLR):
-    """One schedule after the other; the next one starts at each of the epochs ``milestones``.
+    """Several schedulers in sequence. The next one starts at each epoch in ``milestones``.
 
     >>> from autograd_core import optim, tensor
     >>> from autograd_core.optim.lr_scheduler import ConstantLR, ExponentialLR
@@ -81,7 +81,7 @@ class SequentialLR(_CombinedLR):
         self._last_lr = first.get_last_lr()
 
     def step(self) -> None:  # type: ignore[override]
-        """Go on to the next rate."""
+        """Set the next rate."""
         self.last_epoch += 1
         number = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[number]
@@ -93,7 +93,7 @@ class SequentialLR(_CombinedLR):
 
 
 class ChainedScheduler(_CombinedLR):
-    """Several schedules at once, each changing the rate that the one before it left."""
+    """Several schedulers at once, each modifying the rate of the one before."""
 
     def __init__(
         self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
@@ -109,7 +109,7 @@ class ChainedScheduler(_CombinedLR):
         self._last_lr = self._found()
 
     def step(self) -> None:  # type: ignore[override]
-        """Let each schedule go on."""
+        """Step each scheduler."""
         for scheduler in self._schedulers:
             scheduler.step()
         self._last_lr = self._found()

@@ -9,7 +9,8 @@ from autograd_core.optim.optimizer import Optimizer
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Down to ``eta_min`` in ``T_max`` epochs, as half a period of the cosine, and up again."""
+    """Cosine annealing: down to ``eta_min`` in ``T_max`` epochs, along half a period of the cosine,
+    and up again."""
 
     def __init__(
         self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1
@@ -42,11 +43,11 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down to ``eta_min`` as half a period of the cosine, then up at once and down again.
+    """Cosine annealing down to ``eta_min``, with restarts at the first rate.
 
     Args:
-        T_0: epochs of the first way down.
-        T_mult: how many times longer each way down is than the one before.
+        T_0: the number of epochs before the first restart.
+        T_mult: the factor by which each following period is longer.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * height / 2 for base in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """Go on to the next rate, or to that of ``epoch``, which need not be whole."""
+        """Set the next rate, or that of ``epoch``, which may be fractional."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:

@@ -13,13 +13,14 @@ from autograd_core.optim.optimizer import Optimizer
 
 
 class CyclicLR(LRScheduler):
-    """Up from ``base_lr`` to ``max_lr`` and down again, momentum the other way round (Smith
+    """Cycles between ``base_lr`` and ``max_lr``, with momentum in the opposite direction (Smith
     2015).
 
     Args:
-        step_size_up: steps up; as many down, unless ``step_size_down`` says otherwise.
-        mode: "triangular" for cycles of one height, "triangular2" for half the height each
-            time, "exp_range" for a height that is multiplied by ``gamma`` each step.
+        step_size_up: the number of steps up; the number down is the same, unless ``step_size_down``
+            is given.
+        mode: "triangular" keeps the height of cycles, "triangular2" halves it each time,
+            "exp_range" multiplies it by ``gamma`` at each step.
         scale_fn: the height as a function of the number of the cycle, or of the step with
             ``scale_mode="iterations"``; replaces ``mode``.
     """
@@ -87,11 +88,12 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all but the optimizer and the function; of a callable object, what it holds."""
+        """Return the state, without the optimizer and the function; for a callable object, its
+        attributes."""
         return {**super().state_dict(), "_scale_fn_custom": held(self._scale_fn_custom)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` returned."""
+        """Load a :meth:`state_dict`."""
         kept = state_dict["_scale_fn_custom"]
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "_scale_fn_custom"})
         if kept is not None and self._scale_fn_custom is not None:

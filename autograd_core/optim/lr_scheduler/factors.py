@@ -1,4 +1,4 @@
-"""Schedules that multiply the rate they find by a factor that goes by the epoch.
+"""Schedulers that multiply the current rate by a factor that depends on the epoch.
 
 Several of them can work on one optimizer.
 """
@@ -35,7 +35,7 @@ class FactorLR(LRScheduler):
 
 
 class StepLR(FactorLR):
-    """Times ``gamma`` every ``step_size`` epochs.
+    """Multiply the rate by ``gamma`` every ``step_size`` epochs.
 
     >>> from autograd_core import optim, tensor
     >>> optimizer = optim.SGD([tensor(1.0, requires_grad=True)], lr=1.0)
@@ -63,7 +63,7 @@ class StepLR(FactorLR):
 
 
 class MultiStepLR(FactorLR):
-    """Times ``gamma`` at each of the epochs ``milestones``."""
+    """Multiply the rate by ``gamma`` at each epoch in ``milestones``."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class MultiStepLR(FactorLR):
 
 
 class ExponentialLR(FactorLR):
-    """Times ``gamma`` every epoch."""
+    """Multiply the rate by ``gamma`` every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -99,7 +99,7 @@ class ExponentialLR(FactorLR):
 
 
 class ConstantLR(FactorLR):
-    """Times ``factor`` for the first ``total_iters`` epochs."""
+    """Multiply the rate by ``factor`` for the first ``total_iters`` epochs."""
 
     def __init__(
         self,
@@ -125,8 +125,8 @@ class ConstantLR(FactorLR):
 
 
 class LinearLR(FactorLR):
-    """Times a factor that goes from ``start_factor`` to ``end_factor`` in ``total_iters``
-    epochs, by the same amount each."""
+    """Multiply the rate by a factor that changes linearly from ``start_factor`` to ``end_factor``
+    in ``total_iters`` epochs."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class LinearLR(FactorLR):
 
 
 class PolynomialLR(FactorLR):
-    """Down to 0 in ``total_iters`` epochs, by a power of what is left of them."""
+    """Polynomial decay to 0 in ``total_iters`` epochs."""
 
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1

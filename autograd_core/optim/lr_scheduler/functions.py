@@ -13,7 +13,8 @@ Factor = Callable[[int], float]
 
 
 class LambdaLR(LRScheduler):
-    """The first rate times a function of the epoch, or one for each group."""
+    """Set the rate to the initial rate times a function of the epoch; one function, or one per
+    group."""
 
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor], last_epoch: int = -1
@@ -28,11 +29,12 @@ class LambdaLR(LRScheduler):
         return self._times(self.base_lrs)
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all but the optimizer and the functions; of callable objects, what they hold."""
+        """Return the state, without the optimizer and the functions; for callable objects, their
+        attributes."""
         return {**super().state_dict(), "lr_lambdas": [held(f) for f in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` returned."""
+        """Load a :meth:`state_dict`."""
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
         for function, kept in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
             if kept is not None:
@@ -45,7 +47,7 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """Times a function of the epoch, or one for each group, every epoch."""
+    """Multiply the rate by a function of the epoch; one function, or one per group."""
 
     def get_lr(self) -> list[float]:
         return self._found() if self._is_initial else self._times(self._found())

@@ -12,8 +12,8 @@ from autograd_core.optim.optimizer import Optimizer
 
 
 class OneCycleLR(LRScheduler):
-    """Up to ``max_lr`` and down to almost nothing within ``total_steps``, momentum the other way
-    round (Smith and Topin 2017)."""
+    """One cycle up to ``max_lr`` and down to almost 0 within ``total_steps``, with momentum in the
+    opposite direction (Smith and Topin 2017)."""
 
     def __init__(
         self,

@@ -11,7 +11,8 @@ from autograd_core.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times ``factor`` when a measure has not become better for more than ``patience`` epochs."""
+    """Multiply the rate by ``factor`` if a metric has not improved for more than ``patience``
+    epochs."""
 
     def __init__(
         self,
@@ -47,7 +48,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._last_lr = self._found()
 
     def step(self, metrics: Any) -> None:  # type: ignore[override]
-        """Take note of the measure after an epoch, a number or a tensor of one element."""
+        """Record the metric after an epoch: a number, or a tensor with one element."""
         measure = float(metrics)
         self.last_epoch += 1
         if self._is_better(measure):

@@ -1,4 +1,4 @@
-"""Checkpoints: less memory for more time, by computing saved values again in the backward pass.
+"""Checkpointing: save memory by recomputing saved values in the backward pass.
 
 There are two kinds: :mod:`.reentrant` and :mod:`.recomputing`.
 """
@@ -48,23 +48,23 @@ def checkpoint(
     early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return ``function(*args, **kwargs)``, of which the graph keeps no intermediate values.
+    """Return ``function(*args, **kwargs)`` without keeping its intermediate values in the graph.
 
-    The backward pass runs ``function`` again, and so must find it unchanged.
+    The backward pass runs ``function`` again, so it must not change in between.
 
     Args:
-        use_reentrant: whether the second run has a backward pass of its own, within the
-            node that stands for the whole function (True is PyTorch's default, with a
-            warning), or gives its saved values to the graph of the first one (recommended).
-        preserve_rng_state: give the second run the random numbers of the first.
-        context_fn: returns two context managers, for the first run and the second; these and
-            what follows only with ``use_reentrant=False``.
-        determinism_check: "none" puts up with values of another shape or dtype in the second run.
-        debug: for PyTorch's sake; tracing tells more.
-        early_stop: end the second run as soon as all values are there.
+        use_reentrant: if True (PyTorch's default, with a warning), the second run has its own
+            backward pass inside the node of the whole function; if False (recommended), it provides
+            the saved values of the first graph.
+        preserve_rng_state: use the same random numbers in the second run.
+        context_fn: a function that returns two context managers, for the first and the second run.
+            This and the following options need ``use_reentrant=False``.
+        determinism_check: "none" accepts values of another shape or dtype in the second run.
+        debug: accepted for compatibility with PyTorch; tracing shows more.
+        early_stop: stop the second run as soon as all values are available.
 
     Raises:
-        CheckpointError: in the backward pass, where the second run differs from the first.
+        CheckpointError: in the backward pass, the second run differs from the first.
 
     >>> import autograd_core as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -109,8 +109,8 @@ def checkpoint_sequential(
     preserve_rng_state: bool = True,
     **kwargs: Any,
 ) -> Any:
-    """Return ``functions`` one after the other, in ``segments`` checkpoints; the last segment is
-    none."""
+    """Apply ``functions`` in sequence, in ``segments`` segments, of which all but the last are
+    checkpoints."""
     if use_reentrant is None:
         warnings.warn(
             "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be "

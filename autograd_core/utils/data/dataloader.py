@@ -1,4 +1,4 @@
-"""Batches of a data set, in turn."""
+"""Iteration over batches of a data set."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograd_core.utils.data.sampler import BatchSampler, RandomSampler, Sequen
 
 
 class DataLoader:
-    """The items of ``dataset`` in batches, each made one by ``collate_fn``.
+    """The items of ``dataset`` in batches, which ``collate_fn`` makes.
 
     >>> from autograd_core import arange
     >>> for batch in DataLoader(arange(5), batch_size=2):
@@ -27,18 +27,19 @@ class DataLoader:
     tensor([4])
 
     Args:
-        dataset: has a length and items by number; or is an :class:`IterableDataset`.
-        batch_size: None for single items.
-        shuffle: take them in another order each time.
-        sampler: gives the numbers of the items; instead of ``shuffle``.
-        batch_sampler: gives lists of them; instead of ``batch_size``, ``shuffle``, ``sampler``,
+        dataset: an object with a length and items by index, or an :class:`IterableDataset`.
+        batch_size: the size of a batch; None for single items.
+        shuffle: use a new random order each time.
+        sampler: yields the indices of items, instead of ``shuffle``.
+        batch_sampler: yields lists of indices, instead of ``batch_size``, ``shuffle``, ``sampler``
             and ``drop_last``.
-        num_workers: for PyTorch's sake, as what follows; all is done here and now.
-        collate_fn: makes a batch of a list of items; by default :func:`default_collate`.
-        drop_last: leave out a last batch that is smaller.
+        num_workers: accepted for compatibility with PyTorch, like the options below; everything
+            runs in this process.
+        collate_fn: makes a batch from a list of items; by default :func:`default_collate`.
+        drop_last: omit an incomplete last batch.
 
     Raises:
-        ValueError: options that exclude each other.
+        ValueError: options exclude each other.
     """
 
     def __init__(
@@ -113,19 +114,19 @@ class DataLoader:
 
 
 def default_convert(item: Any) -> Any:
-    """Return ``item`` with its arrays as tensors."""
+    """Convert the arrays in ``item`` to tensors."""
     if isinstance(item, np.ndarray) and item.dtype.kind in "bifu":
         return from_numpy(item)
     return item
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """Return a batch of items as one item of batches: tensors are stacked, numbers become tensors,
-    and what lies in tuples, lists and dictionaries is done one by one.
+    """Make a batch from a list of items: stack tensors, convert numbers to tensors, and recurse
+    into tuples, lists and dictionaries.
 
     Raises:
-        RuntimeError: lists of different lengths.
-        TypeError: items of a kind that cannot be put together.
+        RuntimeError: lists have different lengths.
+        TypeError: items cannot be combined.
     """
     first = batch[0]
     if isinstance(first, Tensor):

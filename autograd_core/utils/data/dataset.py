@@ -1,4 +1,4 @@
-"""Data sets: what has a length and items by number, or only items in turn."""
+"""Data sets, with items by index or by iteration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
-    """Base of data sets with items by number; subclasses say ``__getitem__`` and ``__len__``."""
+    """The base class of data sets with items by index. Subclasses define ``__getitem__`` and
+    ``__len__``."""
 
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
@@ -25,7 +26,7 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co]):
-    """Base of data sets whose items come in turn; subclasses say ``__iter__``."""
+    """The base class of data sets that are iterated over. Subclasses define ``__iter__``."""
 
     def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
@@ -83,7 +84,7 @@ class ConcatDataset(Dataset[Any]):
 def random_split(
     dataset: Any, lengths: Sequence[int | float], generator: Any = None
 ) -> list[Subset]:
-    """Split ``dataset`` by chance into parts of ``lengths``, or of these fractions of it.
+    """Split ``dataset`` randomly into parts of these ``lengths`` or fractions.
 
     Raises:
         ValueError: the lengths do not add up to that of ``dataset``, or the fractions to 1.

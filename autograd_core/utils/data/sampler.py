@@ -1,4 +1,4 @@
-"""In which order the items of a data set are taken, and in which batches."""
+"""Samplers: the order in which a loader takes items, and the batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Sampler(Generic[T_co]):
-    """Base of samplers; subclasses say ``__iter__``."""
+    """The base class of samplers. Subclasses define ``__iter__``."""
 
     def __init__(self, data_source: Any = None) -> None: ...
 
