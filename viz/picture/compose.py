@@ -45,6 +45,9 @@ def make_picture(
     node that a debugger runs next, ``links`` says where lines of the program are found.
     """
     graph = _read(graph)
+    masked = {id: stats for id, stats in graph.statistics.items() if graph.is_masked(id)}
+    if masked:
+        graph = _without_infinities(graph, masked)
     hosts = host_leaves(graph, view, leaves)
     inside = _leaves_by_box(graph, hosts)
     shown = [
@@ -72,6 +75,7 @@ def make_picture(
         hrefs=["" if links is None else links.href(graph.sources.get(id)) for id in shown],
         addresses=addresses,
         hooked=_hooked(graph, shown, inside),
+        masked=masked,
     )
     return Picture(
         title=printable(_title(graph) if title is None else title),
@@ -128,6 +132,21 @@ def _read(graph: Graph) -> Graph:
     )
 
 
+def _without_infinities(graph: Graph, masked: Mapping[int, Statistics]) -> Graph:
+    """Leave out of the statistics of some nodes, and of what flows from them, what is infinite."""
+    finite = {id: stats._replace(infs=0) for id, stats in masked.items()}
+    values = {
+        id: finite[graph.edge_sources[id]]
+        for id in graph.edge_statistics
+        if graph.edge_sources[id] in finite and graph.edge_kinds[id] == "value"
+    }
+    return replace(
+        graph,
+        statistics={**graph.statistics, **finite},
+        edge_statistics={**graph.edge_statistics, **values},
+    )
+
+
 def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     inside: dict[int, list[int]] = {}
     for leaf, consumers in hosts.items():
@@ -148,13 +167,19 @@ def _boxes(
     hrefs: Sequence[str],
     addresses: Sequence[str],
     hooked: Sequence[bool],
+    masked: Mapping[int, Statistics],
 ) -> Records[Box]:
     """Write the boxes of the nodes ``shown``; ``addresses`` are those of all nodes."""
     halves = [graph.halves[id] for id in shown]
     stats = [graph.statistics.get(id) for id in shown]
     groups = [graph.groups.get(id) for id in shown]
     changed = [formatting.changed_value(graph.saved.get(id, ())) for id in shown]
-    rights = [box_text.right_text(graph, id, one, gradients) for id, one in zip(shown, stats)]
+    rights = [
+        (formatting.masked(masked[id]), False)
+        if id in masked
+        else box_text.right_text(graph, id, one, gradients)
+        for id, one in zip(shown, stats)
+    ]
     return Records(
         Box,
         node=shown,

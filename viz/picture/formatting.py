@@ -148,6 +148,11 @@ def value(stats: Statistics) -> str:
     return f"! {text}" if stats.trouble else text
 
 
+def masked(stats: Statistics) -> str:
+    """Write how many of the values are infinite on purpose."""
+    return f"\N{MINUS SIGN}inf {stats.infs}/{stats.size}"
+
+
 def title(graph: Graph, id: int) -> str:
     """Name a box: as the user calls it, else as PyTorch does."""
     variable = graph.variables.get(id, "")
