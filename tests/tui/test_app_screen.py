@@ -325,8 +325,8 @@ def test_text_of_users_is_never_markup_and_never_a_terminal_command() -> None:
 def test_nan_and_inf_are_marked_with_a_letter() -> None:
     async def script(screen: Driver) -> None:
         await screen.press("c")
-        assert re.search(r"nan 1/2 N", screen.row(1))
-        assert re.search(r"inf 1/2 I", screen.row(2))
+        assert re.search(r"nan 1/2 .*N", screen.row(1))
+        assert re.search(r"inf 1/2 .*I", screen.row(2))
 
     drive(troubled(), script)
 
@@ -645,7 +645,7 @@ def test_without_colours_everything_is_still_marked(monkeypatch: pytest.MonkeyPa
 
     async def script(screen: Driver) -> None:
         text = await screen.press("c", "g", "j")
-        assert re.search(r"nan 1/2 N", screen.row(1))
+        assert re.search(r"nan 1/2 .*N", screen.row(1))
         assert re.search(r"^ ▄!!·∅$", text, re.MULTILINE)
         assert screen.app.no_color
 

@@ -163,7 +163,7 @@ def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
         assert screen.row(4).endswith(" ∅")
         text = await screen.press("k")
         assert re.search(r"= sum +0 everywhere ", text)
-        assert re.search(r" rms 0 0$", screen.row(3))
+        assert re.search(r" rms 0 100 % are 0 +0$", screen.row(3))
 
     drive(troubled(), script)
 

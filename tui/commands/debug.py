@@ -378,6 +378,9 @@ class _Face:
             outcome = show_screen(session, self._title)
         if outcome == "abort":
             session.abort()
+            if not self._batch:
+                call = call_title(session.kind, session.call)
+                say(f"{self._title} was ended at its {call}; every .grad is as before that call")
             raise ScriptDone
         if self._fail_on is not None and self._batch:
             self._fail_on.run_on(session)

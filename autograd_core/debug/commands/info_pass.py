@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import PurePath
 
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Source
-from autograd_core.dag.statistics import Statistics, format_bytes, format_statistics
+from autograd_core.dag.statistics import (
+    Statistics,
+    format_bytes,
+    format_number,
+    format_statistics,
+)
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands
 from autograd_core.debug.reports.formatting import table_text, wrapped
@@ -98,6 +104,9 @@ def timeline(console: Console, operands: Operands) -> str:
     for call, leaf in calls.of_leaf(name):
         numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
         rows.append((call.label, *numbers, "kept from before" if leaf.kept else ""))
+        reach = [_reach(each) for each in (leaf.before, leaf.added, leaf.after)]
+        if any(reach):
+            rows.append(("", *reach, ""))
     if len(rows) == 1:
         raise operands.error(f"no finished call has a leaf '{name}'")
     return table_text(rows)
@@ -107,6 +116,15 @@ def _kept(call: CallRecord) -> str:
     """Return whether nobody set a ``.grad`` to zero before the call."""
     kept = sum(leaf.kept for leaf in call.leaves)
     return f"{kept} of {_leaves(len(call.leaves))} kept a .grad from before" if kept else ""
+
+
+def _reach(statistics: Statistics | None) -> str:
+    """Return what the root mean square hides: minimum and maximum, and how many are 0."""
+    if statistics is None or statistics.size < 2 or math.isnan(statistics.minimum):
+        return ""
+    zeros = f", {statistics.zeros:,} are 0" if statistics.zeros else ""
+    ends = f"{format_number(statistics.minimum)} to {format_number(statistics.maximum)}"
+    return f"{ends}{zeros}"
 
 
 def _told(statistics: Statistics | None) -> str:

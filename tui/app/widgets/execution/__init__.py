@@ -13,7 +13,9 @@ from tui.app.plan.modules import Rows, Span
 from tui.app.sections.page import Shown, View
 from tui.app.widgets.execution.lane_drawing import draw_row
 from tui.app.widgets.execution.rows import (
+    EXTREMES_WIDTH,
     FLAG_WIDTH,
+    VALUE_WIDTH,
     Cells,
     Columns,
     describe,
@@ -178,7 +180,10 @@ class ExecutionList(ViewWidget):
             line.append(Part(fit(cells.forward, columns.value, right=True) + " ", style))
         if columns.gradient:
             value_style: StyleName = "trouble" if cells.trouble else "text"
-            line.append(Part(fit(cells.value, columns.gradient, right=True) + " ", value_style))
+            value = fit(cells.value, VALUE_WIDTH, right=True)
+            line.append(Part(value + " ", value_style))
+            if columns.gradient > VALUE_WIDTH:
+                line.append(Part(fit(cells.extremes, EXTREMES_WIDTH), "muted"))
         mark = cells.trouble + " " if cells.trouble else ""
         line.append(Part(mark, "trouble"))
         line.append(Part(fit(cells.flags, FLAG_WIDTH - len(mark)), colour))

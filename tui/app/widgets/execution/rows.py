@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
-from autograd_core.dag.statistics import format_statistics
+from autograd_core.dag.statistics import Statistics, format_number, format_statistics
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import NodeDetail, Snapshot, Value
 from autograd_core.text import printable
@@ -14,6 +15,7 @@ from tui.app.sections.page import Shown
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, shape_text
 
 VALUE_WIDTH = 12
+EXTREMES_WIDTH = 17  # of a gradient's minimum and maximum, where there is room
 FLAG_WIDTH = 8
 SHORT = 8  # cells of a column that has to give way
 SHORT_SCOPE = 14  # of a scope the end is shown, and more of it where there is room
@@ -28,6 +30,7 @@ class Cells(NamedTuple):
     trouble: str
     flags: str
     forward: str = ""
+    extremes: str = ""
 
 
 class Columns(NamedTuple):
@@ -62,6 +65,7 @@ def natural_columns(snapshot: Snapshot) -> Columns:
         scope=min(24, max(*map(len, scopes), widest_leaf - name - 1, 0)),
         shape=min(18, max((len(shape_text(shape)) for shape in shapes), default=0)),
         source=max((len(source_text(graph, row)) + 1 for row in rows), default=0),
+        gradient=VALUE_WIDTH + (EXTREMES_WIDTH if any(shapes) else 0),  # not of scalars alone
     )
 
 
@@ -93,7 +97,11 @@ def fit_columns(
         taken[column] += more
         left -= more
     if taken["scope"]:
-        taken["scope"] += max(0, min(left, natural.scope - taken["scope"]))
+        more = max(0, min(left, natural.scope - taken["scope"]))
+        taken["scope"] += more
+        left -= more
+    if gradient and natural.gradient > VALUE_WIDTH and left >= EXTREMES_WIDTH:
+        gradient += EXTREMES_WIDTH
     return Columns(
         lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"],
         gradient, value,
@@ -115,11 +123,16 @@ def heading(columns: Columns, lanes_used: int) -> Line:
         *([fit("module" if columns.scope > 5 else "", columns.scope)] if columns.scope else []),
         *([fit("shape" if columns.shape > 4 else "", columns.shape)] if columns.shape else []),
         *([fit("value", columns.value, right=True)] if columns.value else []),
-        *([fit("gradient", columns.gradient, right=True)] if columns.gradient else []),
+        *([_gradient_heading(columns.gradient)] if columns.gradient else []),
         fit("arrived", FLAG_WIDTH),
         *([fit("line", columns.source - 1, right=True)] if columns.source else []),
     ]
     return [Part(" ".join(cells), "muted")]
+
+
+def _gradient_heading(width: int) -> str:
+    named = fit("gradient", VALUE_WIDTH, right=True)
+    return named if width == VALUE_WIDTH else fit(f"{named} least…largest", width)
 
 
 def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
@@ -169,7 +182,18 @@ def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
     stats = totals[0].statistics
     trouble = ("N" if stats.nans else "") + ("I" if stats.infs else "")
     zero = "0 " if stats.size and stats.zeros == stats.size else ""
-    return Cells(format_statistics(stats), trouble, zero + marks)
+    return Cells(format_statistics(stats), trouble, zero + marks, extremes=_extremes(stats))
+
+
+def _extremes(stats: Statistics) -> str:
+    """Return what the root mean square hides: many zeros, or how far the elements reach."""
+    if stats.size < 2 or math.isnan(stats.minimum):
+        return ""
+    if stats.zeros * 4 >= stats.size:
+        return f"{100 * stats.zeros / stats.size:.0f} % are 0"
+    if stats.minimum == stats.maximum and not stats.trouble:
+        return "everywhere"
+    return f"{format_number(stats.minimum)}…{format_number(stats.maximum)}"
 
 
 def forward_text(session: Session, row: int) -> str:
