@@ -66,7 +66,7 @@ def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
 
         def attach() -> None:
             if problem := too_old():
-                _tell(problem)
+                tell(problem)
                 return
             # loading this imports torch, which the program has done
             from autograd_core.engines.pytorch.entry import intercepted
@@ -74,7 +74,7 @@ def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
             from autograd_core.engines.pytorch.private import complaint
 
             if problem := complaint():
-                _tell(problem)
+                tell(problem)
 
             stack.enter_context(intercepted())
             stack.enter_context(noting(values=values, budget=budget))
@@ -88,7 +88,8 @@ def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
         yield
 
 
-def _tell(problem: str) -> None:
+def tell(problem: str) -> None:
+    """Tell the user of something that is not as expected."""
     if sys.stderr is not None:
         sys.stderr.write(f"gradstep: {problem}\n")
 

@@ -77,6 +77,81 @@ def test_a_program_that_is_stepped_through_ends_as_it_does_plainly(
     assert capsys.readouterr() == printed
 
 
+def test_a_profile_has_the_ops_of_a_pass_or_the_user_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    x = torch.ones(3, requires_grad=True)
+
+    def profiled(backward: Callable[[Any], Any]) -> set[str]:
+        with torch.autograd.profiler.profile() as made:
+            backward(x.exp().tanh().sum())
+        return {each.name for each in made.function_events if each.name.endswith("Backward0")}
+
+    def walked(loss: Any, *, hosted: bool) -> None:
+        session = Session(loss, names={})
+
+        def body() -> None:
+            walk(session)
+            session.finish()
+
+        session.host(body) if hosted else body()
+
+    plain = profiled(lambda loss: loss.backward())
+    assert {"TanhBackward0", "ExpBackward0"} <= plain
+    capsys.readouterr()
+    assert profiled(lambda loss: walked(loss, hosted=True)) == plain
+    assert capsys.readouterr().err == ""
+    assert profiled(lambda loss: walked(loss, hosted=False)) != plain
+    assert "gradstep: a profile that is being made lacks the ops" in capsys.readouterr().err
+
+
+def test_denormal_numbers_are_flushed_as_the_program_has_it() -> None:
+    x = torch.ones(2, requires_grad=True)
+    if not torch.set_flush_denormal(True):
+        pytest.skip("this processor does not flush denormal numbers")
+    try:
+        session = Session((x * 1e-20 * 1e-20).sum(), names={})
+        walk(session)  # in a thread of its own
+        session.finish()
+    finally:
+        torch.set_flush_denormal(False)
+    assert x.grad.tolist() == [0, 0]
+    x.grad = None
+    (x * 1e-20 * 1e-20).sum().backward()
+    assert x.grad.tolist() != [0, 0]
+
+
+def test_calls_in_other_threads_end_as_they_do_plainly_while_one_is_stepped_through() -> None:
+    def gradients(stepped: bool) -> list[Any]:
+        torch.manual_seed(0)
+        models = [torch.nn.Linear(4, 3) for _ in range(3)]
+
+        def work(model: Any) -> None:
+            for _ in range(3):
+                model(torch.ones(2, 4)).square().sum().backward()
+
+        def handle(found: InterceptedCall) -> Any:
+            session = session_of(found)
+            session.next(2)
+            for each in others:
+                each.start()
+            for each in others:
+                each.join()
+            walk(session)
+            return finish(session, found)
+
+        others = [Thread(target=work, args=(model,)) for model in models[1:]]
+        if stepped:
+            with intercepting(handle, CallSelector(1)):
+                work(models[0])
+        else:
+            for model in models:
+                work(model)
+        return [each.grad.tolist() for model in models for each in model.parameters()]
+
+    assert gradients(stepped=True) == gradients(stepped=False)
+
+
 def test_a_graph_that_was_kept_for_stepping_counts_as_freed() -> None:
     x = torch.ones(3, requires_grad=True)
     loss = (x * x).sum()

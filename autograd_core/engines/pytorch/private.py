@@ -43,6 +43,9 @@ NAMES: Final = (
     PrivateName(
         "Tensor._post_accumulate_grad_hooks", "hooks that are registered twice are not reported"
     ),
+    PrivateName(
+        "_C._autograd._profiler_enabled", "a profile may lack the ops of backward() unannounced"
+    ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
@@ -148,6 +151,9 @@ dispatch_mode: Final[Callable[[], Any]] = (
     _find("utils._python_dispatch._get_current_dispatch_mode") or _nothing
 )
 """Returns the innermost dispatch mode, None outside of all."""
+
+is_profiling: Final[Callable[[], bool]] = _find("_C._autograd._profiler_enabled") or _nothing
+"""Returns whether a profile is being made of this thread."""
 
 set_version: Final[Callable[[Any, Any], None]] = (
     _find("_C._autograd._unsafe_set_version_counter") or _nothing

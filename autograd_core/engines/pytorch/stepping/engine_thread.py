@@ -13,7 +13,9 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
+from autograd_core.engines.attach import tell
 from autograd_core.engines.pytorch.origins import current as origins
+from autograd_core.engines.pytorch.private import is_profiling
 from autograd_core.engines.pytorch.stepping.thread_state import ThreadState
 
 Order = Callable[[], Any]
@@ -45,6 +47,7 @@ class EngineThread:
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._hosted = False
         self._thread: threading.Thread | None = None
+        self._profiled = is_profiling()
 
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body`` in another thread, and orders that it gives in this one; returns, or raises,
@@ -137,6 +140,11 @@ class EngineThread:
             self._orders.put(None)
             self._thread.join()
             self._thread = None
+            if self._profiled:  # PyTorch's profiler cannot be taken along to another thread
+                tell(
+                    "a profile that is being made lacks the ops of this backward pass, which ran "
+                    "in a thread of the debugger's; gradstep debug --batch runs it in the program's"
+                )
 
     # the engine's side
 

@@ -1,0 +1,124 @@
+"""Programs on a GPU: stepped through they end as plainly, and nothing more waits for the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from torch import nn  # noqa: E402
+
+from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from tests.engines.test_torch_sessions import EVERY_CALL, finish, session_of, walk  # noqa: E402
+
+pytestmark = [
+    pytest.mark.torch,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU"),
+]
+
+
+def convolution() -> Any:
+    return nn.Sequential(
+        nn.Unflatten(1, (1, 8, 8)), nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(),
+        nn.Flatten(), nn.Linear(256, 2),
+    )  # fmt: skip
+
+
+class Recurrent(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell, self.head = nn.LSTMCell(8, 16), nn.Linear(16, 2)
+
+    def forward(self, x: Any) -> Any:
+        state = None
+        for part in x.reshape(-1, 8, 8).unbind(1):
+            state = self.cell(part, state)
+        return self.head(state[0])
+
+
+class Attending(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, batch_first=True)
+        self.head = nn.Linear(8, 2)
+
+    def forward(self, x: Any) -> Any:
+        return self.head(self.layer(x.reshape(-1, 8, 8)).mean(1))
+
+
+class Hooked(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 8), nn.Linear(8, 2)
+
+    def forward(self, x: Any) -> Any:
+        hidden = self.first(x).tanh()
+        hidden.register_hook(lambda gradient: gradient * 2)
+        return self.second(hidden)
+
+
+PROGRAMS: dict[str, Callable[[], Any]] = {
+    "mlp": lambda: nn.Sequential(nn.Linear(64, 8), nn.GELU(), nn.Linear(8, 2)),
+    "convolution": convolution, "recurrent": Recurrent, "attending": Attending, "hooked": Hooked,
+}  # fmt: skip
+
+
+def trained(make: Callable[[], Any]) -> list[bytes]:
+    """Train on a stream beside the default one, in half precision with scaled losses."""
+    torch.manual_seed(0)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        model = make().cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cuda")
+        x, wanted = torch.randn(6, 64, device="cuda"), torch.arange(6, device="cuda") % 2
+        for _ in range(2):
+            optimizer.zero_grad()
+            with torch.autocast("cuda", torch.float16):
+                loss = nn.functional.cross_entropy(model(x), wanted)
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+    stream.synchronize()
+    found = [each for p in model.parameters() for each in (p.detach(), p.grad)]
+    return [each.cpu().numpy().tobytes() for each in found]
+
+
+@pytest.mark.parametrize("hosted", [True, False], ids=["in the program's thread", "in its own"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_on_a_side_stream_ends_as_it_does_plainly(
+    name: str, hosted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    monkeypatch.setattr(torch.backends.cudnn, "deterministic", True)
+
+    def handle(found: InterceptedCall) -> Any:
+        session = session_of(found)
+
+        def body() -> Any:
+            walk(session)
+            return finish(session, found)
+
+        return session.host(body) if hosted else body()
+
+    plain = trained(PROGRAMS[name])
+    assert trained(PROGRAMS[name]) == plain, "the program itself is not deterministic"
+    with intercepting(handle, EVERY_CALL):
+        assert trained(PROGRAMS[name]) == plain
+
+
+def test_a_pass_that_nobody_halts_waits_no_more_for_the_device() -> None:
+    model = PROGRAMS["mlp"]().cuda()
+    x = torch.randn(6, 64, device="cuda")
+    model(x).sum().backward()  # what waits only the first time has
+    asked: list[Any] = []
+    with intercepting(asked.append, CallSelector(99)):
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            model(x).sum().backward()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+    assert not asked
