@@ -180,3 +180,22 @@ def test_many_rows_are_normalized_as_few(affine: bool) -> None:
         found.append((weight, bias, [np.concatenate(results), *totals]))
     for one, other in zip(found[0][2], found[1][2], strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_a_large_index_finds_what_numpy_finds(dim: int) -> None:
+    rng = np.random.default_rng(0)
+    array = rng.standard_normal((601, 20, 15))
+    places = rng.integers(0, array.shape[dim], (600, 20, 15))
+    x = torch.tensor(array, requires_grad=True)
+    y = x.gather(dim, torch.tensor(places))
+    rows = array if dim == 0 else array[:600]
+    assert np.array_equal(y.detach().array, np.take_along_axis(rows, places, dim))
+    g = rng.integers(0, 9, places.shape).astype(float)
+    y.backward(torch.tensor(g))
+    expected = np.zeros_like(array)
+    where = list(np.indices(places.shape))
+    where[dim] = places
+    np.add.at(expected, tuple(where), g)
+    assert x.grad is not None
+    assert np.array_equal(x.grad.array, expected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from operator import gt
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -37,7 +37,22 @@ def _add_at(result: Any, index: Any, dim: int, x: Any) -> None:
     if not result.flags.c_contiguous:
         np.add.at(result, _places(index, dim), x)
         return
-    np.add.at(result.reshape(-1), _flat_places(index, dim, result).reshape(-1), np.ravel(x))
+    for part in _parts(index, dim):
+        rows = result[part]
+        places = _flat_places(index[part], dim, rows)
+        np.add.at(rows.reshape(-1), places.reshape(-1), np.ravel(x[part]))
+
+
+_PART: Final = 1 << 16  # elements
+
+
+def _parts(index: Any, dim: int) -> list[Any]:
+    """Return which rows to take together, so that the places of a large index stay in the cache:
+    two thirds of the time."""
+    if index.size <= 2 * _PART or dim % index.ndim == 0:
+        return [...]
+    height = max(1, _PART * len(index) // index.size)
+    return [slice(start, start + height) for start in range(0, len(index), height)]
 
 
 def _flat_places(index: Any, dim: int, x: Any) -> Any:
@@ -103,9 +118,13 @@ def gather(self, index, /, dim):
         return np.zeros(index.shape, self.dtype)
     self = at_least_1d(self)
     if self.flags.c_contiguous:  # with one index, two thirds of the time
-        flat = self.reshape(-1)
-        # checked above; `flat[places]` would check again, and take half as long again
-        return flat.take(_flat_places(index, dim, self), mode="clip").reshape(index.shape)
+        result = np.empty(at_least_1d(index).shape, self.dtype)
+        for part in _parts(index, dim):
+            rows = self[part]
+            places = _flat_places(index[part], dim, rows)
+            # checked above; `rows[places]` would check again, and take half as long again
+            rows.reshape(-1).take(places, None, result[part], "clip")
+        return result.reshape(index.shape)
     return self[_places(index, dim)].reshape(index.shape)
 
 

@@ -145,34 +145,29 @@ def _backward_by_samples(
     some = max(1, _BLOCK * len(x) // x.size)
     parts = [slice(start, start + some) for start in range(0, len(x), some)]
     g_x = None
-    with memory(2, inputs[:some].shape, x.dtype) as spares:
-        for part in parts:
-            grad = grads[part]
-            centred, scaled = (each[: len(grad)] for each in spares)
-            total += (grad @ addends).sum(0)
-            np.subtract(inputs[part], middle, centred)
-            inner += np.vecdot(grad, centred).sum(0)
-        if needs[0]:
-            scale = rstd if weight is None else rstd * weight
-            shift, slope = total * scale, inner * scale * rstd
-            if training:
-                shift = ((shift - g_mean) / size)[:, None]
-                slope = ((slope + g_rstd * rstd * rstd) * rstd / size)[:, None]
-            factor = scale[:, None]
-            found = np.empty(inputs.shape, x.dtype)
+    # filled with what is left of the mean, in the place of which the gradient comes
+    found = np.empty(inputs.shape, x.dtype)
+    for part in parts:
+        centred = np.subtract(inputs[part], middle, found[part])
+        total += (grads[part] @ addends).sum(0)
+        inner += np.vecdot(grads[part], centred).sum(0)
+    if needs[0]:
+        scale = rstd if weight is None else rstd * weight
+        factor = scale[:, None]
+        if training:
+            shift = ((total * scale - g_mean) / size)[:, None]
+            slope = inner * scale * rstd + g_rstd * rstd * rstd
+            slope = (slope * rstd / size)[:, None]
+        with memory(1, inputs[:some].shape, x.dtype) as (spare,):
             for part in parts:
+                out, grad = found[part], grads[part]
                 if not training:
-                    np.multiply(grads[part], factor, found[part])
+                    np.multiply(grad, factor, out)
                     continue
-                grad = grads[part]
-                centred, scaled = (each[: len(grad)] for each in spares)
-                if len(parts) > 1:  # or it is as it was left
-                    np.subtract(inputs[part], middle, centred)
-                centred *= slope
-                centred += shift
-                np.multiply(grad, factor, scaled)
-                np.subtract(scaled, centred, found[part])
-            g_x = found.reshape(x.shape)
+                out *= slope
+                out += shift
+                np.subtract(np.multiply(grad, factor, spare[: len(grad)]), out, out)
+        g_x = found.reshape(x.shape)
     return g_x, inner * rstd if needs[1] else None, total if needs[2] else None
 
 
