@@ -33,6 +33,7 @@ from viz.output.mermaid import write_mermaid
 from viz.output.pages import write_graph_page
 from viz.output.pages.contents import contents_of
 from viz.output.pages.expansion import MOST_NODES, Drawn, PagePicture, pictures_within
+from viz.output.pages.measures import measures_of
 from viz.output.renderers import Renderer, all_failed, default_renderers
 from viz.output.svg import escape, title_of, write_svg
 from viz.output.text import write_text
@@ -153,7 +154,8 @@ def render_graph(
         )
         nodes = composed.picture.boxes.column("node")
         items = {n: composed.items[id] for n, id in enumerate(nodes) if id in composed.items}
-        return Drawn(composed.picture, svg, items)
+        shown = graph if composed.graph is None else composed.graph
+        return Drawn(composed.picture, svg, items, measures_of(shown, composed.picture))
 
     def draw(names: Sequence[str]) -> Drawn:
         return drawn(composer.compose(options.opening(names)) if names else whole)
@@ -161,12 +163,9 @@ def render_graph(
     def draw_inside(item: Item, name: str) -> Drawn:
         return drawn(composer.compose_inside(item, name, options))
 
-    def draw_half(view: View) -> tuple[Picture, str]:
+    def draw_half(view: View) -> Drawn:
         half = replace(options, view=view)
-        composed = Composer(folding_of(graph, view), position, links).compose_for_a_screen(half)
-        places, _ = place(composed.picture, options.layout, helpers, composed.layout)
-        svg = write_svg(composed.picture, places, options.theme, legend=options.legend)
-        return composed.picture, svg
+        return drawn(Composer(folding_of(graph, view), position, links).compose_for_a_screen(half))
 
     if not picture.boxes:
         raise _nothing(graph, options.view)
@@ -199,12 +198,12 @@ _WRITERS: dict[str, Callable[[Picture, bool], str]] = {
 
 
 def _halves(
-    graph: Graph, options: RenderOptions, draw: Callable[[View], tuple[Picture, str]]
+    graph: Graph, options: RenderOptions, draw: Callable[[View], Drawn]
 ) -> list[PagePicture]:
     """Draw each half alone, for a page that shows both and can switch between them."""
     if options.view != "both" or set(graph.halves) != set(HALVES) or len(graph) > MOST_NODES // 4:
         return []
-    return [PagePicture(*draw(half), "", -1, {}, set()) for half in HALVES]
+    return [draw(half).on_page() for half in HALVES]
 
 
 def _size(picture: Picture, places: Layout, data: bytes) -> str:

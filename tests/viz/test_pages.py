@@ -419,6 +419,26 @@ def test_what_is_on_the_screen_can_be_saved(browse, page):
     assert root.get("width").isdigit()
 
 
+def test_boxes_are_coloured_by_what_is_known_of_them(browse, page):
+    script = f"""
+    const fills = () => nodes.map(node => node.querySelector("rect").style.fill);
+    const shown = [...colour.options].filter(option => !option.hidden).map(({{ value }}) => value);
+    {press("c")}
+    const chosen = colour.value, said = get("scale").textContent, painted = fills();
+    const rows = boxes.map((box, index) => [box.title, box.measures?.[2] ?? 0, painted[index]]);
+    while (colour.value) nextColour();
+    return [shown, chosen, said, rows, fills().some(Boolean), save().includes("color-mix")];
+    """
+    shown, chosen, said, rows, left, saved = browse(page, script)
+    assert (shown, chosen) == (["", "2"], "2")  # no gradients, and no profile
+    assert said == "4 B … 8 B"
+    by_size = {size: fill for _, size, fill in rows}
+    assert "55%" in by_size[8]
+    assert "5%" in by_size[4]
+    assert by_size[0] == "var(--gs-bg)"
+    assert (left, saved) == (False, False)
+
+
 def test_a_policy_lets_no_other_script_run(browse, page):
     assert "default-src 'none'" in page
     script = """

@@ -7,10 +7,11 @@ room; then, for each other group, at every level, a picture of its inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from autograd_core.dag.folding import Item
+from viz.output.pages.measures import Measures
 from viz.picture.model import Picture
 
 MOST_PICTURES: Final = 16
@@ -28,7 +29,7 @@ MOST_NODES_INSIDE: Final = 300_000
 class PagePicture(NamedTuple):
     """A picture of a page; ``name`` is what was opened for it in picture ``parent``, and ``opens``
     says which picture each box opens that has one.  ``alike`` are the boxes that open the picture
-    of another group, which is built alike."""
+    of another group, which is built alike, and ``measures`` what its boxes can be coloured by."""
 
     picture: Picture
     svg: str
@@ -36,14 +37,20 @@ class PagePicture(NamedTuple):
     parent: int
     opens: dict[int, int]
     alike: set[int]
+    measures: Sequence[Measures]
 
 
 class Drawn(NamedTuple):
-    """A picture, and what its boxes stand for that are groups."""
+    """A picture, what its boxes stand for that are groups, and what is known of each."""
 
     picture: Picture
     svg: str
     items: Mapping[int, Item]
+    measures: Sequence[Measures]
+
+    def on_page(self, name: str = "", parent: int = -1) -> PagePicture:
+        """Return it as a picture of a page, which opens nothing yet."""
+        return PagePicture(self.picture, self.svg, name, parent, {}, set(), self.measures)
 
 
 Draw = Callable[[tuple[str, ...]], Drawn]
@@ -56,7 +63,7 @@ def pictures_within(draw: Draw, draw_inside: DrawInside, nodes: int) -> list[Pag
     ``draw_inside`` that of the inside of a group."""
     most = min(MOST_PICTURES, max(2, MOST_NODES // max(nodes, 1)))
     first = draw(())
-    pictures = [PagePicture(first.picture, first.svg, "", -1, {}, set())]
+    pictures = [first.on_page()]
     items = [first.items]
     opened: list[tuple[str, ...]] = [()]
     known = {frozenset[str](): 0}
@@ -70,7 +77,7 @@ def pictures_within(draw: Draw, draw_inside: DrawInside, nodes: int) -> list[Pag
                 if len(pictures) >= most or size >= MOST_BYTES:
                     continue
                 found = draw(names)
-                pictures.append(PagePicture(found.picture, found.svg, box.opens, number, {}, set()))
+                pictures.append(found.on_page(box.opens, number))
                 items.append(found.items)
                 known[frozenset(names)] = len(opened)
                 opened.append(names)
@@ -105,7 +112,7 @@ def _add_insides(
                     continue
                 found = draw_inside(item, box.title)
                 inside[item.key] = alike[built] = len(pictures)
-                pictures.append(PagePicture(found.picture, found.svg, box.title, number, {}, set()))
+                pictures.append(found.on_page(box.title, number))
                 items.append(found.items)
                 size, nodes = size + len(found.svg), nodes + heads
             one.opens[index] = inside[item.key]

@@ -21,6 +21,7 @@ function load(number) {
   ({ boxes, lines } = pictures[number]);
   nodes = boxes.map(({ key }) => drawn(key));
   if (!("ready" in svg.dataset)) prepare();
+  paint();
   size = pictures[number].size ??= { width: svg.viewBox.baseVal.width,
     height: svg.viewBox.baseVal.height };
   lineEnds = boxes.map(() => ({ from: [], to: [] }));
@@ -349,6 +350,39 @@ function switchTo(view) {
   if (same >= 0) select(same);
 }
 
+// Colours of the boxes: their kind, or how large something is, on a log scale over all pictures.
+
+const colour = get("colour"), units = [
+  value => `rms ${value.toPrecision(2)}`,
+  value => value < 1e-3 ? `${(value * 1e6).toPrecision(3)} µs` : `${(value * 1e3).toPrecision(3)} ms`,
+  value => value < 1024 ? `${value} B` : value < 1 << 20 ? `${(value / 1024).toPrecision(3)} KB`
+    : `${(value / (1 << 20)).toPrecision(3)} MB`,
+];
+const measured = which => pictures.flatMap(({ boxes }) => boxes)
+  .map(({ measures }) => measures?.[which]).filter(value => value > 0);
+
+function paint() {
+  const which = colour.value, values = which ? measured(which) : [];
+  const low = values.reduce((one, other) => Math.min(one, other), Infinity);
+  const high = values.reduce((one, other) => Math.max(one, other), 0);
+  get("scale").textContent = values.length ? `${units[which](low)} … ${units[which](high)}` : "";
+  svg.classList.toggle("measured", Boolean(which));
+  nodes.forEach((node, index) => {
+    const value = boxes[index].measures?.[which];
+    const share = Math.log(value / low) / (Math.log(high / low) || 1);
+    const fill = !which ? "" : value > 0
+      ? `color-mix(in srgb, var(--gs-leaf) ${Math.round(5 + 50 * share)}%, var(--gs-bg))`
+      : "var(--gs-bg)";
+    for (const part of node.children) if (part.tagName === "rect") part.style.fill = fill;
+  });
+}
+
+function nextColour() {
+  const choices = [...colour.options].filter(option => !option.hidden).map(({ value }) => value);
+  colour.value = choices[(choices.indexOf(colour.value) + 1) % choices.length];
+  paint();
+}
+
 // Pointer and keys.
 
 let grip = null;
@@ -409,7 +443,8 @@ main.addEventListener("keydown", event => {
   event.preventDefault();
 });
 document.addEventListener("keydown", event => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target === search) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target === search
+    || event.target === colour) return;
   if (help.open) {
     if (event.key === "?") help.close();
     return;
@@ -417,7 +452,7 @@ document.addEventListener("keydown", event => {
   const commands = {
     "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
     "/": () => search.focus(), "?": () => help.showModal(), s: save,
-    f: () => switchTo("forward"), b: () => switchTo("backward"), B: () => switchTo("both"),
+    c: nextColour, f: () => switchTo("forward"), b: () => switchTo("backward"), B: () => switchTo("both"),
     Escape: () => select(null), n: () => nextMatch(1),
     N: () => nextMatch(-1), Backspace: close,
   };
@@ -439,6 +474,10 @@ get("save").onclick = save;
 get("keys").onclick = () => help.showModal();
 get("done").onclick = () => help.close();
 for (const button of views.children) button.onclick = () => switchTo(button.value);
+for (const option of colour.options)
+  option.hidden = Boolean(option.value) && new Set(measured(option.value)).size < 2;
+colour.hidden = [...colour.options].every(({ value, hidden }) => !value || hidden);
+colour.onchange = paint;
 views.hidden = pictures.filter(picture => picture.parent < 0).length < 2;
 addEventListener("resize", apply);
 

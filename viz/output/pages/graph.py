@@ -20,6 +20,13 @@ _BODY = """\
 <output id="found" aria-live="polite"></output>
 <nav id="trail" aria-label="opened groups"></nav>
 <span class="space"></span>
+<output id="scale" aria-live="polite"></output>
+<select id="colour" aria-label="colour" title="colour the boxes (c)" hidden>
+<option value="">Colour: kind of node</option>
+<option value="0">Colour: size of gradients</option>
+<option value="1">Colour: time</option>
+<option value="2">Colour: saved memory</option>
+</select>
 <span id="views" role="group" aria-label="halves" hidden>
 <button type="button" value="forward" title="the forward half (f)">Forward</button>
 <button type="button" value="backward" title="the backward half (b)">Backward</button>
@@ -54,6 +61,7 @@ _KEYS = {
     "Escape": "close the details",
     "+, -, 0": "zoom in, zoom out, show all",
     "f, b, B": "show the forward half, the backward half, both",
+    "c": "colour the boxes by the size of gradients, by time, or by saved memory",
     "s": "save the visible part as SVG",
     "?": "show these keys",
 }
@@ -93,6 +101,8 @@ def _data(one: PagePicture, contents: Mapping[int, Sequence[str]]) -> dict[str, 
             known["chips"] = [chip.name for chip in box.chips]
         if number in contents:
             known["inside"] = contents[number]
+        if any(measured := one.measures[number]):
+            known["measures"] = [found and float(f"{found:.3g}") for found in measured]
         boxes.append(known)
     return {
         "name": one.name,
