@@ -480,6 +480,11 @@ colour.hidden = [...colour.options].every(({ value, hidden }) => !value || hidde
 colour.onchange = paint;
 views.hidden = pictures.filter(picture => picture.parent < 0).length < 2;
 addEventListener("resize", apply);
+addEventListener("beforeprint", () => {
+  apply();
+  svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
+});
+addEventListener("afterprint", apply);
 
 document.body.classList.add("alive");
 document.querySelector("header").hidden = false;
