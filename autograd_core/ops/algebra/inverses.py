@@ -70,8 +70,8 @@ def det(A, /):
     self=lambda g, self, result: cofactors_backward(g, det(self), result),
 )
 def cofactors(self, /):
-    """Return the derivatives of the determinant by each element; singular matrices have them
-    too."""
+    """Return the derivatives of the determinant with respect to each element, also for singular
+    matrices."""
     check_square("linalg.det", self)
     u, s, vh = factored(self)
     rest = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
@@ -108,7 +108,7 @@ def slogdet(A, /):
     symmetric="hermitian",
     )  # fmt: skip
 def pinv(self, /, atol=None, rtol=None, hermitian=False):
-    """Return the pseudo-inverse, taking singular values up to ``max(atol, rtol * largest)`` as
+    """Return the pseudo-inverse, treating singular values up to ``max(atol, rtol * largest)`` as
     zero."""
     if self.ndim < 2 or self.dtype.kind != "f" or self.dtype == np.float16:
         raise RuntimeError(

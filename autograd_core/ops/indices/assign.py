@@ -18,7 +18,7 @@ from autograd_core.ops.pointwise.elementwise import zeros_of
     other=lambda g: g,
 )
 def copy(self, other):
-    """Return ``other``, broadcast over what was ``self``."""
+    """Return ``other``, broadcast to the shape of ``self``."""
     return np.array(np.broadcast_to(other, np.broadcast_shapes(np.shape(self), np.shape(other))))
 
 
@@ -27,7 +27,7 @@ def copy(self, other):
     inplace_node="FillBackward2",
 )
 def fill(self, *, value):
-    """Return ``value`` in every place of ``self``."""
+    """Return ``self`` filled with ``value``."""
     return np.full_like(self, fitting_number(value, self.dtype))
 
 
@@ -37,7 +37,7 @@ def fill(self, *, value):
     self=lambda g: zeros_of(g),
 )
 def zero(self):
-    """Return 0 in every place of ``self``."""
+    """Return ``self`` filled with 0."""
     return np.zeros_like(self)
 
 
@@ -61,7 +61,7 @@ def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -
     of="index_put",
 )
 def assigned(self, values, /, indices):
-    """Return ``self`` with ``values`` at ``indices``, as advanced indexing picks them."""
+    """Return ``self`` with ``values`` at ``indices``, as in advanced indexing."""
     result = np.array(self)
     try:
         result[indices] = values

@@ -19,7 +19,7 @@ from autograd_core.tensor.dimensions import wrapped
     linear=True,
 )
 def alias(self, /):
-    """Return all of ``self`` again: ``self[:]``."""
+    """Return a view of all of ``self``: ``self[:]``."""
     return self[...]
 
 
@@ -92,7 +92,8 @@ def slice_backward(grad_output, /, shape, dim, start, end, step):
     holds="indices",
 )
 def index(self, /, indices):
-    """Return elements picked by integer or boolean arrays, as NumPy's advanced indexing does."""
+    """Return the elements selected by integer or boolean arrays, as in NumPy's advanced
+    indexing."""
     try:
         return self[indices]
     except IndexError as error:
@@ -147,7 +148,7 @@ def _is_mask(part: Any) -> bool:
     holds="indices",
 )
 def index_put(self, /, shape, indices):
-    """Return zeros of ``shape`` to which ``self`` was added at ``indices``, repeats included."""
+    """Return zeros of ``shape`` with ``self`` added at ``indices``, including repeated ones."""
     result = np.zeros(shape, self.dtype)
     first = indices[0] if len(indices) == 1 else None
     if _is_mask(first):  # no place twice, so there is nothing to add up
@@ -181,8 +182,7 @@ _WIDE: Final = 32  # elements
     linear=True,
 )
 def embedding(weight, indices, /, padding_idx=-1):
-    """Return the rows of ``weight`` (n, d) that ``indices`` point to; that of ``padding_idx`` gets
-    no gradient."""
+    """Return the rows of ``weight`` (n, d) at ``indices``; row ``padding_idx`` gets no gradient."""
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     if indices.dtype.kind != "i" or indices.dtype.itemsize < 4:
@@ -204,8 +204,8 @@ def embedding(weight, indices, /, padding_idx=-1):
     linear=True,
 )
 def embedding_backward(self, indices, /, shape, padding_idx=-1):
-    """Return zeros of ``shape`` to which the rows ``self`` were added at ``indices``, none of them
-    at ``padding_idx``."""
+    """Return zeros of ``shape`` with the rows ``self`` added at ``indices``, except at
+    ``padding_idx``."""
     result = np.zeros(shape, self.dtype)
     add_rows(result, indices, self)
     if padding_idx >= 0:
@@ -220,5 +220,5 @@ def embedding_backward(self, indices, /, shape, padding_idx=-1):
     linear=True,
 )
 def embedding_rows(self, indices, /, padding_idx=-1):
-    """Return the rows of ``self`` that ``indices`` point to, with zeros for ``padding_idx``."""
+    """Return the rows of ``self`` at ``indices``, with zeros for ``padding_idx``."""
     return np.where((indices == padding_idx)[..., None], self.dtype.type(0), self[indices])

@@ -42,7 +42,7 @@ def _out_of_range(name: str, number: int, dim: int, size: int) -> Exception:
     linear=True,
 )
 def index_select(self, index, /, dim):
-    """Return the slices of ``dim`` that ``index`` lists."""
+    """Return the slices of ``dim`` at ``index``."""
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     places = _at(self, index, dim)
@@ -60,7 +60,7 @@ def index_select(self, index, /, dim):
     linear=True,
 )
 def add_slices(self, index, /, shape, dim):
-    """Return zeros of ``shape`` to which the slices of ``self`` were added where ``index`` says."""
+    """Return zeros of ``shape`` with the slices of ``self`` added at ``index``."""
     result = np.zeros(shape, self.dtype)
     np.add.at(at_least_1d(result), _at(result, index, dim), at_least_1d(self))
     return result
@@ -72,7 +72,7 @@ def add_slices(self, index, /, shape, dim):
     linear=True,
 )
 def index_add(self, source, index, /, dim, alpha=1):
-    """Return ``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
+    """Return ``self`` with ``alpha`` times the slices of ``source`` added at ``index``."""
     result = np.array(self)
     added = at_least_1d(source if alpha == 1 else source * alpha)
     np.add.at(at_least_1d(result), _at(self, index, dim, "index_add"), added)
@@ -85,7 +85,7 @@ def index_add(self, source, index, /, dim, alpha=1):
     linear=True,
 )
 def index_copy(self, source, index, /, dim):
-    """Return ``self`` with the slices of ``source`` where ``index`` says."""
+    """Return ``self`` with the slices of ``source`` at ``index``."""
     result = np.array(self)
     at_least_1d(result)[_at(self, index, dim, "index_copy")] = source
     return result
@@ -95,7 +95,7 @@ def index_copy(self, source, index, /, dim):
     self=lambda g, index, dim: index_fill(g, index, dim, 0),
 )
 def index_fill(self, index, /, dim, value):
-    """Return ``self`` with the number ``value`` in the slices that ``index`` lists."""
+    """Return ``self`` with the number ``value`` in the slices at ``index``."""
     return _filled(self, index, dim, value)
 
 
@@ -114,7 +114,7 @@ def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
     node="IndexFillBackward1",
 )
 def index_fill_tensor(self, value, index, /, dim):
-    """Return ``self`` with the one value of a tensor in the slices that ``index`` lists."""
+    """Return ``self`` with the value of a one-element tensor in the slices at ``index``."""
     return _filled(self, index, dim, value.item())
 
 
@@ -133,8 +133,7 @@ def index_fill_tensor(self, value, index, /, dim):
     edges="self source",
 )
 def index_reduce(self, source, index, /, dim, reduce, include_self=True):
-    """Return ``self`` with the slices of ``source`` that ``index`` points to a place reduced into
-    it."""
+    """Return ``self`` with the slices of ``source`` reduced into the slices at ``index``."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
@@ -165,8 +164,7 @@ def whole_index(index: Any, source: Any, dim: int) -> Any:
     node="IndexPutBackward0",
 )
 def index_put_added(self, values, /, indices):
-    """Return ``self`` to which ``values`` were added at ``indices``, as advanced indexing picks
-    them."""
+    """Return ``self`` with ``values`` added at ``indices``, as in advanced indexing."""
     result = np.array(self)
     try:
         np.add.at(result, indices, values)
@@ -180,8 +178,7 @@ def index_put_added(self, values, /, indices):
     linear=True,
 )
 def take(self, index, /):
-    """Return the elements of ``self``, flattened, that ``index`` points to, in the shape of
-    that."""
+    """Return the elements of the flattened ``self`` at ``index``, with the shape of ``index``."""
     return np.take(self, _reachable(self, index))
 
 
@@ -201,7 +198,7 @@ def _reachable(x: Any, index: Any) -> Any:
     linear=True,
 )
 def put_flat(self, index, /, shape):
-    """Return zeros of ``shape`` to which ``self`` was added in places of the flattened tensor."""
+    """Return zeros of ``shape`` with ``self`` added at indices of the flattened tensor."""
     result = np.zeros(shape, self.dtype)
     np.add.at(result.reshape(-1), index, self)
     return result
@@ -213,7 +210,7 @@ def put_flat(self, index, /, shape):
     linear=True,
 )
 def put(self, source, index, /, accumulate=False):
-    """Return ``self`` with ``source`` in, or added to, places of the flattened tensor."""
+    """Return ``self`` with ``source`` put at, or added at, indices of the flattened tensor."""
     result = np.array(self, order="C")
     flat, values = result.reshape(-1), source.reshape(_reachable(self, index).shape)
     if accumulate:

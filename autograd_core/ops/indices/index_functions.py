@@ -133,7 +133,7 @@ def scatter_reduce(
 
 @public("function method", out="expect")
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
-    """Return the slices of ``dim`` that ``index`` lists."""
+    """Return the slices of ``dim`` at ``index``."""
     check_selected(index)
     return index_along.index_select(self, index, dim)
 
@@ -149,7 +149,7 @@ def index_add(
 
 @public("function method inplace", out="expect")
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    """Return ``self`` with the slices of ``source`` where ``index`` says."""
+    """Return ``self`` with the slices of ``source`` at ``index``."""
     check_copied(self, dim, index, source)
     return index_along.index_copy(self, source, index, dim)
 
@@ -228,7 +228,7 @@ def take(self: Tensor, index: Tensor) -> Tensor:
 
 @public("function method inplace")
 def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """Return ``self`` with ``source`` in, or added to, places of the flattened tensor."""
+    """Return ``self`` with ``source`` put at, or added at, indices of the flattened tensor."""
     check_taken("put_", self, index)
     check_put(self, index, source)
     return index_along.put(self, source, index, accumulate)
@@ -246,7 +246,7 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
 
 @public("function method")
 def argwhere(self: Tensor) -> Tensor:
-    """Return the places of all elements that are not 0, one row each."""
+    """Return the indices of all nonzero elements, one per row."""
     return places(self)
 
 

@@ -35,7 +35,7 @@ def masked_fill(self, mask, *, value):
     broadcasts="self value",
 )
 def masked_fill_tensor(self, mask, value, /):
-    """Return ``self`` with the one value of a tensor where ``mask`` holds."""
+    """Return ``self`` with the value of a one-element tensor where ``mask`` holds."""
     if value.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "

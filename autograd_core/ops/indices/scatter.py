@@ -111,8 +111,7 @@ def _check_sizes(size: Shape, shape: Shape, dim: int, src_shape: Shape | None, n
     linear=True,
 )
 def gather(self, index, /, dim):
-    """Return the elements of ``self`` that ``index`` points to along ``dim``, in the shape of
-    that."""
+    """Return the elements of ``self`` at ``index`` along ``dim``, with the shape of ``index``."""
     _check(index, self, dim, name="input")
     if not index.size:
         return np.zeros(index.shape, self.dtype)
@@ -133,7 +132,7 @@ def gather(self, index, /, dim):
     linear=True,
 )
 def scatter_zeros(self, index, /, shape, dim):
-    """Return zeros of ``shape`` to which ``self`` was added where ``index`` points."""
+    """Return zeros of ``shape`` with ``self`` added at ``index``."""
     result = np.zeros(shape, self.dtype)
     if index.size:
         _add_at(at_least_1d(result), index, dim, at_least_1d(self))
@@ -148,7 +147,7 @@ def scatter_zeros(self, index, /, shape, dim):
     node="ScatterBackward0",
 )
 def scatter(self, src, index, /, dim):
-    """Return ``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
+    """Return ``self`` with the elements of ``src`` at ``index`` along ``dim``."""
     _check(index, self, dim, src)
     result = np.array(self)
     if index.size:
@@ -162,7 +161,7 @@ def scatter(self, src, index, /, dim):
     node="ScatterBackward1",
 )
 def scatter_number(self, index, /, dim, value):
-    """Return ``self`` with the number ``value`` where ``index`` points along ``dim``."""
+    """Return ``self`` with the number ``value`` at ``index`` along ``dim``."""
     _check(index, self, dim)
     result = np.array(self)
     if index.size:
@@ -194,8 +193,7 @@ def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
     linear=True,
 )
 def scatter_add(self, src, index, /, dim):
-    """Return ``self`` to which the elements of ``src`` were added where ``index`` points along
-    ``dim``."""
+    """Return ``self`` with the elements of ``src`` added at ``index`` along ``dim``."""
     _check(index, self, dim, src)
     result = np.array(self)
     if index.size:
@@ -321,8 +319,7 @@ def _refuse(message: str) -> Any:
     edges="self src",
 )
 def scatter_reduce(self, src, index, /, dim, reduce, include_self=True):
-    """Return ``self`` with the elements of ``src`` that ``index`` points to a place reduced into
-    it."""
+    """Return ``self`` with the elements of ``src`` reduced into the places at ``index``."""
     if reduce == "mean":
         check_not_bool("scatter_gather_tensor_cpu_reduce_mean", self)
     return reduce_along(self, src, index, dim, reduce, include_self)

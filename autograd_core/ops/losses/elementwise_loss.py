@@ -46,8 +46,8 @@ def share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
     broadcasts="self target",
 )
 def smooth_l1_loss(self, target, /, reduction="mean", beta=1.0):
-    """Return half the squared difference over ``beta``, but from ``beta`` on the difference less
-    half of ``beta``."""
+    """Return half the squared difference over ``beta`` below ``beta``, and the absolute difference
+    minus ``beta / 2`` above."""
     self, target = promoted(self, target)
     check_implemented("smooth_l1_cpu", self)
     distance = np.abs(self - target)
@@ -71,8 +71,7 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: f
     broadcasts="self target",
 )
 def huber_loss(self, target, /, reduction="mean", delta=1.0):
-    """Return half the squared difference, but beyond ``delta`` growing on with the slope it has
-    there."""
+    """Return half the squared difference up to ``delta``, and a linear continuation above."""
     one, other = promoted(self, target)
     check_castable(one, self)
     check_implemented("huber_cpu", one)
@@ -158,8 +157,8 @@ def weighted(losses: Any, weight: Any) -> Any:
 def binary_cross_entropy_with_logits(
     self, target, weight=None, pos_weight=None, /, reduction="mean"
 ):
-    """:func:`binary_cross_entropy` of the logistic function of ``self``, without its overflow;
-    ``pos_weight`` multiplies the loss of what is true.  The loss has the dtype of ``target``."""
+    """Return the :func:`binary_cross_entropy` of the sigmoid of ``self``, without overflow;
+    ``pos_weight`` multiplies the loss of positive targets. The loss has the dtype of ``target``."""
     check_implemented("log_sigmoid_cpu", self)
     if pos_weight is not None and pos_weight.dtype == np.bool_:
         raise no_difference((pos_weight, 1))

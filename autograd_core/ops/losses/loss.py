@@ -28,14 +28,14 @@ from autograd_core.ops.reductions.reduce import count
     ),
 )
 def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
-    """Return minus the entry of ``self`` that ``target`` points to, averaged, summed or neither.
+    """Return the negative element of ``self`` at ``target``, with a reduction.
 
     Args:
         self: log probabilities, (N, C), (C,) or (N, C, ...).
-        target: the right classes, integers of the shape of ``self`` without C.
-        weight: how much each class counts, (C,).
+        target: the target classes: integers with the shape of ``self`` without C.
+        weight: the weight of each class, (C,).
         reduction: "mean" (by weight), "sum" or "none".
-        ignore_index: targets of this value do not count.
+        ignore_index: targets with this value are ignored.
     """
     return _losses(self, target, weight, reduction, ignore_index)
 
@@ -53,7 +53,7 @@ def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
     ),
 )
 def nll_loss2d(self, target, weight=None, /, reduction="mean", ignore_index=-100):
-    """:func:`nll_loss` of an image, or of anything with more than one target for each example.
+    """Return the :func:`nll_loss` of an image, or of any input with several targets per example.
 
     Args:
         self: log probabilities, (N, C, ...).
@@ -198,7 +198,7 @@ def _entries(x: Any, index: Any, axis: int) -> Any:
     broadcasts="self target",
 )
 def mse_loss(self, target, /, reduction="mean"):
-    """Return the squared difference of two tensors of one shape, averaged, summed or neither."""
+    """Return the squared difference of two tensors of one shape, with a reduction."""
     self, target = promoted(self, target)
     check_implemented("mse_cpu", self)
     squares = np.square(self - target)

@@ -20,8 +20,9 @@ from autograd_core.ops.shaping.shape import reshape
     ),
 )
 def multi_margin_loss(self, target, weight=None, /, p=1, margin=1.0, reduction="mean"):
-    """For scores (N, C) and labels (N,): what the others lack to be ``margin`` below the right
-    one, to the power of ``p``, summed over classes and divided by C."""
+    """Return the multi-class hinge loss of scores (N, C) and labels (N,): the shortfall of the
+    margin between the target class and each other class, to the power of ``p``, summed over classes
+    and divided by C."""
     check_implemented("multi_margin_loss_cpu_kernel", self, half=False)
     check_same_dtype(np.zeros(0, np.int64), target)
     check_same_dtype(self, weight)
@@ -68,8 +69,9 @@ def _column(x: Any) -> Any:
     ),
 )
 def multilabel_margin_loss(self, target, /, reduction="mean"):
-    """For scores (N, C) and labels (N, C), a list of classes that ends at -1: what every other
-    class lacks to be 1 below every right one, summed and divided by C."""
+    """Return the multi-label hinge loss of scores (N, C) and labels (N, C), a list of classes that
+    ends at -1: the shortfall of a margin of 1 between every target class and every other class,
+    summed and divided by C."""
     check_implemented("multilabel_margin_loss_forward_out_frame", self, half=False)
     check_same_dtype(np.zeros(0, np.int64), target)
     if target.size and not -1 <= target.min() <= target.max() < self.shape[1]:

@@ -56,7 +56,7 @@ def attention(query, key, value, attn_mask=None, /, is_causal=False, scale=1.0):
     """Return ``softmax(scale * query @ key.T + attn_mask) @ value`` for batches (N, heads, length,
     size).
 
-    ``is_causal`` lets no query see keys that come after it.
+    With ``is_causal``, queries do not attend to later keys.
     """
     check_same_dtype(query, key, value, attn_mask)
     if query.dtype.kind != "f":

@@ -35,11 +35,11 @@ def _axes(ndim: int) -> tuple[int, ...]:
 def batch_norm(
     input, weight=None, bias=None, running_mean=None, running_var=None, /, training=True, eps=1e-5
 ):
-    """Return ``input`` (N, C, ...) with mean 0 and variance 1 in every channel, then scaled and
-    shifted.
+    """Normalize each channel of ``input`` (N, C, ...) to mean 0 and variance 1, then scale and
+    shift it.
 
-    Mean and variance are the input's own while ``training``, else those given.  ``result1`` and
-    ``result2``, the reciprocal standard deviation, are (C,).
+    While ``training``, the mean and variance are those of the input; otherwise those given.
+    ``result1`` and ``result2``, the reciprocal standard deviation, are (C,).
     """
     kind, of_statistics = normalized_in(
         "batch_norm", input, weight, bias, running_mean, running_var
@@ -181,8 +181,8 @@ def _backward_by_samples(
     node="NativeGroupNormBackward0",
 )
 def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
-    """Return ``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then
-    scaled and shifted per channel.
+    """Normalize each group of channels of ``input`` (N, C, ...) to mean 0 and variance 1, then
+    scale and shift each channel.
 
     ``result1`` and ``result2`` are (N, num_groups, 1).
     """

@@ -57,8 +57,8 @@ def settled(result: Any, mean: Any, rstd: Any, kind: Any, of_statistics: Any) ->
     node="NativeLayerNormBackward0",
 )
 def layer_norm(input, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
-    """Return ``input`` with mean 0 and variance 1 over its last dimensions, then scaled and
-    shifted.
+    """Normalize ``input`` to mean 0 and variance 1 over its last dimensions, then scale and shift
+    it.
 
     The normalized dimensions are those of ``normalized_shape``, which is also the shape of
     ``weight`` and ``bias``.

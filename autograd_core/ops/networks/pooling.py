@@ -32,7 +32,7 @@ from autograd_core.ops.pointwise.elementwise import masked
     node="MaxPool2DWithIndicesBackward0",
 )
 def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_mode=False):
-    """Return the largest element in each window of images (..., H, W), the first of equals.
+    """Return the largest element in each window of images (..., H, W), the first of equal ones.
 
     ``result1`` says where in its window each was found, counting row by row.
     """
@@ -58,7 +58,8 @@ def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ce
 def max_pool3d(
     self, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False
 ):
-    """Return the largest element in each window of volumes (..., D, H, W), the first of equals."""
+    """Return the largest element in each window of volumes (..., D, H, W), the first of equal
+    ones."""
     check_not_bool("max_pool3d", self)
     return _largest(self, Windows(kernel_size, stride, padding, dilation), ceil_mode)
 
@@ -186,7 +187,7 @@ def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
     linear=True,
 )
 def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dilation):
-    """Return zeros of ``shape`` to which ``self`` was added at ``places`` of the windows."""
+    """Return zeros of ``shape`` with ``self`` added at ``places`` of the windows."""
     windows = Windows(kernel_size, stride, padding, dilation)
     axis = len(shape) - len(kernel_size)
     output = self.shape[axis:]

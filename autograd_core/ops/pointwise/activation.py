@@ -68,8 +68,8 @@ _CUBE: Final = 0.044715
     ),
 )
 def gelu(self, *, approximate="none"):
-    """Return ``self`` times the normal distribution function of ``self``; ``approximate="tanh"``
-    for the approximation of that by the hyperbolic tangent."""
+    """Return ``self`` times its normal cumulative distribution function; ``approximate="tanh"``
+    approximates that by the hyperbolic tangent."""
     if approximate == "tanh":
         return _gelu_by_tanh(self)
     if approximate != "none":
@@ -165,7 +165,7 @@ def gelu_slope(x: Any, approximate: str) -> Any:
     self=lambda g, self: g * (exp(self * self * -0.5) / math.sqrt(2 * math.pi)),
 )
 def normal_cdf(self):
-    """Return the distribution function of the normal distribution."""
+    """Return the normal cumulative distribution function."""
 
 
 @pointwise(
@@ -300,7 +300,7 @@ def _softplus_backward(x: Any, g: Any, beta: float, threshold: float) -> Any:
 )
 @in_blocks
 def log_sigmoid(self):
-    """Return the logarithm of the logistic function."""
+    """Return the logarithm of the sigmoid."""
     return -log_1_exp(-self)
 
 
@@ -361,8 +361,8 @@ def prelu(self, weight):
     second=Second("RreluWithNoiseBackwardBackward0"),
 )
 def rrelu_with_noise(self, noise):
-    """Return ``self`` where it is positive, else ``noise * self``; the slopes are random, and no
-    input."""
+    """Return ``self`` where it is positive, else ``noise * self``; the slopes are random, and not
+    an input."""
     return np.where(self > 0, self, self * noise)
 
 
@@ -372,7 +372,7 @@ def rrelu_with_noise(self, noise):
     second=Second("HardtanhBackwardBackward0"),
 )
 def hardtanh(self, *, min_val=-1.0, max_val=1.0):
-    """Return ``self`` held between two numbers, whole ones for whole numbers."""
+    """Return ``self`` clamped to a range, with integer bounds for integers."""
     if self.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
         if self.dtype.kind == "u" and min(min_val, max_val) < 0:
@@ -399,7 +399,7 @@ def between(self, *, low, high):
 )
 @in_blocks
 def hardsigmoid(self):
-    """Return ``self / 6 + 1 / 2`` held between 0 and 1."""
+    """Return ``self / 6 + 1 / 2`` clamped to the range from 0 to 1."""
     return np.clip(self + 3, 0, 6) / 6
 
 
@@ -421,7 +421,7 @@ def hardswish(self):
     second=Second("HardshrinkBackwardBackward0"),
 )
 def hardshrink(self, *, lambd=0.5):
-    """Return ``self``, but 0 between ``-lambd`` and ``lambd``."""
+    """Return ``self``, with values between ``-lambd`` and ``lambd`` set to 0."""
     return np.where(np.abs(self) <= lambd, np.zeros_like(self), self)
 
 
@@ -431,7 +431,7 @@ def hardshrink(self, *, lambd=0.5):
     second=Second("SoftshrinkBackwardBackward0"),
 )
 def softshrink(self, *, lambd=0.5):
-    """Return ``self`` moved towards 0 by ``lambd``, and no further."""
+    """Return ``self``, shrunk towards 0 by ``lambd``."""
     return self - np.clip(self, -lambd, lambd)
 
 
@@ -452,7 +452,7 @@ def threshold_(self, *, threshold, value):
     self=lambda g, self, dim: glu_backward(g, self, dim),
 )
 def glu(self, /, dim=-1):
-    """Return the first half of ``self`` along ``dim`` times the logistic function of the second."""
+    """Return the first half of ``self`` along ``dim`` times the sigmoid of the second half."""
     check_implemented("glu_cpu", self)
     if self.ndim == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")

@@ -144,7 +144,7 @@ def _check_divisor(name: str, *values: Tensor | Number) -> None:
 
 @public("function method inplace", out="cast")
 def fmod(self: Tensor, other: Tensor | Number) -> Tensor:
-    """Return what is left of ``self`` after division by ``other``, with the sign of ``self``."""
+    """Return the remainder of ``self`` divided by ``other``, with the sign of ``self``."""
     _check_divisor("fmod", self, other)
     if isinstance(other, Tensor):
         return rounding.fmod(self, other)
@@ -162,7 +162,7 @@ def remainder(self: Tensor | Number, other: Tensor | Number) -> Tensor:
 
 @public("function method inplace", out="cast")
 def copysign(self: Tensor, other: Tensor | Number) -> Tensor:
-    """Return the size of ``self`` with the sign of ``other``."""
+    """Return the magnitude of ``self`` with the sign of ``other``."""
     if isinstance(other, Tensor):
         return rounding.copysign(self, other)
     return rounding.copysign_number(self, other=other)
@@ -219,7 +219,7 @@ def clamp_max(self: Tensor, max: Tensor | Number) -> Tensor:
 
 @public("function method inplace", out=_out_with_numbers)
 def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
-    """Return the point ``weight`` of the way from ``self`` to ``end``."""
+    """Return ``self + weight * (end - self)`` for a number ``weight``."""
     _check_lerp(self, end, weight)
     if isinstance(weight, Tensor):
         return select.lerp_tensor(self, end, weight)
@@ -258,7 +258,7 @@ def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1
 
 @public()
 def fill(self: Tensor, value: Tensor | Number) -> Tensor:
-    """Return ``value`` in every place of ``self``."""
+    """Return ``self`` filled with ``value``."""
     if not isinstance(value, Tensor):
         return assign.fill(self, value=value)
     check_gradient(self.dtype, value)
@@ -276,8 +276,8 @@ def round(self: Tensor, *, decimals: int = 0) -> Tensor:
 def nan_to_num(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """Return ``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there
-    are)."""
+    """Return ``self`` with finite numbers for NaN (0), inf and -inf (the largest and smallest
+    numbers)."""
     return rounding.nan_to_num(self, nan=nan, posinf=posinf, neginf=neginf)
 
 
@@ -291,8 +291,8 @@ def frexp(self: Tensor) -> return_types.frexp:
 
 @public("function method inplace", aliases="special.logit", out="cast")
 def logit(self: Tensor, eps: float | None = None) -> Tensor:
-    """Return ``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 -
-    eps``."""
+    """Return ``log(self / (1 - self))``; with ``eps``, ``self`` is clamped to the range from
+    ``eps`` to ``1 - eps``."""
     return exponential.logit(self, eps=eps)
 
 

@@ -84,7 +84,7 @@ def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
     aliases="special.log_ndtr",
 )
 def log_ndtr(self):
-    """Return the logarithm of the normal distribution's area below ``self``."""
+    """Return the logarithm of the normal cumulative distribution function."""
     return _scipy("log_ndtr", self)
 
 
@@ -95,7 +95,7 @@ def log_ndtr(self):
     aliases="special.ndtri",
 )
 def ndtri(self):
-    """Return where the normal distribution's area below is ``self``."""
+    """Return the inverse of the normal cumulative distribution function."""
     return _scipy("ndtri", self)
 
 

@@ -87,7 +87,7 @@ def mul(self, other):
     other=lambda g, self, other: -g * ((self / other) / other),
 )
 def div(self, other):
-    """Return the elementwise quotient; the quotient of integers is a floating point number."""
+    """Return the elementwise quotient, which is floating point even for integers."""
 
 
 @pointwise(
@@ -110,7 +110,7 @@ def mul_number(self, *, other):
     self=lambda g, other: g / other,
 )
 def div_number(self, *, other):
-    """Return ``self`` over a number, as PyTorch divides within its own functions."""
+    """Return ``self`` divided by a number, as PyTorch divides within its own functions."""
     return np.true_divide(self, other)
 
 
@@ -325,7 +325,7 @@ def abs(self):
 
 @pointwise(np.zeros_like)
 def zeros_of(self):
-    """Return zeros in the place of ``self``; unlike ``self * 0``, also where it is infinite."""
+    """Return zeros in place of ``self``; unlike ``self * 0``, also for infinite elements."""
 
 
 @pointwise(
@@ -351,7 +351,7 @@ def _signs(x):
     out="same",
 )
 def sgn(self):
-    """Return the same as :func:`sign`, as long as there are no complex numbers."""
+    """Return the same as :func:`sign`, because there are no complex numbers."""
     return _signs(self)
 
 
@@ -360,8 +360,8 @@ def sgn(self):
     self=lambda g, self, min, max: where(within(self, min=min, max=max), g, 0),
 )
 def clamp(self, *, min=None, max=None):
-    """Return ``self`` held between the numbers ``min`` and ``max``; the gradient passes where it
-    was."""
+    """Return ``self`` clamped to the range from ``min`` to ``max``; the gradient passes for
+    elements in that range."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     return np.clip(self, min, max)
@@ -369,7 +369,7 @@ def clamp(self, *, min=None, max=None):
 
 @pointwise(result_dtype="bool")
 def within(self, *, min=None, max=None):
-    """Return where ``min <= self <= max``; a bound of None is no bound."""
+    """Return where ``min <= self <= max``; a bound of None has no effect."""
     inside = np.ones(np.shape(self), bool) if min is None else np.greater_equal(self, min)
     return inside if max is None else np.logical_and(inside, np.less_equal(self, max))
 

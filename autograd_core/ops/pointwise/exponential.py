@@ -38,7 +38,7 @@ def exp2(self):
     aliases="special.expm1",
 )
 def expm1(self):
-    """Return ``exp(self) - 1``, exact also for small ``self``."""
+    """Return ``exp(self) - 1``, accurate for small ``self``."""
 
 
 @pointwise(
@@ -50,7 +50,7 @@ def expm1(self):
     aliases="special.log1p",
 )
 def log1p(self):
-    """Return ``log(1 + self)``, exact also for small ``self``."""
+    """Return ``log(1 + self)``, accurate for small ``self``."""
 
 
 @pointwise(
@@ -115,7 +115,7 @@ def _xlogy(x, y):
     other=lambda g, self, other: g * self / other,
 )
 def xlogy(self, other):
-    """Return ``self * log(other)``, and 0 where ``self`` is, unless ``other`` is NaN."""
+    """Return ``self * log(other)``, with 0 where ``self`` is 0, unless ``other`` is NaN."""
     return _xlogy(self, other)
 
 
@@ -149,8 +149,8 @@ def xlogy_of_number(other, *, self):
     ),
 )
 def logit(self, *, eps=None):
-    """Return ``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 -
-    eps``."""
+    """Return ``log(self / (1 - self))``; with ``eps``, ``self`` is clamped to the range from
+    ``eps`` to ``1 - eps``."""
     if eps is not None:
         self = np.clip(self, eps, 1 - eps)
     return np.log(self / (1 - self))

@@ -10,17 +10,17 @@ from autograd_core.ops.checks import scalar_name
 
 @pointwise(np.logical_and, result_dtype="bool", variants="function method inplace")
 def logical_and(self, other):
-    """Return where both are not 0."""
+    """Return where both are nonzero."""
 
 
 @pointwise(np.logical_or, result_dtype="bool", variants="function method inplace")
 def logical_or(self, other):
-    """Return where one is not 0."""
+    """Return where at least one is nonzero."""
 
 
 @pointwise(np.logical_xor, result_dtype="bool", variants="function method inplace")
 def logical_xor(self, other):
-    """Return where one and only one is not 0."""
+    """Return where exactly one is nonzero."""
 
 
 @pointwise(np.logical_not, result_dtype="bool", variants="function method inplace")
@@ -70,22 +70,22 @@ def isclose(self, other, /, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 @pointwise(np.bitwise_and, integers="bitwise_and_cpu", variants="function method inplace")
 def bitwise_and(self, other):
-    """Return bits set in both; of truth values, both."""
+    """Return the bitwise AND; for bools, the logical AND."""
 
 
 @pointwise(np.bitwise_or, integers="bitwise_or_cpu", variants="function method inplace")
 def bitwise_or(self, other):
-    """Return bits set in one; of truth values, one."""
+    """Return the bitwise OR; for bools, the logical OR."""
 
 
 @pointwise(np.bitwise_xor, integers="bitwise_xor_cpu", variants="function method inplace")
 def bitwise_xor(self, other):
-    """Return bits set in one and only one."""
+    """Return the bitwise XOR."""
 
 
 @pointwise(variants="function method inplace", out="same")
 def bitwise_not(self):
-    """Return all bits turned; of truth values, the opposite."""
+    """Return the bitwise NOT; for bools, the logical NOT."""
     if self.dtype.kind == "f":
         raise TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
@@ -95,9 +95,9 @@ def bitwise_not(self):
 
 @pointwise(np.left_shift, integers="lshift_cpu", variants="function method inplace")
 def bitwise_left_shift(self, other):
-    """Return bits moved up by ``other``."""
+    """Return ``self`` shifted left by ``other`` bits."""
 
 
 @pointwise(np.right_shift, integers="rshift_cpu", variants="function method inplace")
 def bitwise_right_shift(self, other):
-    """Return bits moved down by ``other``."""
+    """Return ``self`` shifted right by ``other`` bits."""

@@ -19,7 +19,7 @@ from autograd_core.ops.pointwise.logic import isfinite
     out="same",
 )
 def floor(self):
-    """Return the largest whole number that is not above ``self``."""
+    """Return the largest integer that is not above ``self``."""
 
 
 @pointwise(
@@ -30,7 +30,7 @@ def floor(self):
     out="same",
 )
 def ceil(self):
-    """Return the smallest whole number that is not below ``self``."""
+    """Return the smallest integer that is not below ``self``."""
 
 
 @pointwise(
@@ -42,7 +42,7 @@ def ceil(self):
     out="same",
 )
 def trunc(self):
-    """Return ``self`` without what is after the point."""
+    """Return ``self`` without its fractional part."""
 
 
 @pointwise(
@@ -52,7 +52,7 @@ def trunc(self):
     self=lambda g: zeros_of(g),
 )
 def round_(self):
-    """Return the nearest whole number, the even one of two."""
+    """Return the nearest integer; ties go to the even one."""
     return np.rint(self) if self.dtype.kind == "f" else np.array(self)
 
 
@@ -63,13 +63,13 @@ def round_(self):
     self=lambda g: zeros_of(g),
 )
 def round_decimals(self, *, decimals):
-    """Return ``self`` with ``decimals`` digits after the point."""
+    """Return ``self`` rounded to ``decimals`` digits."""
     return np.round(self, decimals)
 
 
 @pointwise(floats="frac_cpu", self=lambda g: g, variants="function method inplace", out="same")
 def frac(self):
-    """Return what is after the point."""
+    """Return the fractional part."""
     return self - np.trunc(self)
 
 
@@ -80,7 +80,7 @@ def frac(self):
     other=lambda g, self, other: -g * div_rounded(self, other, rounding_mode="trunc"),
 )
 def fmod(self, other):
-    """Return what is left of ``self`` after division by ``other``, with the sign of ``self``."""
+    """Return the remainder of ``self`` divided by ``other``, with the sign of ``self``."""
 
 
 @pointwise(
@@ -89,7 +89,7 @@ def fmod(self, other):
     self=lambda g: g,
 )
 def fmod_number(self, *, other):
-    """Return what is left of ``self`` after division by a number, with the sign of ``self``."""
+    """Return the remainder of ``self`` divided by a number, with the sign of ``self``."""
     return np.fmod(self, other)
 
 
@@ -100,7 +100,7 @@ def fmod_number(self, *, other):
     other=lambda g, self, other: -g * div_rounded(self, other, rounding_mode="floor"),
 )
 def remainder(self, other):
-    """Return what is left of ``self`` after division by ``other``, with the sign of ``other``."""
+    """Return the remainder of ``self`` divided by ``other``, with the sign of ``other``."""
 
 
 @pointwise(
@@ -109,7 +109,7 @@ def remainder(self, other):
     self=lambda g: g,
 )
 def remainder_number(self, *, other):
-    """Return what is left of ``self`` after division by a number, with the sign of that."""
+    """Return the remainder of ``self`` divided by a number, with the sign of that number."""
     return np.remainder(self, other)
 
 
@@ -144,7 +144,7 @@ def div_rounded(self, other, *, rounding_mode):
     other=lambda g: zeros_of(g),
 )
 def copysign(self, other):
-    """Return the size of ``self`` with the sign of ``other``."""
+    """Return the magnitude of ``self`` with the sign of ``other``."""
 
 
 @pointwise(
@@ -154,7 +154,7 @@ def copysign(self, other):
     self=lambda g, self, result: g * (sign(self) * sign(result)),
 )
 def copysign_number(self, *, other):
-    """Return the size of ``self`` with the sign of a number."""
+    """Return the magnitude of ``self`` with the sign of a number."""
     return np.copysign(self, np.asarray(other, self.dtype))
 
 
@@ -162,8 +162,8 @@ def copysign_number(self, *, other):
     self=lambda g, self: where(isfinite(self), g, 0),
 )
 def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
-    """Return ``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there
-    are)."""
+    """Return ``self`` with finite numbers for NaN (0), inf and -inf (the largest and smallest
+    numbers)."""
     return np.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
@@ -186,7 +186,7 @@ def frexp(self, /):
     variants="function method inplace",
 )
 def nextafter(self, other):
-    """Return the next number after ``self`` that there is, towards ``other``."""
+    """Return the next floating-point number after ``self`` towards ``other``."""
     return np.nextafter(self, other)
 
 

@@ -18,7 +18,7 @@ from autograd_core.ops.pointwise.logic import isnan, logical_and, logical_or
     variants="function method",
 )
 def maximum(self, other):
-    """Return the larger of two; the gradient is shared between equals."""
+    """Return the elementwise maximum; equal elements share the gradient."""
 
 
 @pointwise(
@@ -28,7 +28,7 @@ def maximum(self, other):
     variants="function method",
 )
 def minimum(self, other):
-    """Return the smaller of two; the gradient is shared between equals."""
+    """Return the elementwise minimum; equal elements share the gradient."""
 
 
 @pointwise(
@@ -38,7 +38,7 @@ def minimum(self, other):
     variants="function method",
 )
 def fmax(self, other):
-    """Return the larger of two, a number rather than NaN."""
+    """Return the elementwise maximum, ignoring NaN if the other element is a number."""
 
 
 @pointwise(
@@ -48,7 +48,7 @@ def fmax(self, other):
     variants="function method",
 )
 def fmin(self, other):
-    """Return the smaller of two, a number rather than NaN."""
+    """Return the elementwise minimum, ignoring NaN if the other element is a number."""
 
 
 @pointwise(
@@ -98,7 +98,7 @@ def clamp_min_tensor(self, min):
     node="ClampBackward0",
 )
 def clamp_tensors(self, min=None, max=None, /):
-    """Return ``self`` held between two tensors, one of which may be left out; all broadcast."""
+    """Return ``self`` clamped between two tensors, one of which is optional; all broadcast."""
     if min is not None:
         self = np.maximum(self, min)
     return self if max is None else np.minimum(self, max)
@@ -126,7 +126,7 @@ def _above(x, low, high):
     linear=True,
 )
 def lerp_number(self, end, *, weight):
-    """Return the point ``weight`` of the way from ``self`` to ``end``."""
+    """Return ``self + weight * (end - self)`` for a number ``weight``."""
     return _lerp(self, end, weight)
 
 
@@ -138,7 +138,7 @@ def lerp_number(self, end, *, weight):
     weight=lambda g, self, end: g * (end - self),
 )
 def lerp_tensor(self, end, weight):
-    """Return the points ``weight`` of the way from ``self`` to ``end``."""
+    """Return ``self + weight * (end - self)`` for a tensor ``weight``."""
     return _lerp(self, end, weight)
 
 
@@ -179,7 +179,7 @@ def addcdiv(self, tensor1, tensor2, *, value=1):
     inplace_node="FillBackward3",
 )
 def fill_tensor(self, value):
-    """Return the one value of ``value`` in every place of ``self``."""
+    """Return ``self`` filled with the value of a one-element tensor."""
     return np.full_like(self, value)
 
 

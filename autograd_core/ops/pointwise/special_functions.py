@@ -37,7 +37,7 @@ def erf(self):
     aliases="special.erfc",
 )
 def erfc(self):
-    """Return ``1 - erf(self)``, exact also for large ``self``."""
+    """Return ``1 - erf(self)``, accurate for large ``self``."""
     return _scipy("erfc", self)
 
 
@@ -59,7 +59,7 @@ def erfinv(self):
     aliases="special.gammaln",
 )
 def lgamma(self):
-    """Return the logarithm of the size of the gamma function."""
+    """Return the logarithm of the absolute value of the gamma function."""
     return _scipy("gammaln", np.where(np.isneginf(self), np.inf, self))
 
 

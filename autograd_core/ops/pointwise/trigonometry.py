@@ -116,7 +116,7 @@ def atanh(self):
     aliases="arctan2",
 )
 def atan2(self, other):
-    """Return the angle between the positive abscissa and the point (y, x)."""
+    """Return the angle between the positive x axis and the point (x, y)."""
 
 
 def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
@@ -134,7 +134,7 @@ def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
     variants="function method inplace",
 )
 def hypot(self, other):
-    """Return the length of the hypotenuse over ``self`` and ``other``."""
+    """Return the length of the hypotenuse, ``sqrt(self**2 + other**2)``."""
     return np.hypot(self, other)
 
 

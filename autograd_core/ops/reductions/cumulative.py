@@ -26,8 +26,8 @@ from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, transp
     linear=True,
 )
 def cumsum(self, /, dim, dtype=None):
-    """Return running sums along ``dim``; integers and bools add up in int64, unless ``dtype`` is
-    given."""
+    """Return cumulative sums along ``dim``. Integers and bools are summed in int64, unless
+    ``dtype`` is given."""
     return _running("cumsum", np.cumsum, self, dim, dtype)
 
 
@@ -60,7 +60,7 @@ def _sums_from(g: Any, dim: int) -> Any:
     self=lambda g, self, result, dim: cumprod_slope(g, self, result, dim),
 )
 def cumprod(self, /, dim, dtype=None):
-    """Return running products along ``dim``."""
+    """Return cumulative products along ``dim``."""
     return _running("cumprod", np.cumprod, self, dim, dtype)
 
 
@@ -126,7 +126,7 @@ def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     nondiff="indices",
 )
 def cummax(self, /, dim):
-    """Return the largest element so far along ``dim``, and where it is (the last of equals)."""
+    """Return the cumulative maximum along ``dim`` and its index (the last of equal ones)."""
     return _extrema(self, np.maximum, dim)
 
 
@@ -136,7 +136,7 @@ def cummax(self, /, dim):
     nondiff="indices",
 )
 def cummin(self, /, dim):
-    """Return the smallest element so far along ``dim``, and where it is (the last of equals)."""
+    """Return the cumulative minimum along ``dim`` and its index (the last of equal ones)."""
     return _extrema(self, np.minimum, dim)
 
 

@@ -28,7 +28,7 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
 def sort(
     self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
 ) -> return_types.sort:
-    """Return the elements in order along ``dim``, and where they were."""
+    """Return the elements sorted along ``dim``, and their original indices."""
     call = sorting.sort if stable is None else sorting.sort_stable
     return return_types.sort(*call(self, dim, descending))
 

@@ -50,8 +50,8 @@ def _both(slope: Any) -> tuple[Any, Any]:
     self=lambda g, self, p, dim, maxnorm: renorm_slope(g, self, p, dim, maxnorm),
 )
 def renorm(self, /, p, dim, maxnorm):
-    """Return ``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to
-    it."""
+    """Return ``self`` with the slices of ``dim`` scaled down to a ``p``-norm of at most
+    ``maxnorm``."""
     if self.ndim < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     if p <= 0:

@@ -25,8 +25,8 @@ from autograd_core.tensor.dimensions import wrapped
     node="LinalgVectorNormBackward0",
 )
 def vector_norm(self, /, ord=2, dim=None, keepdim=False, dtype=None):
-    """Return ``sum(abs(self) ** ord) ** (1 / ord)``; the largest or smallest for infinity; for 0
-    the number of elements that are not zero."""
+    """Return ``sum(abs(self) ** ord) ** (1 / ord)``; for infinite ``ord`` the largest or smallest
+    magnitude; for 0 the number of nonzero elements."""
     if self.dtype.kind != "f":
         check_floating("linalg.vector_norm", self)
     dim, kind = every(self.shape, dim), self.dtype if dtype is None else dtype.dtype
@@ -92,7 +92,7 @@ def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdi
     node="LinalgCrossBackward0",
 )
 def cross(self, other, /, dim=-1):
-    """Return the vector at right angles to both, for vectors of three elements along ``dim``."""
+    """Return the cross product of vectors of three elements along ``dim``."""
     if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     check_same_dtype(self, other)

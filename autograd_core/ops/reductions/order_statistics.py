@@ -17,7 +17,7 @@ from autograd_core.tensor.dimensions import wrapped
     node="MedianBackward0",
 )
 def median_all(self, /):
-    """Return the lower of the middle elements; NaN if there is one."""
+    """Return the lower median; NaN if any element is NaN."""
     check_not_bool("median_cpu", self)
     flat = np.sort(self, axis=None)  # NaN comes last
     if not flat.size or np.isnan(flat[-1]):
@@ -31,7 +31,7 @@ def median_all(self, /):
     node="NanmedianBackward0",
 )
 def nanmedian_all(self, /):
-    """Return the lower of the middle elements that are not NaN."""
+    """Return the lower median of the elements that are not NaN."""
     check_not_bool("median_cpu", self)
     flat = np.sort(self, axis=None)
     number = int(np.count_nonzero(~np.isnan(flat)))
@@ -46,7 +46,7 @@ def nanmedian_all(self, /):
     nondiff="indices",
 )
 def kthvalue(self, /, k, dim=-1, keepdim=False):
-    """Return the ``k``-th smallest element along ``dim``, and where it is."""
+    """Return the ``k``-th smallest element along ``dim`` and its index."""
     check_not_bool("kthvalue_cpu", self)
     rows, along = at_least_1d(self), wrapped(dim, self.ndim)
     check_not_empty("kthvalue", self, along)
@@ -66,8 +66,7 @@ def kthvalue(self, /, k, dim=-1, keepdim=False):
     node="MedianBackward1",
 )
 def median_dim(self, /, dim, keepdim=False):
-    """Return the lower of the middle elements along ``dim``, and where it is; NaN if there is
-    one."""
+    """Return the lower median along ``dim`` and its index; NaN if any element is NaN."""
     check_not_bool("median_out", self)
     rows = at_least_1d(self)
     check_not_empty("median", self, dim)
@@ -89,7 +88,7 @@ def median_dim(self, /, dim, keepdim=False):
     node="NanmedianBackward1",
 )
 def nanmedian_dim(self, /, dim, keepdim=False):
-    """Return the lower of the middle elements along ``dim`` that are not NaN, and where it is."""
+    """Return the lower median along ``dim`` of the elements that are not NaN, and its index."""
     check_not_bool("median_out", self)
     rows = at_least_1d(self)
     check_not_empty("nanmedian", self, dim)
@@ -107,8 +106,8 @@ def nanmedian_dim(self, /, dim, keepdim=False):
     nondiff="indices",
 )
 def mode(self, /, dim=-1, keepdim=False):
-    """Return the most frequent element along ``dim`` (the smallest of several), and its last
-    place."""
+    """Return the most frequent element along ``dim`` (the smallest of several) and its last
+    index."""
     check_not_empty("mode", self, dim)
     rows = np.moveaxis(at_least_1d(self), dim, -1)
     counts = np.sum(rows[..., :, None] == rows[..., None, :], axis=-1)

@@ -42,7 +42,7 @@ def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     node="SumBackward0",
 )
 def sum_all(self, /, dtype=None):
-    """Return the sum of all elements; integers and bools add up in int64, unless ``dtype`` is
+    """Return the sum of all elements. Integers and bools are summed in int64, unless ``dtype`` is
     given."""
     return np.add.reduce(converted(self, dtype), axis=None, dtype=sum_kind(self, dtype))
 
@@ -122,7 +122,7 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
     node="MaxBackward1",
 )
 def max_all(self, /):
-    """Return the largest element; the gradient is shared evenly among equals."""
+    """Return the largest element; equal elements share the gradient."""
     check_some("max", self)
     return np.maximum.reduce(self, axis=None)
 
@@ -133,7 +133,7 @@ def max_all(self, /):
     node="MinBackward1",
 )
 def min_all(self, /):
-    """Return the smallest element; the gradient is shared evenly among equals."""
+    """Return the smallest element; equal elements share the gradient."""
     check_some("min", self)
     return np.minimum.reduce(self, axis=None)
 
@@ -174,7 +174,7 @@ def evenly(g: Any, x: Any, extreme: Any) -> Any:
     node="MaxBackward0",
 )
 def max_dim(self, /, dim, keepdim=False):
-    """Return the largest element along ``dim``, and where it is (the first of equals)."""
+    """Return the largest element along ``dim`` and its index (the first of equal ones)."""
     return picked(self, np.expand_dims(np.argmax(at_least_1d(self), dim), dim), dim, keepdim)
 
 
@@ -188,7 +188,7 @@ def max_dim(self, /, dim, keepdim=False):
     node="MinBackward0",
 )
 def min_dim(self, /, dim, keepdim=False):
-    """Return the smallest element along ``dim``, and where it is (the first of equals)."""
+    """Return the smallest element along ``dim`` and its index (the first of equal ones)."""
     return picked(self, np.expand_dims(np.argmin(at_least_1d(self), dim), dim), dim, keepdim)
 
 
@@ -232,14 +232,14 @@ def take_along(self, indices, /, dim, keepdim):
 
 @op(variants="function method", out="expect")
 def argmax(self, /, dim=None, keepdim=False):
-    """Return where the largest element is; in the flattened tensor without ``dim``."""
+    """Return the index of the largest element; without ``dim``, in the flattened tensor."""
     _check_order("argmax", self)
     return np.argmax(self, axis=dim, keepdims=keepdim)
 
 
 @op(variants="function method", out="expect")
 def argmin(self, /, dim=None, keepdim=False):
-    """Return where the smallest element is; in the flattened tensor without ``dim``."""
+    """Return the index of the smallest element; without ``dim``, in the flattened tensor."""
     _check_order("argmin", self)
     return np.argmin(self, axis=dim, keepdims=keepdim)
 

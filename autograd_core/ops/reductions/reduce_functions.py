@@ -89,7 +89,7 @@ def _no_mean(name: str, which: str, kind: dtype) -> RuntimeError:
 def nansum(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
-    """Return the sum without what is NaN."""
+    """Return the sum of the elements that are not NaN."""
     _check_into(self, dtype)
     return statistics_ops.nansum(self, _dims(dim), keepdim, dtype)
 
@@ -130,7 +130,7 @@ def cumsum(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
 
 @public("function method inplace_dtype", out="sum")
 def cumprod(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
-    """Return running products along ``dim``."""
+    """Return cumulative products along ``dim``."""
     _check_into(self, dtype)
     return cumulative.cumprod(self, dim, dtype)
 
@@ -171,7 +171,7 @@ def amin(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
 
 @public("function method", out="expect")
 def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
-    """Return the smallest and the largest elements along ``dim``, or of all."""
+    """Return the smallest and the largest elements along ``dim``, or of the whole tensor."""
     if dim is not None:
         check_one("aminmax", dim)
     return return_types.aminmax(*statistics_ops.aminmax(self, dim, keepdim))
@@ -211,7 +211,7 @@ def std(
     *,
     correction: Number | None = None,
 ) -> Tensor:
-    """Return the standard deviation, root of the variance."""
+    """Return the standard deviation."""
     return statistics_ops.std(self, *_spread(dim, unbiased, correction), keepdim)
 
 
@@ -293,8 +293,8 @@ def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
 
 @public("function method inplace", out="expect")
 def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """Return ``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to
-    it."""
+    """Return ``self`` with the slices of ``dim`` scaled down to a ``p``-norm of at most
+    ``maxnorm``."""
     return distance.renorm(self, p, dim, maxnorm)
 
 
@@ -325,7 +325,7 @@ def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mod
 
 @public("function method", out="expect")
 def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
-    """Return the ``k``-th smallest element along ``dim``, and where it is."""
+    """Return the ``k``-th smallest element along ``dim`` and its index."""
     return return_types.kthvalue(*order_statistics.kthvalue(self, k, dim, keepdim))
 
 

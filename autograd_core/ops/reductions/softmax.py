@@ -20,13 +20,13 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public("function method", aliases="special.softmax", out="expect")
 def softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    """Return positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
+    """Return ``exp(self) / exp(self).sum(dim)``: positive numbers that sum to 1 along ``dim``."""
     return _softmax(self if dtype is None else to_dtype(self, dtype), dim)
 
 
 @public("function method", aliases="special.log_softmax", out="expect")
 def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    """Return the logarithm of :func:`softmax`, without its underflow."""
+    """Return the logarithm of :func:`softmax`, without underflow."""
     return _log_softmax(self if dtype is None else to_dtype(self, dtype), dim)
 
 
@@ -38,7 +38,7 @@ def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     of="log_softmax",
 )
 def _log_softmax(self, /, dim):
-    """Return the logarithm of :func:`softmax`, without its underflow."""
+    """Return the logarithm of :func:`softmax`, without underflow."""
     if not self.size:
         return _nothing(self, dim)
     _check_scores("log_softmax", self, dim)
@@ -57,7 +57,7 @@ def _log_softmax(self, /, dim):
     of="softmax",
 )
 def _softmax(self, /, dim):
-    """Return positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
+    """Return ``exp(self) / exp(self).sum(dim)``: positive numbers that sum to 1 along ``dim``."""
     if not self.size:
         return _nothing(self, dim)
     _check_scores("softmax", self, dim)

@@ -33,7 +33,7 @@ def _sorted(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     nondiff="indices",
 )
 def sort(self, /, dim=-1, descending=False):
-    """Return the elements in order along ``dim``, and where they were."""
+    """Return the elements sorted along ``dim``, and their original indices."""
     return _sorted(self, dim, descending)
 
 
@@ -45,13 +45,13 @@ def sort(self, /, dim=-1, descending=False):
     node="SortBackward1",
 )
 def sort_stable(self, /, dim=-1, descending=False):
-    """:func:`sort`, called with ``stable``: equals stay in the order they had."""
+    """:func:`sort`, called with ``stable``: equal elements keep their order."""
     return _sorted(self, dim, descending)
 
 
 @op(variants="function method")
 def argsort(self, /, dim=-1, descending=False, stable=False):
-    """Return the places of the elements in order along ``dim``."""
+    """Return the indices that sort the elements along ``dim``."""
     return _order(self, dim, descending)
 
 
@@ -61,8 +61,7 @@ def argsort(self, /, dim=-1, descending=False, stable=False):
     nondiff="indices",
 )
 def topk(self, /, k, dim=-1, largest=True, sorted=True):
-    """Return the ``k`` largest, or smallest, elements along ``dim``, in order, and where they
-    were."""
+    """Return the ``k`` largest or smallest elements along ``dim``, sorted, and their indices."""
     if self.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")
     along = wrapped(dim, self.ndim)
@@ -107,7 +106,7 @@ def searchsorted(sorted_sequence, self, /, right=False):
 
 @op(variants="function method")
 def bincount(self, weights=None, /, minlength=0):
-    """Return how often each number from 0 on occurs, or the sum of its ``weights``."""
+    """Return how often each integer from 0 occurs, or the sum of its ``weights``."""
     if self.ndim != 1 or self.dtype.kind not in "iu" or (self.size and self.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
@@ -121,5 +120,5 @@ def bincount(self, weights=None, /, minlength=0):
 
 @op()
 def nonzero(self, /):
-    """Return the places of all elements that are not 0, one row each."""
+    """Return the indices of all nonzero elements, one per row."""
     return np.argwhere(self)

@@ -25,7 +25,7 @@ from autograd_core.ops.shaping.shape import expand, reshape
 
 @op()
 def float_mask(mask, self, /):
-    """Return the truth values ``mask`` as 0 and 1 of the dtype of ``self``."""
+    """Return the bools ``mask`` as 0 and 1 in the dtype of ``self``."""
     return mask.astype(self.dtype)
 
 
@@ -42,7 +42,7 @@ def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
     self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
 )
 def amax(self, /, dim=(), keepdim=False):
-    """Return the largest elements over some dimensions; equals share the gradient."""
+    """Return the largest elements over some dimensions; equal elements share the gradient."""
     return _extreme("amax", np.maximum, self, dim, keepdim)
 
 
@@ -50,7 +50,7 @@ def amax(self, /, dim=(), keepdim=False):
     self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
 )
 def amin(self, /, dim=(), keepdim=False):
-    """Return the smallest elements over some dimensions; equals share the gradient."""
+    """Return the smallest elements over some dimensions; equal elements share the gradient."""
     return _extreme("amin", np.minimum, self, dim, keepdim)
 
 
@@ -67,7 +67,7 @@ def _extreme(name, ufunc, x, dim, keepdim):
     outputs="min max",
 )
 def aminmax(self, /, dim=None, keepdim=False):
-    """Return the smallest and the largest elements along ``dim``, or of all."""
+    """Return the smallest and the largest elements along ``dim``, or of the whole tensor."""
     dims = every(self.shape, dim)
     return (
         np.minimum.reduce(self, axis=dims, keepdims=keepdim),
@@ -81,7 +81,7 @@ def aminmax(self, /, dim=None, keepdim=False):
     ),
 )
 def nansum(self, /, dim=None, keepdim=False, dtype=None):
-    """Return the sum without what is NaN."""
+    """Return the sum of the elements that are not NaN."""
     numbers = np.where(np.isnan(self), 0, self) if self.dtype.kind == "f" else self
     axis, kind = every(self.shape, dim), sum_kind(self, dtype)
     return np.add.reduce(converted(numbers, dtype), axis=axis, dtype=kind, keepdims=keepdim)
@@ -148,7 +148,7 @@ def var(self, /, dim=None, correction=1, keepdim=False):
     ),
 )
 def std(self, /, dim=None, correction=1, keepdim=False):
-    """Return the standard deviation, root of the variance."""
+    """Return the standard deviation."""
     return np.sqrt(_variance(self, dim, correction, keepdim))
 
 
@@ -214,18 +214,19 @@ def _truth(result, x):
 
 @op(variants="function method", out="flag")
 def all(self, /, dim=None, keepdim=False):
-    """Return whether all elements along ``dim`` are not 0; each by itself, if ``dim`` is empty."""
+    """Return whether all elements along ``dim`` are nonzero; with an empty ``dim``, whether each
+    one is."""
     return _truth(np.all(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
 @op(variants="function method", out="flag")
 def any(self, /, dim=None, keepdim=False):
-    """Return whether one of the elements along ``dim`` is not 0; each by itself, if ``dim`` is
-    empty."""
+    """Return whether any element along ``dim`` is nonzero; with an empty ``dim``, whether each one
+    is."""
     return _truth(np.any(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
 @op(variants="function method")
 def count_nonzero(self, /, dim=None):
-    """Return how many elements along ``dim`` are not 0."""
+    """Return the number of nonzero elements along ``dim``."""
     return np.count_nonzero(self, axis=every(self.shape, dim))

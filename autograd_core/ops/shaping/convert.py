@@ -19,15 +19,15 @@ from autograd_core.tensor.device import check_device
     node="ToCopyBackward0",
 )
 def cast(self, /, target, source):
-    """Return a copy of another dtype; the gradient is cast back to ``source``, the dtype of
+    """Return a copy with another dtype; the gradient is cast back to ``source``, the dtype of
     ``self``."""
     return self.astype(target)
 
 
 @op(of="cast")
 def cast_discrete(self, /, target):
-    """Return a copy of an integer or bool dtype, where the graph ends: such numbers have no
-    gradient."""
+    """Return a copy with an integer or bool dtype. The graph ends here, because such numbers have
+    no gradient."""
     return self.astype(target)
 
 

@@ -51,7 +51,7 @@ def _check_matrix(name: str, x: Any) -> None:
     variants="function method",
 )
 def diagonal(self, /, offset=0, dim1=0, dim2=1):
-    """Return the diagonal of the plane of two dimensions, as last dimension."""
+    """Return the diagonal of two dimensions as the last dimension."""
     _plane(dim1, dim2, self.ndim)
     return _writable_diagonal(self, offset, dim1, dim2)
 
@@ -87,7 +87,7 @@ def diagonal_backward(grad_output, /, shape, offset, dim1, dim2):
     variants="function method",
 )
 def diag_embed(self, /, offset=0, dim1=-2, dim2=-1):
-    """Return matrices of zeros with the last dimension of ``self`` on a diagonal."""
+    """Return zero matrices with the last dimension of ``self`` on a diagonal."""
     plane = _plane(dim1, dim2, self.ndim + 1)
     size, shape = self.shape[-1] + abs(offset), list(self.shape[:-1])
     for dim in sorted(plane):

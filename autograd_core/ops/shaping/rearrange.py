@@ -20,7 +20,7 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
     linear=True,
 )
 def flip(self, /, dims):
-    """Return the order along some dimensions reversed."""
+    """Return ``self`` with the order along some dimensions reversed."""
     if len(dims) > 1 or not self.ndim:
         wrapped_all(dims, self.ndim)
     return np.array(np.flip(self, dims) if self.ndim else self)
@@ -31,8 +31,7 @@ def flip(self, /, dims):
     linear=True,
 )
 def roll(self, /, shifts, dims=()):
-    """Return elements moved along some dimensions, what falls off at an end coming in at the
-    other."""
+    """Return ``self`` with elements shifted circularly along some dimensions."""
     if not shifts:
         raise RuntimeError("`shifts` required")
     if len(shifts) != len(dims) and (dims or len(shifts) > 1):
@@ -50,8 +49,8 @@ def roll(self, /, shifts, dims=()):
     node="Rot90Backward0",
 )
 def rot90(self, /, k=1, dims=(0, 1)):
-    """Return the plane of two dimensions turned ``k`` times by a right angle, from the first to the
-    second."""
+    """Return ``self`` rotated ``k`` times by 90 degrees in the plane of two dimensions, from the
+    first to the second."""
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
     if self.ndim < 2:
@@ -69,7 +68,7 @@ def rot90(self, /, k=1, dims=(0, 1)):
     linear=True,
 )
 def repeat(self, /, repeats):
-    """Return the whole of ``self`` many times over, along each dimension."""
+    """Return ``self`` repeated along each dimension."""
     if len(repeats) < self.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
@@ -92,11 +91,11 @@ def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any
     variants="function",
 )
 def constant_pad_nd(self, /, pad, value=0):
-    """Return ``value`` around ``self``, or a border cut off: (before, after) of the last dimension
-    first.
+    """Return ``self`` padded with ``value``, or cropped: (before, after), starting with the last
+    dimension.
 
     Raises:
-        RuntimeError: ``pad`` is of odd length, or names more dimensions than there are.
+        RuntimeError: ``pad`` has an odd length, or more dimensions than ``self``.
     """
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
@@ -152,7 +151,7 @@ def unfold(self, /, dimension, size, step):
     linear=True,
 )
 def unfold_backward(grad_in, /, shape, dim, size, step):
-    """Return zeros of ``shape`` to which the windows were added where they came from."""
+    """Return zeros of ``shape`` with the windows added at their places."""
     result = np.zeros(shape, grad_in.dtype)
     if not shape:
         return result + grad_in.sum()
@@ -172,7 +171,7 @@ def unfold_backward(grad_in, /, shape, dim, size, step):
     inplace_node="SqueezeBackward5",
 )
 def squeeze_dims(self, /, dims):
-    """Return those of some dimensions dropped whose size is 1."""
+    """Return ``self`` without those of the given dimensions whose size is 1."""
     dims = wrapped_all(dims, self.ndim)
     return np.squeeze(self, tuple(dim for dim in dims if self.ndim and self.shape[dim] == 1))
 
@@ -233,7 +232,7 @@ def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
     inplace_node="AsStridedBackward1",
 )
 def as_strided(self, /, size, stride, storage_offset=None):
-    """Return the memory of ``self``, read in steps of ``stride`` elements."""
+    """Return a view of the memory of ``self`` with the strides ``stride``."""
     memory = self.reshape(-1) if self.flags.c_contiguous else _memory_from(self)
     offset, steps = storage_offset or 0, [n * self.itemsize for n in stride]
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
@@ -261,7 +260,7 @@ def _memory_from(x: Any) -> Any:
     linear=True,
 )
 def as_strided_backward(self, /, shape, size, stride, storage_offset):
-    """Return zeros of ``shape`` to whose memory ``self`` was added in these steps."""
+    """Return zeros of ``shape`` with ``self`` added to the elements at these strides."""
     result = np.zeros(shape, self.dtype)
     np.add.at(result.reshape(-1), _memory_places(size, stride, storage_offset), self)
     return result
@@ -283,7 +282,7 @@ def _memory_places(size, stride, storage_offset):
     linear=True,
     )  # fmt: skip
 def as_strided_scatter(self, src, /, size, stride, storage_offset=None):
-    """Return ``self`` with ``src`` in the places that :func:`as_strided` reads."""
+    """Return ``self`` with ``src`` in the elements that :func:`as_strided` reads."""
     result = np.array(self, order="C")
     result.reshape(-1)[_memory_places(size, stride, storage_offset)] = src
     return result

@@ -18,7 +18,7 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public("function method")
 def flip(self: Tensor, *dims: Any) -> Tensor:
-    """Return the order along some dimensions reversed."""
+    """Return ``self`` with the order along some dimensions reversed."""
     return rearrange.flip(self, several(dims))
 
 

@@ -19,10 +19,10 @@ from autograd_core.tensor.dimensions import wrapped
     linear=True,
 )
 def view(self, /, size):
-    """Return the same elements in order under another shape, without a copy.
+    """Return the same elements with another shape, without a copy.
 
     Raises:
-        RuntimeError: ``self`` is laid out in memory such that this needs a copy.
+        RuntimeError: the memory layout of ``self`` requires a copy.
     """
     result = self.reshape(infer_size(self.shape, size))
     if not np.may_share_memory(result, self) and self.size:
@@ -39,7 +39,7 @@ def view(self, /, size):
     node="UnsafeViewBackward0",
 )
 def unsafe_view(self, /, size):
-    """Return a reshape of a temporary nobody else will see."""
+    """Return a reshape of a temporary tensor."""
     return self.reshape(infer_size(self.shape, size))
 
 
@@ -56,8 +56,7 @@ def clone(self, /):
     of="reshape",
 )
 def reshape_alias(self, /, size):
-    """Return what :func:`reshape` makes of a tensor that is not contiguous, where no copy is
-    needed."""
+    """Return the :func:`reshape` of a non-contiguous tensor that needs no copy."""
     result = self.reshape(size)
     if not np.may_share_memory(result, self):
         raise RuntimeError("this needs a copy")
@@ -110,7 +109,7 @@ def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]
     inplace_node="TransposeBackward1",
 )
 def transpose(self, /, dim0, dim1):
-    """Return two dimensions exchanged."""
+    """Return ``self`` with two dimensions exchanged."""
     if not self.ndim:
         wrapped(dim0, 0)
         wrapped(dim1, 0)
@@ -126,7 +125,7 @@ def transpose(self, /, dim0, dim1):
     inplace_node="TBackward1",
 )
 def t(self, /):
-    """Return a matrix transposed."""
+    """Return the transpose of a matrix."""
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return self.T
@@ -139,7 +138,7 @@ def t(self, /):
     variants="function",
 )
 def permute(self, /, dims):
-    """Return all dimensions in a new order."""
+    """Return ``self`` with its dimensions in a new order."""
     if len({d % max(self.ndim, 1) for d in dims}) < len(dims) == self.ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     if len(dims) != self.ndim:
@@ -163,7 +162,7 @@ def inverse(dims: Sequence[int]) -> tuple[int, ...]:
     linear=True,
 )
 def expand(self, /, size):
-    """Return dimensions of size 1 stretched, without a copy."""
+    """Return ``self`` with dimensions of size 1 expanded, without a copy."""
     ahead = len(size) - self.ndim
     if ahead < 0:
         kind = from_numpy_dtype(self.dtype).scalar_name
@@ -230,7 +229,7 @@ def sum_to(self, /, shape):
     inplace_node="UnsqueezeBackward1",
 )
 def unsqueeze(self, /, dim):
-    """Return a new dimension of size 1 at ``dim``."""
+    """Return ``self`` with a new dimension of size 1 at ``dim``."""
     return np.expand_dims(self, dim)
 
 
@@ -243,7 +242,7 @@ def unsqueeze(self, /, dim):
     inplace_node="SqueezeBackward4",
 )
 def squeeze_dim(self, /, dim):
-    """Dimension ``dim`` dropped if its size is 1."""
+    """Return ``self`` without dimension ``dim``, if its size is 1."""
     if not self.ndim:
         wrapped(dim, 0)
         return self[...]
@@ -257,7 +256,7 @@ def squeeze_dim(self, /, dim):
     node="SqueezeBackward4",
 )
 def squeeze_result(self, /, dim):
-    """:func:`squeeze_dim` of a temporary nobody else will see, which PyTorch does in place."""
+    """Return the :func:`squeeze_dim` of a temporary tensor, which PyTorch does in place."""
     return np.squeeze(self, dim)
 
 
@@ -270,7 +269,7 @@ def squeeze_result(self, /, dim):
     inplace_node="SqueezeBackward3",
 )
 def squeeze_all(self, /):
-    """Return all dimensions of size 1 dropped."""
+    """Return ``self`` without its dimensions of size 1."""
     return np.squeeze(self)
 
 

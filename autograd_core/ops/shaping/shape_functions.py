@@ -84,7 +84,7 @@ def mT(self: Tensor) -> Tensor:
 
 
 def H(x: Tensor) -> Tensor:
-    """Return a matrix transposed."""
+    """Return the transpose of a matrix."""
     if x.ndim not in (0, 2):
         raise RuntimeError(
             f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor."
@@ -94,7 +94,7 @@ def H(x: Tensor) -> Tensor:
 
 @public("function method inplace_view")
 def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Return two dimensions exchanged."""
+    """Return ``self`` with two dimensions exchanged."""
     return shape.transpose(self, dim0, dim1)
 
 
@@ -128,7 +128,7 @@ def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequen
 
 @public("function method")
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
-    """Return dimensions of size 1 stretched, without a copy."""
+    """Return ``self`` with dimensions of size 1 expanded, without a copy."""
     return shape.expand(self, tuple(size))
 
 
@@ -144,7 +144,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 @public("function method inplace_view")
 def unsqueeze(self: Tensor, dim: int) -> Tensor:
-    """Return a new dimension of size 1 at ``dim``."""
+    """Return ``self`` with a new dimension of size 1 at ``dim``."""
     return shape.unsqueeze(self, dim)
 
 

@@ -71,7 +71,7 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Tensor:
-    """Return ``self`` with ``src`` in the places that :func:`as_strided` reads."""
+    """Return ``self`` with ``src`` in the elements that :func:`as_strided` reads."""
     check_gradient(self.dtype, src)
     offset = within(self, storage_offset)
     if src._shape != tuple(size):
