@@ -138,6 +138,8 @@ class Composer(NamedTuple):
             graph, options.view, leaves=options.leaves, title=options.title,
             scale=scale_of(graph, options.magnitude), position=self.position, links=self.links,
         )  # fmt: skip
+        if options.rankdir == "LR":
+            picture = _turned(picture)
         return Composed(picture, notes, shows_inside=_shows_inside(graph), graph=graph, items=items)
 
     def compose_for_a_screen(self, options: RenderOptions) -> Composed:
@@ -165,6 +167,13 @@ class Composer(NamedTuple):
                 break
             layout = lay_out(picture)
         return finest
+
+
+def _turned(picture: Picture) -> Picture:
+    """Let the forward half run to the right."""
+    turn = str.maketrans("↓↑", "→←")
+    captions = tuple(caption.translate(turn) for caption in picture.captions)
+    return picture._replace(rankdir="LR", captions=captions)
 
 
 def fits_a_screen(layout: Layout, screens: int = 1) -> bool:

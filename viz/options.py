@@ -24,7 +24,7 @@ from typing import (
 )
 
 from viz.errors import UnknownFormat, VizError
-from viz.picture.model import View
+from viz.picture.model import RankDir, View
 
 Theme = Literal["auto", "light", "dark"]
 LayoutName = Literal["own", "graphviz"]
@@ -71,6 +71,12 @@ class RenderOptions:
         "are few)",
     )
     layout: LayoutName = _option("own", "the layout engine: own or graphviz", "LAYOUT")
+    rankdir: RankDir = _option(
+        "TB",
+        "the direction of the forward half, as Graphviz spells it: TB, downwards, or LR, to the "
+        "right; LR needs the layout graphviz, or the format dot or mermaid",
+        "DIR",
+    )
     theme: Theme = _option(
         "auto", "light, dark, or auto, which follows the reader's system", "THEME"
     )
@@ -163,6 +169,7 @@ class RenderKeywords(TypedDict, total=False):
     view: View
     leaves: bool | None
     layout: LayoutName
+    rankdir: RankDir
     theme: Theme
     title: str | None
     magnitude: bool | None

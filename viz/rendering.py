@@ -131,6 +131,12 @@ def render_graph(
     """
     options = RenderOptions() if options is None else options
     validate("format", format, FORMATS)
+    drawn_by_us = format not in ("dot", "mermaid", "txt", "json") and options.layout == "own"
+    if options.rankdir != "TB" and drawn_by_us:
+        raise VizError(
+            "this layout draws the forward half downwards only",
+            remedy="take the layout graphviz, or the format dot or mermaid",
+        )
     links = None
     if options.link is not None:
         links = Links(options.link, Path.cwd() if folder is None else folder)

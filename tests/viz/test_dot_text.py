@@ -21,7 +21,7 @@ from autograd_core.dag.model import Graph
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
-from viz import to_dot, to_graphviz
+from viz import VizError, to_dot, to_graphviz
 from viz.layout.graphviz_layout import read_layout
 from viz.options import RenderOptions
 from viz.output.dot import POINTS_PER_INCH, write_dot
@@ -128,6 +128,22 @@ def test_the_command_draws_the_halves_side_by_side_too(
 ) -> None:
     picture = make_picture(fold(graph_of(program), max_boxes=40))
     check_halves(picture, DotCommand().render(write_dot(picture), "json0"))
+
+
+def test_the_forward_half_runs_to_the_right_where_that_is_asked_for() -> None:
+    graph = sample_graphs.quadratic()
+    options = RenderOptions(rankdir="LR")
+    text = render_graph(graph, "dot", options).text
+    assert "rankdir=LR" in text
+    assert "forward →" in text
+    assert "backward ←" in text
+    backward = RenderOptions(rankdir="LR", view="backward")
+    assert "rankdir=RL" in render_graph(graph, "dot", backward).text
+    assert "rankdir=LR" in to_dot(graph, rankdir="LR")
+    assert render_graph(graph, "mermaid", backward).text.startswith("flowchart RL")
+    assert "direction LR" in render_graph(graph, "mermaid", options).text
+    with pytest.raises(VizError, match="downwards only; take the layout graphviz"):
+        render_graph(graph, "svg", options)
 
 
 def test_each_half_is_a_cluster_under_its_caption() -> None:

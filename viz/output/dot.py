@@ -79,7 +79,7 @@ def _graph_attributes(picture: Picture) -> dict[str, str]:
     if not ladder:
         header += picture.captions
     return {
-        "rankdir": "BT" if picture.halves == ("backward",) else "TB",
+        "rankdir": picture.direction("forward" if ladder else picture.halves[0]),
         "label": _flush_left(header),
         "labelloc": "t",
         "labeljust": "l",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from autograd_core.dag.model import Half
 from viz import theme
 from viz.picture.legend import legend_of
 from viz.picture.model import Box, Picture
@@ -21,7 +20,6 @@ def escape(text: str) -> str:
     return text.translate(_ENTITIES)
 
 
-_DIRECTIONS: Final[dict[Half, str]] = {"forward": "TB", "backward": "BT"}
 _STROKES: Final = {"value": "fwd", "gradient": "bwd", "saved": "saved"}
 
 
@@ -46,11 +44,12 @@ def _line_colours(picture: Picture) -> list[str]:
 def write_mermaid(picture: Picture, legend: bool = False) -> str:
     """Write a flowchart; backward pictures run upwards, as everywhere.  ``legend`` adds a group of
     boxes that says what the colours mean."""
-    rows = [f"flowchart {'BT' if picture.view == 'backward' else 'TB'}"]
+    view = picture.view
+    rows = [f"flowchart {picture.direction('backward' if view == 'backward' else 'forward')}"]
     halves = picture.halves if picture.view == "both" else ()
     for half, caption in zip(halves, picture.captions, strict=False):
         rows.append(f'  subgraph {half}["{escape(caption.partition(" · ")[0])}"]')
-        rows.append(f"    direction {_DIRECTIONS[half]}")
+        rows.append(f"    direction {picture.direction(half)}")
         rows += [f"  {_box(box)}" for box in picture.boxes if box.half == half]
         rows.append("  end")
     if not halves:

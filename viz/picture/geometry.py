@@ -101,14 +101,15 @@ def place_captions(picture: Picture, columns: list[tuple[float, float]]) -> list
     captions: list[Caption] = []
     for (x, width), text in zip(columns, picture.captions, strict=True):
         captions += _rows(text, x, first, width)
-    if len(columns) == 2 and any(
-        caption.right + 20 > columns[1][0] for caption in captions if caption.x < columns[1][0]
-    ):
-        (x, _), (right_x, right_width) = columns
-        captions = []
+    if len(columns) < 2:
+        return captions
+    (x, width), (right_x, right_width) = columns
+    reach = max((caption.right + 20 for caption in captions if caption.x < right_x), default=0)
+    if reach > right_x or x + width > right_x:  # or the halves are one below the other
+        left, captions = min(x, right_x), []
         for text in picture.captions:
             below = first + HEADER_LINE * len(captions)
-            captions += _rows(text, x, below, right_x + right_width - x)
+            captions += _rows(text, left, below, max(x + width, right_x + right_width) - left)
     return captions
 
 

@@ -13,6 +13,7 @@ from viz.picture.magnitude import Scale
 from viz.picture.records import Records
 
 View = Literal["forward", "backward", "both"]
+RankDir = Literal["TB", "LR"]
 VIEWS: tuple[View, ...] = ("forward", "backward", "both")
 HALVES: tuple[Half, Half] = ("forward", "backward")
 
@@ -99,7 +100,8 @@ class Frame(NamedTuple):
 class Picture(NamedTuple):
     """All that is said, and nothing about where it stands; ``scale`` is that of the gradients,
     where their magnitudes are shown, ``part`` says which part of a graph this is, "around mul:1".
-    ``frames`` are around what is open of several things alike.
+    ``frames`` are around what is open of several things alike, and ``rankdir`` is the direction of
+    the forward half, as far as a format or a layout has a choice.
     """
 
     title: str
@@ -110,6 +112,11 @@ class Picture(NamedTuple):
     scale: Scale | None = None
     part: str = ""
     frames: tuple[Frame, ...] = ()
+    rankdir: RankDir = "TB"
+
+    def direction(self, half: Half) -> str:
+        """Return the direction of ``half``: the backward one runs against the forward one."""
+        return self.rankdir if half == "forward" else self.rankdir[::-1]
 
     @property
     def halves(self) -> tuple[Half, ...]:
