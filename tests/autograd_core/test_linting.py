@@ -374,9 +374,10 @@ def test_a_hook_registered_twice_is_found_on_tensors_nodes_leaves_and_modules() 
         "twice on exp:1, and will run twice",
         "twice on w, and will run twice",
         "twice on net, and will run twice",
-        "twice on net, and will run twice",
     ]
     assert all(each.what.startswith("the hook shout ") for each in found)
+    assert [each.count for each in found] == [1, 1, 1, 2]  # on net, before and after
+    assert {each.source.line for each in found} == {shout.__code__.co_firstlineno}
 
 
 def test_a_function_made_anew_in_a_loop_is_the_same_hook() -> None:

@@ -90,7 +90,8 @@ def parser() -> Parser:
         "again when you look at them")  # fmt: skip
     add("--fail-on", metavar="CONDITION", help="with --batch: stop at the first gradient, in "
         "any call, that meets the condition (nan,inf or 'zero, rms>1e3'), name its node, and "
-        "exit with code 5")  # fmt: skip
+        "exit with code 5; nan and inf count where the loss or a leaf gradient has "
+        "them")  # fmt: skip
     add("--certify", action="store_true", help="with --batch: run each pass to its end, call every "
         "node again, and exit with code 5 if a result is not bit-identical")  # fmt: skip
     add("--no-replay", action="store_true", help="let PyTorch free its graph as usual: this "

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
+from autograd_core.dag.capture.sources import definition
 from autograd_core.debug.linting.finding import Finding
 from autograd_core.debug.linting.subject import Subject
 
@@ -21,21 +22,24 @@ def find_duplicates(subject: Subject) -> Iterator[Finding]:
         leaf = subject.leaf(node)
         place = subject.graph.address(index) if leaf is None else subject.name(leaf)
         for hooks in subject.engine.hooks(node):
-            for name, count in _repeated(hooks):
-                yield _finding(name, count, place, index)
+            for hook, count in _repeated(hooks):
+                yield _finding(hook, count, place, index)
     for where, module in _modules(subject):
         for attribute in _ON_MODULES:
-            for name, count in _repeated(getattr(module, attribute, {}).values()):
-                yield _finding(name, count, where, None)
+            for hook, count in _repeated(getattr(module, attribute, {}).values()):
+                yield _finding(hook, count, where, None)
 
 
-def _finding(hook: str, count: int, place: str, index: int | None) -> Finding:
+def _finding(hook: Any, count: int, place: str, index: int | None) -> Finding:
     times = "twice" if count == 2 else f"{count} times"
+    name = getattr(hook, "__qualname__", type(hook).__name__)
+    code = getattr(hook, "__code__", None)  # a method has that of its function
     return Finding(
         "warning", "duplicate-hook",
-        f"the hook {hook} is registered {times} on {place}, and will run {times}",
+        f"the hook {name} is registered {times} on {place}, and will run {times}",
         "register it once, outside the loop, or remove() the previous handle",
         place if index is not None else "", index,
+        None if code is None else definition(code),
     )  # fmt: skip
 
 
@@ -49,16 +53,16 @@ def _modules(subject: Subject) -> Iterator[tuple[str, Any]]:
                 yield f"{name}.{path}" if path else name, child
 
 
-def _repeated(hooks: Iterable[Any]) -> Iterator[tuple[str, int]]:
-    """Name and number of the hooks that are there more than once."""
+def _repeated(hooks: Iterable[Any]) -> Iterator[tuple[Any, int]]:
+    """The hooks that are there more than once, and how often."""
     counts: Counter[Hashable] = Counter()
-    names: dict[Hashable, str] = {}
+    known: dict[Hashable, Any] = {}
     for hook in hooks:
         nr, function = _taken_apart(hook)
         key = (nr, _identity(function))
         counts[key] += 1
-        names[key] = getattr(function, "__qualname__", type(function).__name__)
-    return ((names[key], count) for key, count in counts.items() if count > 1)
+        known[key] = function
+    return ((known[key], count) for key, count in counts.items() if count > 1)
 
 
 def _taken_apart(hook: Any) -> tuple[Any, Callable[..., Any]]:

@@ -313,7 +313,9 @@ class _Question:
         more: list[Row] = list(rows or ())
         leaf = self.session.leaf(self.index)
         if leaf is not None:
-            more += optimizer_rows(self.session.names, self.asked.name, self.asked.tensor)
+            line = self.session.backward_call.line
+            file = "" if line is None else line[0]
+            more += optimizer_rows(self.session.names, self.asked.name, self.asked.tensor, file)
             if self.session.kind == "grad":
                 more.append(
                     (
