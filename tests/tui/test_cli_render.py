@@ -738,3 +738,14 @@ def test_values_of_the_forward_pass_are_shown_on_request(run: Run) -> None:
     assert re.search(r"^  exp +← a", Path("out.txt").read_text(), re.MULTILINE)
     run(script, "script.py", "--values", "-o", "out.txt")
     assert re.search(r"^  exp +rms 5\.57 ", Path("out.txt").read_text(), re.MULTILINE)
+
+
+def test_a_mistake_of_ours_is_not_told_as_one_of_the_program(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise KeyError("ours")
+
+    monkeypatch.setattr("tui.commands.render.render_graph", broken)
+    with pytest.raises(KeyError, match="ours"):
+        run(SQUARE)

@@ -200,6 +200,10 @@ def _stdout_kept_free() -> Iterator[None]:
         os.close(kept)
 
 
+class _Crash(Exception):
+    """What has gone wrong while the program waited for its picture."""
+
+
 def drawn(
     target: Target,
     arguments: list[str],
@@ -220,17 +224,29 @@ def drawn(
     drawings: list[Rendering] = []
     numbers: list[int] = []
 
+    def draw_or_crash(graph: Graph) -> Rendering:
+        try:
+            return draw(graph)
+        except VizError:
+            raise
+        except Exception as error:  # a mistake of ours, not of the program's
+            raise _Crash from error
+
     def handle(found: InterceptedCall) -> bool | Gradients:
         numbers.append(found.number)
         if call.is_over(found.number):  # before the program ends: what is not drawn is not read
-            drawing, answer = run_and_read(found, view, draw)
+            drawing, answer = run_and_read(found, view, draw_or_crash)
             drawings.append(drawing)
         else:
             graph, answer = run_and_capture(found, view)
             captured[:] = [graph]
         return answer
 
-    found = run_target(target, arguments, call, handle, values=values, ours=(VizError,))
+    ours = (VizError, _Crash)
+    try:
+        found = run_target(target, arguments, call, handle, values=values, ours=ours)
+    except _Crash as crash:
+        raise crash.__cause__ or crash from None
     if found is None:
         notes = only_last(call, numbers)
         return drawings[0] if drawings else draw(captured[0]), notes
