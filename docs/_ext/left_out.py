@@ -39,9 +39,7 @@ class KnownDifferences(Generated):
         for reason, entries in _constant(path, "KNOWN").items():
             named = dict.fromkeys(name for names, _, _ in entries for name in names.split())
             functions = ", ".join(f"``{name}``" for name in named if name != "*")
-            yield f"* {reason}"
-            yield f"  {functions}" if functions else ""
-            yield ""
+            yield from [f"* {reason}", "", f"  {functions}" if functions else "", ""]
 
 
 def _by_reason(path: Path) -> Iterator[tuple[str, list[str]]]:
