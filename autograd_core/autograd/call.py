@@ -18,6 +18,7 @@ from autograd_core.autograd.grad_mode import (
     current_mode,
     enter_mode,
     leave_mode,
+    trace_cut,
     with_gradients,
 )
 from autograd_core.autograd.graph import GradientEdge
@@ -231,7 +232,11 @@ def gradients(call: BackwardCall, task: GraphTask) -> Gradients:
     found = [task.captured[x.edge] for x in call.inputs]  # type: ignore[index]
     if call.graph:
         return tuple(found)
-    return tuple(None if g is None else Tensor.from_array(np.array(g)) for g in found)
+    made = tuple(None if g is None else Tensor.from_array(np.array(g)) for g in found)
+    for each in made:
+        if each is not None:
+            trace_cut("autograd.grad() without create_graph=True", call.roots[0], each)
+    return made
 
 
 class pass_mode:

@@ -456,3 +456,21 @@ def test_lint_changes_nothing() -> None:
     assert lint(loss) == lint(loss)
     loss.backward()
     assert w.grad.tolist() == pytest.approx([2 * np.e, 3 * np.e**2])
+
+
+def test_a_gradient_without_a_graph_is_a_constant_in_the_loss() -> None:
+    w = leaf(1.0, 2.0)
+    with trace():
+        y = (w * w).sum()
+        (slope,) = torch.autograd.grad(y, w, retain_graph=True)
+        loss = y + slope.sum()
+    found = only(lint(loss, names={"w": w}), "create-graph")
+    assert "the loss uses it: no gradient flows back through it" in found.what
+    assert "create_graph=True" in found.remedy
+    assert found.source is not None
+    assert found.source.file == __file__
+    with trace():
+        y = (w * w).sum()
+        (slope,) = torch.autograd.grad(y, w, create_graph=True)
+        loss = y + slope.sum()
+    assert worse_than_info(lint(loss, names={"w": w})) == []

@@ -579,3 +579,14 @@ def test_the_traceback_of_a_failing_script_has_no_frame_of_a_mode(run: Run, last
     files = [Path(each.split('"')[1]).name for each in err.splitlines() if "  File" in each]
     assert files[0] == "train.py"
     assert set(files[1:]) <= {"train.py", "function.py", "_tensor.py", "__init__.py", "graph.py"}
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_a_gradient_without_a_graph_is_a_constant_in_the_loss(create_graph: bool) -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace(values=True):
+        y = (w * w).sum()
+        (slope,) = torch.autograd.grad(y, w, retain_graph=True, create_graph=create_graph)
+        loss = y + slope.sum()
+    found = [each for each in lint(loss, names={"w": w}) if each.severity == "warning"]
+    assert [each.code for each in found] == ([] if create_graph else ["create-graph"])

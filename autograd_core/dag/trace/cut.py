@@ -4,7 +4,7 @@ tracing."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from weakref import ref
 
 from autograd_core.autograd.accumulate import AccumulateGrad
@@ -13,6 +13,7 @@ from autograd_core.dag.model import Source
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.stale_views import edge_of
 
+WITHOUT_GRAPH: Final = "autograd.grad() without create_graph=True"
 Leaves = tuple["ref[Tensor]", ...]
 _MOST_NODES = 100_000  # so that logging in a loop over a huge graph does not walk it each time
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from autograd_core.dag.trace.cut import Cut
+from autograd_core.dag.trace.cut import WITHOUT_GRAPH, Cut
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record, reachable
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
@@ -51,6 +51,9 @@ def _cut_at(
         if cut is None:
             return
         lost = _lost(subject, (leaf() for leaf in cut.leaves))
+        if cut.how == WITHOUT_GRAPH:
+            yield _constant_gradient(subject, cut, lost), lost
+            return
         if not lost and cut.departure is not None and cut.departure.number < first:
             return  # made from an array of this iteration, after one of an earlier had gone
         yield _taken_out(subject, cut, lost), lost
@@ -73,6 +76,20 @@ def _cut_at(
     else:
         return  # a mask or an index, as there should be
     yield _finding(subject, what, remedy, record.source, lost), lost
+
+
+def _constant_gradient(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Finding:
+    """Return what is found of a gradient that the loss uses as a number."""
+    names = listed([subject.name(leaf) for leaf in lost]) if lost else ""
+    so = f", so {names} {'gets' if len(lost) == 1 else 'get'} no gradient" if lost else ""
+    return Finding(
+        "warning", "create-graph",
+        f"{cut.how} returned a constant, and the loss uses it: no gradient flows back through it"
+        f"{so}",
+        "pass create_graph=True to differentiate a penalty on gradients; if it is meant as a "
+        "constant, leave this finding out with --ignore create-graph",
+        source=cut.source,
+    )  # fmt: skip
 
 
 def _taken_out(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Finding:

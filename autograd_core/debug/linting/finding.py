@@ -16,6 +16,7 @@ Code = Literal[
     "not-finite",
     "unreached",
     "cut",
+    "create-graph",
     "duplicate-hook",
     "stale-grad",
     "unchanged",

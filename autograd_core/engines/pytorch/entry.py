@@ -100,7 +100,11 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
     token, inside, origins.running = interceptor.set(inner), origins.running, True
     try:
         with nullcontext() if given.graph or origins.ops is None else origins.ops.paused():
-            return _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)
+            result = _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)
+        if origins.ops is not None and not given.accumulate_grad and not given.graph:
+            line = user_source(sys._getframe(1))
+            origins.ops.without_graph(result, given.outputs[0], line)
+        return result
     except RuntimeError as error:
         if "second time" in str(error):
             error.gradstep_note = _who_freed(given.outputs)  # type: ignore[attr-defined]

@@ -18,7 +18,8 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from autograd_core.dag.model import Source
 from autograd_core.dag.trace import user_source
-from autograd_core.dag.trace.records import LeafRecord, OpRecord
+from autograd_core.dag.trace.cut import WITHOUT_GRAPH, Cut
+from autograd_core.dag.trace.records import LeafRecord, OpRecord, reachable
 from autograd_core.engines.pytorch.changes import Changes
 from autograd_core.engines.pytorch.departures import Departures
 from autograd_core.engines.pytorch.inputs import LIBRARIES, Inputs
@@ -140,6 +141,20 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def taken_out(self, function: Any, tensor: torch.Tensor, source: Source | None) -> None:
         """Record that ``function`` made an array or a number of ``tensor``."""
         self.departures.note(function, source, self.origin(tensor)[0])
+
+    def without_graph(self, results: Any, root: Any, source: Source | None) -> None:
+        """Record that ``results``, gradients of what leads to ``root``, have no graph."""
+        if not isinstance(root, torch.Tensor):
+            return
+        behind = reachable([self.origin(root)[0]])
+        leaves: Any = tuple(
+            each.tensor for each in behind if isinstance(each, LeafRecord) and each.requires_grad
+        )
+        for result in results:
+            if result is not None:
+                record = _leaf(result)
+                record.cut = Cut(WITHOUT_GRAPH, source, leaves)
+                self._made[result] = record, 0
 
     def keep_while_alive(self, result: Any, start: int) -> None:
         """Keep the records of the nodes that made ``result``, from number ``start`` on, no longer
