@@ -14,12 +14,14 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograd_core.autograd.step import Step
 from autograd_core.debug.history.driver_protocol import Driver, Pending
-from autograd_core.debug.snapshot import Usage
-from autograd_core.debug.snapshot.value import Gradient
+
+if TYPE_CHECKING:
+    from autograd_core.debug.snapshot import Usage
+    from autograd_core.debug.snapshot.value import Gradient
 
 DEFAULT_BUDGET = 2**30
 _MOST_CHECKPOINTS = 256
@@ -85,6 +87,9 @@ class History:
 
     @property
     def usage(self) -> Usage:
+        # these records take longer to define than all else here, and pictures need none of them
+        from autograd_core.debug.snapshot import Usage
+
         kept = len(self._steps) - self._dropped
         return Usage(self._bytes + self._held, self.budget, kept, self._dropped, self._recomputed)
 
