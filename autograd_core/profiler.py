@@ -36,10 +36,11 @@ class profile(recording):  # lower case, as PyTorch spells it
     ['aten::exp']
 
     Args:
-        activities: for PyTorch's sake.
+        activities: accepted for compatibility with PyTorch.
         on_trace_ready: called with this profile at the end.
         record_shapes, profile_memory: as :class:`autograd_core.autograd.profiler.profile` has them.
-        with_stack, with_flops, with_modules: for PyTorch's sake; nothing is recorded of these.
+        with_stack, with_flops, with_modules: accepted for compatibility with PyTorch; they have no
+            effect.
     """
 
     def __init__(

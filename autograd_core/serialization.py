@@ -64,8 +64,8 @@ def load(f: File, map_location: Any = None, *, weights_only: bool = True, **_: A
     {'weight': tensor([1., 1.]), 'epoch': 3}
 
     Args:
-        map_location: for PyTorch's sake; there is one device.
-        weights_only: for PyTorch's sake; nothing but data is ever read.
+        map_location: accepted for compatibility with PyTorch; there is one device.
+        weights_only: accepted for compatibility with PyTorch; only data is ever read.
 
     Raises:
         RuntimeError: the file is another's; PyTorch's own are pickles, which are not read here.

@@ -51,12 +51,13 @@ def gradcheck(
         nondet_tol: how far two backward passes may be apart.
         check_undefined_grad: also let outputs get no gradient at all.
         check_grad_dtypes: also hold gradients to the dtype of their inputs.
-        check_batched_grad: for PyTorch's sake; batches are loops here, and need no check.
+        check_batched_grad: accepted for compatibility with PyTorch; batches are loops here, and
+            need no check.
         check_batched_forward_grad: as ``check_batched_grad``.
         check_forward_ad: also check forward mode.
         check_backward_ad: check reverse mode.
         fast_mode: compare along one random direction, and look closer only if that fails.
-        masked: for PyTorch's sake, as there are no sparse tensors.
+        masked: accepted for compatibility with PyTorch; there are no sparse tensors.
 
     Raises:
         GradcheckError: they disagree; says for which op, output, input and position, and gives

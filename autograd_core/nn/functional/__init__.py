@@ -1,4 +1,4 @@
-"""The functions behind the modules; compositions of ops, taken apart as PyTorch does it."""
+"""The functions behind the modules: compositions of ops, split as in PyTorch."""
 
 from autograd_core.fallback import answer_missing_names
 from autograd_core.nn.functional.activation import (

@@ -28,7 +28,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def sigmoid(input: Tensor) -> Tensor:
-    """Return the logistic function, ``1 / (1 + exp(-input))``."""
+    """Return the logistic sigmoid, ``1 / (1 + exp(-input))``."""
     return elementwise.sigmoid(input)
 
 
@@ -60,12 +60,13 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """:func:`elu` with the two constants that keep mean 0 and variance 1 (Klambauer 2017)."""
+    """Return :func:`elu` with the constants that preserve mean 0 and variance 1 (Klambauer et al.
+    2017)."""
     return _applied(activation.elu, input, inplace, alpha=_SELU_ALPHA, scale=_SELU_SCALE)
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """Return ``input`` times the normal distribution function of it, or the "tanh"
+    """Return ``input`` times its normal cumulative distribution function, or the "tanh"
     approximation."""
     return activation.gelu(input, approximate=approximate)
 
@@ -91,7 +92,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """:func:`leaky_relu` whose slope is learned: one, or one per channel of (N, C, ...)."""
+    """Return :func:`leaky_relu` with a learned slope: one, or one per channel of (N, C, ...)."""
     if input.dtype is not weight.dtype:
         raise RuntimeError(
             f"prelu: Type promoting not supported. Got {input.dtype.scalar_name} and "
@@ -119,7 +120,8 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """:func:`leaky_relu` with a random slope for each element in training, else their mean."""
+    """Return :func:`leaky_relu` with a random slope for each element in training, and their mean
+    otherwise."""
     mean = (lower + upper) / 2
     slopes = generator().uniform(lower, upper, input._shape) if training else np.array(mean)
     noise = Tensor.from_array(slopes.astype(input.dtype.dtype))
@@ -131,19 +133,19 @@ def rrelu(
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """Return ``input`` held between two numbers."""
+    """Return ``input`` clamped to a range."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return _applied(activation.hardtanh, input, inplace, min_val=min_val, max_val=max_val)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return ``input`` held between 0 and 6."""
+    """Return ``input`` clamped to the range from 0 to 6."""
     return hardtanh(input, 0.0, 6.0, inplace)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return ``input / 6 + 1 / 2`` held between 0 and 1."""
+    """Return ``input / 6 + 1 / 2`` clamped to the range from 0 to 1."""
     return _applied(activation.hardsigmoid, input, inplace)
 
 
@@ -153,12 +155,12 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Return ``input``, but 0 between ``-lambd`` and ``lambd``."""
+    """Return ``input``, with values between ``-lambd`` and ``lambd`` set to 0."""
     return activation.hardshrink(input, lambd=lambd)
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Return ``input`` moved towards 0 by ``lambd``, and no further."""
+    """Return ``input``, shrunk towards 0 by ``lambd``."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return activation.softshrink(input, lambd=lambd)
@@ -180,15 +182,14 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """Return the first half of ``input`` along ``dim`` times the logistic function of the
-    second."""
+    """Return the first half of ``input`` along ``dim`` times the sigmoid of the second half."""
     return activation.glu(input, dim)
 
 
 def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
-    """Return positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(input)``."""
+    """Return ``exp(input) / exp(input).sum(dim)``: positive numbers that sum to 1 along ``dim``."""
     return softmax_ops.softmax(_as(input, dtype), _dim("softmax", input, dim, _stacklevel))
 
 
@@ -203,7 +204,7 @@ def softmin(
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
-    """Return the logarithm of :func:`softmax`, without its underflow."""
+    """Return the logarithm of :func:`softmax`, without underflow."""
     return softmax_ops.log_softmax(_as(input, dtype), _dim("log_softmax", input, dim, _stacklevel))
 
 

@@ -37,10 +37,11 @@ def scaled_dot_product_attention(
     """Return ``softmax(scale * query @ key.T + attn_mask) @ value``, all (..., length, size).
 
     Args:
-        attn_mask: added to the scores; a boolean one is True where a query may see a key.
-        is_causal: no query sees keys that come after it.
+        attn_mask: a mask that is added to the scores, or a boolean mask that is True where a query
+            may attend to a key.
+        is_causal: queries do not attend to later keys.
         scale: ``1 / sqrt(size)`` by default.
-        enable_gqa: each head of keys and values serves several heads of queries.
+        enable_gqa: several query heads share each head of keys and values.
     """
     if enable_gqa:
         key, value = (
@@ -124,7 +125,7 @@ def multi_head_attention_forward(
     average_attn_weights: bool = True,
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
-    """Return what :class:`~autograd_core.nn.MultiheadAttention` computes, for (length, batch,
+    """Return the result of :class:`~autograd_core.nn.MultiheadAttention`, for (length, batch,
     size)."""
     if is_causal and attn_mask is None:
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""Convolutions of signals, images and volumes, and what goes the other way."""
+"""Convolutions and transposed convolutions of signals, images and volumes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def conv1d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return signals (N, C, L), or one (C, L), under the kernels (O, C / groups, l)."""
+    """Convolve signals (N, C, L) or (C, L) with kernels (O, C / groups, l)."""
     return _convolved(1, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -33,10 +33,10 @@ def conv2d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return images (N, C, H, W), or one (C, H, W), under the kernels (O, C / groups, h, w).
+    """Convolve images (N, C, H, W) or (C, H, W) with kernels (O, C / groups, h, w).
 
-    ``padding`` is a number of zeros on all sides, or "valid" for none, or "same" for as many as
-    keep the size.
+    ``padding`` is the number of zeros on each side, "valid" for none, or "same" to preserve the
+    size.
     """
     return _convolved(2, input, weight, bias, stride, padding, dilation, groups)
 
@@ -50,8 +50,7 @@ def conv3d(
     dilation: Sizes = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Return volumes (N, C, D, H, W), or one (C, D, H, W), under the kernels (O, C / groups, d, h,
-    w)."""
+    """Convolve volumes (N, C, D, H, W) or (C, D, H, W) with kernels (O, C / groups, d, h, w)."""
     return _convolved(3, input, weight, bias, stride, padding, dilation, groups)
 
 
@@ -185,7 +184,8 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Return signals (N, C, L), or one (C, L), spread by the kernels (C, O / groups, l)."""
+    """Return the transposed convolution of signals (N, C, L) or (C, L) with kernels (C, O / groups,
+    l)."""
     return _spread(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -199,7 +199,8 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Return images (N, C, H, W), or one (C, H, W), spread by the kernels (C, O / groups, h, w)."""
+    """Return the transposed convolution of images (N, C, H, W) or (C, H, W) with kernels (C, O /
+    groups, h, w)."""
     return _spread(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
@@ -213,8 +214,8 @@ def conv_transpose3d(
     groups: int = 1,
     dilation: Sizes = 1,
 ) -> Tensor:
-    """Return volumes (N, C, D, H, W), or one (C, D, H, W), spread by the kernels (C, O / groups,
-    ...)."""
+    """Return the transposed convolution of volumes (N, C, D, H, W) or (C, D, H, W) with kernels (C,
+    O / groups, ...)."""
     return _spread(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 

@@ -23,13 +23,13 @@ def pairwise_distance(
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """Return ``input`` over its p-norm along ``dim``, or over ``eps`` where that is larger."""
+    """Return ``input`` divided by its p-norm along ``dim``, or by ``eps`` if that is larger."""
     size = clamp_min(vector_norm(input, p, dim, True), min=eps)
     return elementwise.div(input, shape.expand(size, input._shape))
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """Return the cosine of the angle between vectors along ``dim``; no norm counts as less than
+    """Return the cosine of the angle between vectors along ``dim``, with norms of at least
     ``eps``."""
     if not (x1.dtype.is_floating_point and x2.dtype.is_floating_point):
         x1, x2 = _as_numbers(x1, x2)

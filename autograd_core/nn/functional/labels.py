@@ -1,4 +1,4 @@
-"""Functions of class labels: one hot vectors, sequences of labels, and choices drawn at random."""
+"""Functions of class labels: one-hot vectors, label sequences, and random choices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from autograd_core.tensor import Tensor
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """Return vectors (..., num_classes) of zeros with a one where the label is."""
+    """Return one-hot vectors (..., num_classes)."""
     labels = input.array
     if labels.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
@@ -52,13 +52,14 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """Return how unlikely it is that ``log_probs`` (T, N, C) or (T, C) spell ``targets``.
+    """Return the negative log likelihood of the label sequences ``targets``, given ``log_probs``
+    (T, N, C) or (T, C).
 
     Args:
-        targets: labels (N, S), padded at the end, or those of all samples in a row.
-        blank: the class that stands for nothing.
-        reduction: "mean" is that over the batch of what one label costs.
-        zero_infinity: whether what cannot be spelled costs nothing, instead of infinitely much.
+        targets: labels (N, S), padded at the end, or the concatenated labels of all samples.
+        blank: the blank class.
+        reduction: "mean" divides by the number of labels, and averages over the batch.
+        zero_infinity: replace infinite losses, of impossible sequences, by zero.
     """
     validate_reduction(reduction)
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
@@ -150,8 +151,8 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Tensor:
-    """:func:`cross_entropy` of the scores that :func:`linear` gives; ``options``, by which PyTorch
-    takes the batch in pieces, change nothing."""
+    """Return the :func:`cross_entropy` of the scores of :func:`linear`. ``options``, with which
+    PyTorch splits the batch, have no effect."""
     scores = linear(input, linear_weight, linear_bias)
     ignored = -100 if ignore_index is None else ignore_index
     return cross_entropy(
@@ -167,8 +168,8 @@ def linear_cross_entropy(
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """Return a random choice by ``logits`` that has a gradient (Jang et al. 2016): soft, or, with
-    ``hard``, one hot with the gradient of the soft one."""
+    """Return a differentiable random choice by ``logits`` (Jang et al. 2016): soft or, with
+    ``hard``, one-hot with the gradient of the soft choice."""
     if not logits.is_floating_point():
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a "

@@ -1,4 +1,4 @@
-"""Losses that measure how unlikely something is: of classes, of truths, of counts, of numbers."""
+"""Losses that are negative log likelihoods."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """Return the negative log likelihood of the classes ``target``, given any scores (N, C).
+    """Return the cross entropy of the classes ``target``, given unnormalized scores (N, C).
 
-    ``target`` may also hold a probability for each class.
+    ``target`` may also contain a probability for each class.
     """
     reduction = reduction_of(size_average, reduce, reduction)
     dim = 1 if input.ndim > 1 else 0
@@ -157,7 +157,7 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log likelihood of ``target``, given probabilities of its being 1."""
+    """Return the binary cross entropy of ``target``, given its probabilities."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if input._shape != target._shape:
         raise ValueError(
@@ -185,7 +185,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """:func:`binary_cross_entropy` of ``sigmoid(input)``, without its overflow."""
+    """Return the :func:`binary_cross_entropy` of ``sigmoid(input)``, without overflow."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if input._shape != target._shape:
         raise ValueError(
@@ -233,9 +233,9 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """Return ``target * (log(target) - input)``: how far log probabilities are from probabilities.
+    """Return ``target * (log(target) - input)``, the Kullback-Leibler divergence.
 
-    ``reduction="batchmean"`` divides by the size of the batch, as the mathematics has it.
+    ``reduction="batchmean"`` divides by the batch size, as the mathematical definition does.
     """
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)

@@ -87,10 +87,9 @@ def embedding(
     max_norm: float | None = None,
     norm_type: float = 2.0,
 ) -> Tensor:
-    """Return the rows of ``weight`` that the integers ``input`` point to.
+    """Return the rows of ``weight`` at the integers ``input``.
 
-    The row ``padding_idx`` gets no gradient; rows longer than ``max_norm`` are shortened to
-    it in place.
+    The row ``padding_idx`` gets no gradient. Rows longer than ``max_norm`` are shortened in place.
     """
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
@@ -133,11 +132,11 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Return the sum, mean or maximum of rows of ``weight``, bag by bag.
+    """Return the sum, mean or maximum of the rows of ``weight`` in each bag.
 
-    A bag is a row of ``input``, or what lies between two of the ``offsets`` in it;
-    ``include_last_offset`` says that these hold the end of the last one too.  What points to
-    ``padding_idx`` is in no bag.
+    A bag is a row of ``input``, or the elements between two ``offsets``. With
+    ``include_last_offset``, the last offset is the end of the last bag. Indices equal to
+    ``padding_idx`` are in no bag.
     """
     refuse_sparse(sparse, scale_grad_by_freq)
     _check_bag_dtypes(weight, per_sample_weights)

@@ -1,4 +1,4 @@
-"""Losses of numbers that should be near others."""
+"""Regression losses."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Return the mean of the squared differences, by ``weight`` if there is one."""
+    """Return the mean of the squared differences, weighted by ``weight`` if given."""
     one, other = _expanded(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
@@ -78,7 +78,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Return the mean of the absolute differences, by ``weight`` if there is one."""
+    """Return the mean of the absolute differences, weighted by ``weight`` if given."""
     one, other = _expanded(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is not None:
@@ -96,7 +96,7 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Squared differences that become absolute ones from ``beta`` on."""
+    """Return squared differences below ``beta``, and absolute differences above."""
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     input, target = _expanded(input, target)

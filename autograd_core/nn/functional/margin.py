@@ -1,4 +1,4 @@
-"""Losses that hold apart what is unlike, by a margin."""
+"""Margin losses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def multi_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return what other classes lack to score ``margin`` below the right one, (N, C) and (N,)."""
+    """Return the multi-class hinge loss of scores (N, C) and labels (N,): the target class should
+    score ``margin`` above the others."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
@@ -76,7 +77,8 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """:func:`multi_margin_loss` for several right classes, lists that end at -1, (N, C)."""
+    """Return :func:`multi_margin_loss` for several target classes, given as lists (N, C) that end
+    at -1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     _check_scores(input)
     if input.numel() != target.numel() or (input.ndim == 2 and input._shape != target._shape):
@@ -99,8 +101,8 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return distances of pairs, where ``target`` is 1; what they lack to ``margin``, where it is
-    -1."""
+    """Return the distances of pairs if ``target`` is 1, and their shortfall from ``margin`` if it
+    is -1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     broadcast_shapes((target, input))
     edge = functions.full((), margin, dtype=input.dtype)  # as in C++: a whole number of integers
@@ -131,8 +133,8 @@ def margin_ranking_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return what the first lacks to be ``margin`` above the second, for target 1; for -1,
-    below."""
+    """Return the margin ranking loss: the first input should be ``margin`` above the second for
+    target 1, and below for -1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
@@ -154,7 +156,8 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return ``1 - cos`` of pairs for target 1, ``cos`` above ``margin`` for -1."""
+    """Return ``1 - cos`` for pairs with target 1, and the excess of ``cos`` over ``margin`` for
+    -1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
@@ -195,8 +198,8 @@ def triplet_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return what the negative lacks to be ``margin`` farther from the anchor than the positive
-    is."""
+    """Return the triplet loss: the negative should be ``margin`` farther from the anchor than the
+    positive."""
     reduction = reduction_of(size_average, reduce, reduction)
 
     def apart(x: Tensor, y: Tensor) -> Tensor:
@@ -219,7 +222,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """:func:`triplet_margin_loss` with any measure of distance."""
+    """Return :func:`triplet_margin_loss` with a custom distance."""
     validate_reduction(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")

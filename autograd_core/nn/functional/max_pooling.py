@@ -1,4 +1,4 @@
-"""Pooling: the largest element of windows, and the way back."""
+"""Max pooling and unpooling."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def max_pool2d(
 ) -> Any:
     """Return the largest element in each window of images (N, C, H, W) or (C, H, W).
 
-    Windows do not overlap unless ``stride`` says so.  ``return_indices`` asks for a pair: also
-    where in its image each was found, counting row by row.
+    Windows do not overlap, unless ``stride`` is smaller. With ``return_indices``, the result is a
+    pair that includes the index of each maximum in its flattened image.
     """
     return _largest(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
@@ -187,7 +187,7 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return the largest elements of windows of images that begin at random steps (Graham 2014)."""
+    """Return the largest elements of randomly spaced windows of images (Graham 2014)."""
     return _fractional(
         2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
@@ -201,8 +201,7 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Return the largest elements of windows of volumes that begin at random steps (Graham
-    2014)."""
+    """Return the largest elements of randomly spaced windows of volumes (Graham 2014)."""
     return _fractional(
         3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )

@@ -1,4 +1,4 @@
-"""Pooling: the mean, or the norm, of windows."""
+"""Average and norm pooling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalization with its statistics, as PyTorch's kernels return it."""
+"""Normalizations that also return their statistics, like PyTorch's kernels."""
 
 from __future__ import annotations
 

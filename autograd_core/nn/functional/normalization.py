@@ -35,8 +35,8 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return ``input`` with mean 0 and variance 1 over its last dimensions, then scaled and
-    shifted."""
+    """Normalize ``input`` to mean 0 and variance 1 over its last dimensions, then scale and shift
+    it."""
     return normalization.layer_norm(input, weight, bias, tuple(normalized_shape), eps)
 
 
@@ -46,7 +46,7 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """Return ``input`` over the root of its mean square over the last dimensions, then scaled."""
+    """Divide ``input`` by its root mean square over the last dimensions, then scale it."""
     last = tuple(normalized_shape)
     if input._shape[-len(last) :] != last or (weight is not None and weight._shape != last):
         refuse_normalized(input._shape, last, weight=weight)
@@ -78,10 +78,11 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return ``input`` (N, C, ...) with mean 0 and variance 1 per channel, then scaled and shifted.
+    """Normalize each channel of ``input`` (N, C, ...) to mean 0 and variance 1, then scale and
+    shift it.
 
-    In training these are the input's, and the running ones move towards them by
-    ``momentum``; otherwise the running ones.
+    Training uses the statistics of the input, and updates the running statistics with ``momentum``.
+    Otherwise, the running statistics are used.
     """
     channels = input._shape[wrapped(1, input.ndim)]
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight,
@@ -157,7 +158,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """:func:`batch_norm` of each sample of (N, C, ...) by itself."""
+    """Apply :func:`batch_norm` to each sample of (N, C, ...) separately."""
     if use_input_stats and math.prod(input._shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 spatial element when training, got input size {input.shape}"
@@ -192,8 +193,8 @@ def group_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Return ``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then
-    scaled and shifted per channel."""
+    """Normalize each group of channels of ``input`` (N, C, ...) to mean 0 and variance 1, then
+    scale and shift each channel."""
     if input.ndim < 2:
         raise RuntimeError(
             f"Expected at least 2 dimensions for input tensor but received {input.ndim}"
@@ -205,8 +206,7 @@ def group_norm(
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Return each element set to zero with probability ``p``, the others scaled up to make up for
-    it."""
+    """Set each element to zero with probability ``p``, and scale up the others to compensate."""
     return _dropout(input, p, training, input._shape)
 
 
@@ -223,21 +223,21 @@ def _dropout(input: Tensor, p: float, training: bool, size: tuple[int, ...]) -> 
 def dropout1d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """:func:`dropout` of whole channels of (N, C, ...), or (C, L)."""
+    """Apply :func:`dropout` to whole channels of (N, C, ...) or (C, L)."""
     return _channels(input, p, training, batched=input.ndim != 2)
 
 
 def dropout2d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """:func:`dropout` of whole channels of (N, C, H, W)."""
+    """Apply :func:`dropout` to whole channels of (N, C, H, W)."""
     return _channels(input, p, training, batched=True)
 
 
 def dropout3d(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """:func:`dropout` of whole channels of (N, C, D, H, W), or (C, D, H, W)."""
+    """Apply :func:`dropout` to whole channels of (N, C, D, H, W) or (C, D, H, W)."""
     return _channels(input, p, training, batched=input.ndim != 4)
 
 
@@ -253,7 +253,7 @@ _SATURATED = -1.7580993408473766  # where SELU ends, to the left
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Dropout that sets to what SELU saturates at, and keeps mean and variance."""
+    """Apply dropout with the saturation value of SELU, which preserves mean and variance."""
     return _alpha_dropout(input, p, training, input._shape)
 
 

@@ -1,4 +1,4 @@
-"""Images of another size or border, windows as columns, and what is left of ``vision``."""
+"""Resizing, padding, windows as columns, and other functions of images."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ from autograd_core.tensor import Tensor
 def pad(
     input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
 ) -> Tensor:
-    """Return a border around ``input``, or, by negative numbers, its border cut off.
+    """Return ``input`` padded or, with negative numbers, cropped.
 
     Args:
-        pad: how wide, before and after, of the last dimension first.
-        mode: "constant" (``value``), "reflect" (the image mirrored), "replicate" (its edge),
-            "circular" (its other end).
+        pad: the widths before and after, starting with the last dimension.
+        mode: "constant" (``value``), "reflect", "replicate" (repeat the edge) or "circular".
     """
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
@@ -107,7 +106,7 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """Return images (N, C, ...) of another ``size``, or ``scale_factor`` times as large.
+    """Resize images (N, C, ...) to ``size``, or by ``scale_factor``.
 
     Args:
         mode: "nearest", "nearest-exact", "linear" (signals), "bilinear" and "bicubic" (images),
