@@ -73,8 +73,8 @@ class RenderOptions:
     layout: LayoutName = _option("own", "the layout engine: own or graphviz", "LAYOUT")
     rankdir: RankDir = _option(
         "TB",
-        "the direction of the forward half, as Graphviz spells it: TB, downwards, or LR, to the "
-        "right; LR needs the layout graphviz, or the format dot or mermaid",
+        "the direction of the forward half: TB (down) or LR (right), as in Graphviz; LR needs the "
+        "layout graphviz, or the format dot or mermaid",
         "DIR",
     )
     theme: Theme = _option(
