@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -175,3 +176,21 @@ def test_gradients_of_all_calls_are_looked_over_and_each_line_is_told_once(check
     ):
         assert said.count(found) == 1, said
     assert "0 nodes" not in said
+
+
+VANISHING = """\
+import LIBRARY as torch
+
+model = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(4)))
+with torch.no_grad():
+    for number, layer in enumerate(model):
+        layer.weight.copy_(torch.eye(2) * (1e-4 if number in (1, 2) else 1.0))
+model(torch.ones(3, 2)).sum().backward()
+"""
+
+
+def test_the_modules_in_which_a_gradient_vanishes_are_named(check: Check) -> None:
+    said = " ".join(check(VANISHING, "--call", "all", code=5).split())
+    found = re.search(r"\[vanishing\] .* most of it in (.*)", said)
+    assert found is not None, said
+    assert set(re.findall(r"([0-9]) \(x", found[1])[:2]) == {"1", "2"}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, Final
 
 from autograd_core.dag.model import Source
@@ -16,6 +17,7 @@ from autograd_core.engines import is_tensor
 
 _JUMP: Final = 1e3  # by which a gradient may grow or shrink from the first call on
 _SHRINKS: Final = 1e5  # by which it may differ between two leaves of one call
+_NAMED: Final = 3  # modules
 _SAME: Final = 5  # calls with the same loss
 
 
@@ -29,6 +31,7 @@ class Between:
         self._norms: dict[tuple[Any, int], float] = {}
         self._losses: dict[Any, tuple[float, int]] = {}
         self._zero: set[int] = set()  # leaves whose gradient was 0 in their last call
+        self._idle: set[tuple[Any, int]] = set()  # leaves that were told of, by line
         self._told: set[tuple[Code, Any]] = set()
 
     def findings(self, line: Any, leaves: list[Any], names: Names) -> Iterator[Finding]:
@@ -43,16 +46,19 @@ class Between:
             and key not in self._zero
             and before[key][1] == digest
             and _is_cleared(leaf)
+            and (line, key) not in self._idle
         ]
+        self._idle.update((line, id(leaf)) for leaf in idle)
         if not idle:
             return
         has, its = ("has", "its") if len(idle) == 1 else ("have", "their")
         yield Finding(
             "warning", "unchanged",
             f"{listed(_said(idle, names))} {has} not changed since the last call here, and {its} "
-            ".grad was cleared without a step",
+            ".grad was cleared: no step ran, or it was too small to change a bit",
             "call zero_grad() before backward() and step() after it; make sure that an "
-            "optimizer has these leaves and that its learning rate is not 0",
+            "optimizer has these leaves, that its learning rate is not 0, and that the gradient "
+            "is not tiny",
             source=_source(line),
         )  # fmt: skip
 
@@ -105,8 +111,7 @@ class Between:
         yield _finding(
             line, code,
             f"the gradient {'shrinks' if factor < 1 else 'grows'} by a factor of {by} from "
-            f"{ends[0]} to "
-            f"{ends[1]}",
+            f"{ends[0]} to {ends[1]}{_through(weights, sizes, names, factor)}",
             "normalization, skip connections or another initialization keep its size stable; "
             "gradstep why TARGET LEAF names the nodes with the largest factors",
         )  # fmt: skip
@@ -150,6 +155,21 @@ class Between:
                 "make sure that step() changes the leaves that the loss depends on, and that "
                 "every call computes a new loss",
             )  # fmt: skip
+
+
+def _through(
+    weights: Sequence[Any], sizes: Mapping[int, float], names: Names, factor: float
+) -> str:
+    """Name the modules that make most of ``factor``: on its way to the next of the ``weights``, the
+    gradient passes the module of the one before."""
+    passed = [
+        (sizes[id(after)] / sizes[id(leaf)], names.of(leaf).rpartition(".")[0])
+        for leaf, after in pairwise(weights)
+    ]
+    most = [each for each in passed if each[1] and (each[0] < 1) == (factor < 1)]
+    most.sort(key=lambda each: abs(math.log(each[0])), reverse=True)
+    said = [f"{name} (x {format_number(by)})" for by, name in most[:_NAMED]]
+    return f", most of it in {listed(said)}" if said else ""
 
 
 def _added(leaf: Any, before: Any) -> float:
