@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
+from viz import theme
 from viz.output.svg.elements import rectangle, text_at
-from viz.picture.geometry import Layout, Place
-from viz.picture.model import Picture
+from viz.picture.geometry import Layout, Place, Route, text_width
+from viz.picture.model import Frame, Picture
 
 SIDE = 10
 ABOVE = 24
 BELOW = 10
 LABEL = 12
+INDENT = 8
+STEPS = 8
 EDGE = 4
 CORNER = 8
 
@@ -30,8 +34,61 @@ def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
                 found.append((part, _around(picture, layout, part)))
         for boxes, place in found:
             if place is not None and len(boxes) > 1:
-                name = text_at(place.x + 8, place.y + LABEL, frame.label, "m")
+                name = _name(picture, layout, place, frame)
                 yield f'<g class="frame">{rectangle(place, CORNER)}{name}</g>'
+
+
+def _name(picture: Picture, layout: Layout, place: Place, frame: Frame) -> str:
+    """Write the name inside the upper edge of a frame, as far left as no line and no label is in
+    the way; at the left end if there is one everywhere."""
+    width = text_width(frame.label, theme.MUTED_SIZE)
+    first, last = place.x + INDENT, place.right - INDENT - width
+    taken = list(_in_strip(picture, layout, place.y, place.y + LABEL + EDGE))
+    free = (
+        low
+        for low in sorted([first, *(end for _, end in taken)])
+        if first <= low <= last and all(end <= low or low + width <= start for start, end in taken)
+    )
+    return text_at(round(next(free, first), 1), place.y + LABEL, frame.label, "m")
+
+
+def _in_strip(
+    picture: Picture, layout: Layout, top: float, bottom: float
+) -> Iterator[tuple[float, float]]:
+    """Yield from where to where lines and labels go, as far as they are between two heights."""
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        for controls in _curves(route):
+            ys = [y for _, y in controls]
+            if min(ys) < bottom and max(ys) > top:
+                steps = range(STEPS + 1) if len(controls) > 2 else (0, STEPS)
+                points = [_between(controls, step / STEPS) for step in steps]
+                for (x, y), (next_x, next_y) in pairwise(points):
+                    if min(y, next_y) < bottom and max(y, next_y) > top:
+                        yield min(x, next_x) - EDGE, max(x, next_x) + EDGE
+        if route.label is not None and top < route.label[1] < bottom + theme.MUTED_SIZE:
+            x, _, anchor = route.label
+            width = text_width(line.label, theme.MUTED_SIZE)
+            low = x - width if anchor == "end" else x
+            yield low - EDGE, low + width + EDGE
+
+
+def _curves(route: Route) -> Iterator[list[tuple[float, float]]]:
+    """Yield the control points of each part of a line."""
+    at = route.start
+    for segment in route.segments:
+        controls = [at, *zip(segment[::2], segment[1::2], strict=True)]
+        at = controls[-1]
+        yield controls
+
+
+def _between(points: Sequence[tuple[float, float]], share: float) -> tuple[float, float]:
+    """Return the point of the Bézier curve with these control points."""
+    while len(points) > 1:
+        points = [
+            (x + (next_x - x) * share, y + (next_y - y) * share)
+            for (x, y), (next_x, next_y) in pairwise(points)
+        ]
+    return points[0]
 
 
 def _by_column(layout: Layout, boxes: Sequence[int]) -> list[list[int]]:
