@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ class KeptRun:
         with np.errstate(all="ignore"):
             for _, tensor in self.values():
                 # where the sum overflows, each element is looked at
-                if tensor is not None and not np.isfinite(np.add.reduce(tensor.array, None)):
+                if tensor is not None and not isfinite(abs(np.add.reduce(tensor.array, None))):
                     return False
         return True
 
