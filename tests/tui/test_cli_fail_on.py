@@ -188,6 +188,17 @@ def test_what_a_node_raises_is_raised_in_the_script(
     assert capsys.readouterr().out.startswith("RuntimeError: one of the variables needed")
 
 
+def test_a_condition_to_fail_on_opens_no_screen(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = []
+    for batch in ([], ["--batch"]):
+        code = main(["debug", *batch, "--fail-on", "rms > 1", "script.py"])
+        told.append((code, *capsys.readouterr()))
+    assert told[0] == told[1]
+    assert told[0][0] == 5
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -195,7 +206,7 @@ def test_what_a_node_raises_is_raised_in_the_script(
         (["--batch", "--fail-on", "nan,rms"], "rms is a number, no condition"),
         (["--batch", "--fail-on", "rms>>1"], "unexpected '>' (at character 5)"),
         (["--batch", "--fail-on", ""], "an expression is missing here"),
-        (["--fail-on", "nan"], "--fail-on is for --batch; on the screen, the command catch does"),
+        (["--fail-on", "nann"], "--fail-on nann: unknown word 'nann'; did you mean nan"),
         (["--batch"], "--batch runs the commands of -x FILE, watches for --fail-on, or"),
         (["--batch", "--fail-on", "nan", "--break", "w if rsm"], "--break w if rsm: unknown word"),
     ],

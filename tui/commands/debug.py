@@ -88,12 +88,13 @@ def parser() -> Parser:
     add("--history", type=size, metavar="SIZE", help="memory limit of the recording "
         "and of the values of the forward pass (default: 1G each); steps that do not fit run "
         "again when you look at them")  # fmt: skip
-    add("--fail-on", metavar="CONDITION", help="with --batch: stop at the first gradient, in "
-        "any call, that meets the condition (nan,inf or 'zero, rms>1e3'), name its node, and "
-        "exit with code 5; nan and inf count where the loss or a leaf gradient has "
+    add("--fail-on", metavar="CONDITION", help="with no screen (as --batch), stop at the first "
+        "gradient, in any call, that meets the condition (nan,inf or 'zero, rms>1e3'), name its "
+        "node, and exit with code 5; nan and inf count where the loss or a leaf gradient has "
         "them")  # fmt: skip
-    add("--certify", action="store_true", help="with --batch: run each pass to its end, call every "
-        "node again, and exit with code 5 if a result is not bit-identical")  # fmt: skip
+    add("--certify", action="store_true", help="with no screen (as --batch), run each pass to its "
+        "end, call every node again, and exit with code 5 if a result is not "
+        "bit-identical")  # fmt: skip
     add("--no-replay", action="store_true", help="let PyTorch free its graph as usual: this "
         "takes less memory, but gradients cannot be changed or certified")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
@@ -141,8 +142,8 @@ def debug_target(
         grads: of a script, open in each call of ``autograd.grad()`` too.
         places: what ``break`` takes, each the place of a breakpoint.
         commands: a file of commands, for all calls together.
-        batch: open no screen.
-        certify: with ``batch``, see that every node sends the same bits again.
+        batch: open no screen; so it is with ``fail_on`` and ``certify``.
+        certify: see that every node sends the same bits again.
         keep_graph: of PyTorch, so that a pass can go on in another way.
         until: a condition; the screen opens at the first gradient that fulfils it, in any call.
         fail_on: a condition; the first gradient that fulfils it ends the script.
@@ -154,6 +155,7 @@ def debug_target(
     require_file(target)
     if until is not None and batch:
         fail_on, until = until if fail_on is None else fail_on, None
+    batch = batch or fail_on is not None or certify
     lines = [] if commands is None else _read_commands(commands)
     if batch and commands is None and fail_on is None and not certify:
         raise Failure(
@@ -161,18 +163,8 @@ def debug_target(
             "--certify: name one",
             ExitCode.USAGE,
         )
-    if fail_on is not None and not batch:
-        raise Failure(
-            "--fail-on is for --batch; on the screen, the command catch does the same",
-            ExitCode.USAGE,
-        )
-    if certify and not (batch and keep_graph):
-        raise Failure(
-            "--certify is for --batch, and needs the graph that --no-replay frees"
-            if batch
-            else "--certify is for --batch; on the screen, the command certify does the same",
-            ExitCode.USAGE,
-        )
+    if certify and not keep_graph:
+        raise Failure("--certify needs the graph that --no-replay frees", ExitCode.USAGE)
     if call is not None and call.last:
         raise Failure(
             "--call last is known only when the script has ended: give its number", ExitCode.USAGE
