@@ -46,7 +46,8 @@ def commands_of(path: Path) -> list[Command]:
 
 def opens_screen(command: str) -> bool:
     """Whether a command opens the full screen, which wants a terminal."""
-    return command.startswith("gradstep debug ") and "--batch" not in command
+    without = ("--batch", "--fail-on", "--certify")
+    return command.startswith("gradstep debug ") and not any(each in command for each in without)
 
 
 def blocks_of(path: Path) -> list[Block]:
