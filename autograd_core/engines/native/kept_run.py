@@ -17,6 +17,7 @@ from autograd_core.autograd.node import GENERAL
 from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.engines.native.driver import keep_of_user, runs_user_code
+from autograd_core.engines.protocol import values_of_call
 
 
 class KeptRun:
@@ -57,14 +58,8 @@ class KeptRun:
             leave_mode(token)
 
     def values(self) -> Iterator[tuple[str, Any]]:
-        for root in self._call.roots:
-            yield "the loss", root
-        if self._call.is_grad:
-            for gradient in self.result:
-                yield "a gradient that it returns", gradient
-        else:
-            for leaf, _, _ in self._before:
-                yield "the .grad of a leaf", leaf.grad
+        returned = self.result if self._call.is_grad else None
+        return values_of_call(self._call.roots, returned, (leaf for leaf, _, _ in self._before))
 
     def is_finite(self) -> bool:
         with np.errstate(all="ignore"):

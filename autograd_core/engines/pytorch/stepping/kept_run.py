@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from autograd_core.autograd.call import BackwardCall
+from autograd_core.engines.protocol import values_of_call
 from autograd_core.engines.pytorch.entry import carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
 from autograd_core.engines.pytorch.nodes import why_opaque
@@ -35,15 +36,10 @@ class KeptRun:
         self.result = carry_out(given._replace(keep=True))
 
     def values(self) -> Iterator[tuple[str, Any]]:
-        for root in self._call.arguments.outputs:
-            if isinstance(root, torch.Tensor):
-                yield "the loss", root
-        if self._call.is_grad:
-            for gradient in self.result:
-                yield "a gradient that it returns", gradient
-        else:
-            for leaf, _, _ in self._before:
-                yield "the .grad of a leaf", leaf.grad
+        outputs = self._call.arguments.outputs
+        roots = (root for root in outputs if isinstance(root, torch.Tensor))
+        returned = self.result if self._call.is_grad else None
+        return values_of_call(roots, returned, (leaf for leaf, _, _ in self._before))
 
     def is_finite(self) -> bool:
         with unobserved(), torch.no_grad():
