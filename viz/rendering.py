@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,14 +31,14 @@ from viz.output.files import write_atomically
 from viz.output.mermaid import write_mermaid
 from viz.output.pages import write_graph_page
 from viz.output.pages.contents import contents_of
-from viz.output.pages.expansion import MOST_NODES, Drawn, PagePicture, pictures_within
+from viz.output.pages.expansion import Drawn, pictures_within
 from viz.output.pages.measures import measures_of
 from viz.output.renderers import Renderer, all_failed, default_renderers
 from viz.output.svg import escape, title_of, write_svg
 from viz.output.text import write_text
 from viz.picture.geometry import Layout
 from viz.picture.links import Links
-from viz.picture.model import HALVES, Picture, View
+from viz.picture.model import Picture, View
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
 
@@ -161,17 +160,14 @@ def render_graph(
         nodes = composed.picture.boxes.column("node")
         items = {n: composed.items[id] for n, id in enumerate(nodes) if id in composed.items}
         shown = graph if composed.graph is None else composed.graph
-        return Drawn(composed.picture, svg, items, measures_of(shown, composed.picture))
+        measures = measures_of(shown, composed.picture)
+        return Drawn(composed.picture, places, svg, items, measures)
 
     def draw(names: Sequence[str]) -> Drawn:
         return drawn(composer.compose(options.opening(names)) if names else whole)
 
     def draw_inside(item: Item, name: str) -> Drawn:
         return drawn(composer.compose_inside(item, name, options))
-
-    def draw_half(view: View) -> Drawn:
-        half = replace(options, view=view)
-        return drawn(Composer(folding_of(graph, view), position, links).compose_for_a_screen(half))
 
     if not picture.boxes:
         raise _nothing(graph, options.view)
@@ -184,7 +180,6 @@ def render_graph(
     elif format == "html":
         with collector_paused():
             pages = pictures_within(draw, draw_inside, len(graph))
-        pages += _halves(graph, options, draw_half)
         contents = contents_of(small, graph, picture)
         data = write_graph_page(pages, options.theme, contents).encode()
     else:
@@ -201,15 +196,6 @@ _WRITERS: dict[str, Callable[[Picture, bool], str]] = {
     "mermaid": write_mermaid,
     "txt": write_text,
 }
-
-
-def _halves(
-    graph: Graph, options: RenderOptions, draw: Callable[[View], Drawn]
-) -> list[PagePicture]:
-    """Draw each half alone, for a page that shows both and can switch between them."""
-    if options.view != "both" or set(graph.halves) != set(HALVES) or len(graph) > MOST_NODES // 4:
-        return []
-    return [draw(half).on_page() for half in HALVES]
 
 
 def _size(picture: Picture, places: Layout, data: bytes) -> str:

@@ -13,6 +13,7 @@ import viz
 from autograd_core.dag import scope, trace
 from tests.viz import sample_graphs
 from tests.viz.browser import CHROMIUM, Browser
+from viz.picture.model import VIEWS
 
 
 @pytest.fixture(scope="session")
@@ -267,6 +268,27 @@ def blocks_page():
     return viz.render(sample_graphs.residual(24), format="html").text
 
 
+def test_ops_of_folds_are_listed_in_runs_and_found_by_their_numbers(browse, monkeypatch):
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 1)
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_INSIDES", 1)
+    x = torch.ones(2, requires_grad=True)
+    with trace():
+        for _ in range(200):
+            x = torch.tanh(torch.sin(x))
+        with scope("head"):
+            x = torch.relu(x).sum()
+    page = viz.render(x, format="html", view="forward", max_boxes=5).text
+    script = f"""
+    {type_in("sin:168")} const one = found.textContent;
+    {type_in("tanh:201")} const none = found.textContent;
+    {type_in("head/relu:1")}
+    return [one, none, found.textContent];
+    """
+    runs = [run for box in pictures_of(page)[0]["boxes"] for run in box.get("ops", ())]
+    assert len(runs) < 20
+    assert browse(page, script) == ["1 found", "0 found", "1 found"]
+
+
 def type_in(text):
     return f'search.value = "{text}"; search.dispatchEvent(new Event("input"));'
 
@@ -383,16 +405,61 @@ def test_a_link_to_what_is_folded_leads_to_the_picture_that_shows_it(browse, blo
 def test_the_page_switches_between_the_halves(browse, page):
     script = f"""
     const said = () => [...views.children].find(b => b.ariaPressed === "true")?.value;
-    const seen = [[said(), nodes.length]];
-    {press("b")} seen.push([said(), nodes.length]);
-    views.querySelector("[value=forward]").click(); seen.push([said(), nodes.length]);
-    {press("B")} seen.push([said(), nodes.length]);
-    return seen;
+    const count = selector => [...svg.querySelectorAll(selector)].filter(isThere).length;
+    const isThere = part => getComputedStyle(part).display !== "none";
+    const captions = () => [...svg.querySelectorAll(":scope > text.m:not(.label)")]
+      .filter(isThere).flatMap(text => text.textContent.match(/^\\w+(?= [↑↓])/) ?? []).join();
+    const seen = [];
+    const look = () => seen.push([said(), captions(),
+      ...[".node", ".edge", ":scope > .label"].map(count), area.width,
+      nodes.filter(isThere).every(isSeen)]);
+    look();
+    {press("b")} look();
+    const saved = save();
+    views.querySelector("[value=forward]").click(); look();
+    {press("B")} look();
+    return [seen, saved];
     """
-    both, backward, forward, again = browse(page, script)
+    (both, backward, forward, again), saved = browse(page, script)
     assert both == again
     assert [one[0] for one in (both, backward, forward)] == ["both", "backward", "forward"]
-    assert backward[1] + forward[1] == both[1]
+    assert [one[1] for one in (both, backward, forward)] == ["forward,backward", *VIEWS[1::-1]]
+    assert backward[2] + forward[2] == both[2]
+    saved_lines = page.count('class="edge saved"')
+    assert saved_lines > 0
+    assert backward[3] + forward[3] + saved_lines == both[3]
+    assert 0 < backward[4] + forward[4] <= both[4] - saved_lines
+    assert backward[5] + forward[5] < both[5]
+    assert backward[6]
+    assert forward[6]
+    assert "LogBackward0" in saved
+    assert ">mul<" not in saved
+
+
+def test_groups_open_in_one_half_and_stay_open_when_the_other_one_is_shown(browse, blocks_page):
+    script = f"""
+    {press("b")}
+    const groups = boxes.flatMap((box, number) => box.name && !isAway(number) ? [number] : []);
+    const openable = groups.every(number => boxes[number].opens != null);
+    activate(groups[0]);
+    const opened = shown, halves = () => new Set(nodes.flatMap((node, number) =>
+      node.getBoundingClientRect().width ? [pictures[shown].halves[number]] : [])).size;
+    const seen = [halves()];
+    {press("B")} seen.push(halves());
+    return [groups.length > 0, openable, opened > 0, seen, shown === opened];
+    """
+    assert browse(blocks_page, script) == [True, True, True, [1, 2], True]
+
+
+def test_what_is_only_in_the_half_that_is_away_is_found_and_shown(browse, page):
+    script = f"""
+    {press("f")}
+    {type_in("LogBackward0")}
+    const said = found.textContent;
+    {press("Enter", "search")}
+    return [said, half, boxes[selected].title];
+    """
+    assert browse(page, script) == ["0 here, 1 in the other half", "both", "LogBackward0"]
 
 
 def test_a_page_of_one_half_has_no_switch(browse, loss):

@@ -2,34 +2,70 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.text import printable
 from viz.picture.model import Picture
 
-MOST_CHARACTERS: Final = 2_000_000
-"""Beyond so many, names of ops are left out; modules and parameters are there in any case."""
+MOST_RUNS: Final = 300_000
+"""Beyond so many runs of ops, which take 15 bytes each, ops are left out, and the page says so;
+modules and parameters are there in any case."""
 
 
-def contents_of(small: Graph | None, graph: Graph, picture: Picture) -> dict[int, list[str]]:
-    """Return the names of parameters, modules and ops in each box of the forward half, or of the
-    only one, that is a group of ``small``; ``graph`` is what that was folded from."""
+class Run(NamedTuple):
+    """Ops of one kind in one module, by their addresses: ``first`` to ``last`` of ``stem``; the
+    module is a place in the names of the same box, -1 for none."""
+
+    module: int
+    stem: str
+    first: int
+    last: int
+
+
+class Contents(NamedTuple):
+    """The modules, parameters and other leaves in a box, and its ops."""
+
+    names: Sequence[str]
+    ops: Sequence[Run]
+
+
+def contents_of(small: Graph | None, graph: Graph, picture: Picture) -> dict[int, Contents]:
+    """Return what is in each box of the forward half, or of the only one, that is a group of
+    ``small``; ``graph`` is what that was folded from.  Where these are too many, it has no ops."""
     if small is None or small is graph:
         return {}
     first = picture.halves[0]
-    named: dict[int, list[str]] = {}
-    ops: dict[int, list[str]] = {}
+    found: dict[int, Contents] = {}
     for number, (node, half) in enumerate(picture.boxes.rows("node", "half")):
         group = small.groups.get(node)
-        if group is None or half != first:
-            continue
-        members = group.members
-        scopes = {graph.scopes[id]: None for id in members}
-        leaves = (graph.variables.get(id, "") for id in members if graph.kinds[id] != "op")
-        named[number] = [printable(name) for name in (*scopes, *leaves) if name]
-        ops[number] = [printable(graph.address(id)) for id in members if graph.kinds[id] == "op"]
-    size = sum(len(name) for names in ops.values() for name in names)
-    if size > MOST_CHARACTERS:
-        ops = {}
-    return {number: [*names, *ops.get(number, ())] for number, names in named.items()}
+        if group is not None and half == first:
+            found[number] = _contents(graph, group.members)
+    if sum(len(one.ops) for one in found.values()) > MOST_RUNS:
+        found = {number: one._replace(ops=()) for number, one in found.items()}
+    return found
+
+
+def _contents(graph: Graph, members: Sequence[int]) -> Contents:
+    modules: dict[str, int] = {}
+    for id in members:
+        if scope := graph.scopes[id]:
+            modules.setdefault(scope, len(modules))
+    leaves = (graph.variables.get(id, "") for id in members if graph.kinds[id] != "op")
+    runs: dict[tuple[str, str], list[list[int]]] = {}
+    for id in members:
+        if graph.kinds[id] == "op":
+            count, found = graph.counts[id], runs.setdefault((graph.scopes[id], graph.stem(id)), [])
+            if found and found[-1][1] == count - 1:
+                found[-1][1] = count
+            else:
+                found.append([count, count])
+    return Contents(
+        [printable(name) for name in (*modules, *leaves) if name],
+        [
+            Run(modules.get(scope, -1), printable(stem), *run)
+            for (scope, stem), found in runs.items()
+            for run in found
+        ],
+    )

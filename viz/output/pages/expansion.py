@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from autograd_core.dag.folding import Item
 from viz.output.pages.measures import Measures
+from viz.picture.geometry import Layout
 from viz.picture.model import Picture
 
 MOST_PICTURES: Final = 16
@@ -32,6 +33,7 @@ class PagePicture(NamedTuple):
     of another group, which is built alike, and ``measures`` what its boxes can be coloured by."""
 
     picture: Picture
+    layout: Layout
     svg: str
     name: str
     parent: int
@@ -44,13 +46,16 @@ class Drawn(NamedTuple):
     """A picture, what its boxes stand for that are groups, and what is known of each."""
 
     picture: Picture
+    layout: Layout
     svg: str
     items: Mapping[int, Item]
     measures: Sequence[Measures]
 
     def on_page(self, name: str = "", parent: int = -1) -> PagePicture:
         """Return it as a picture of a page, which opens nothing yet."""
-        return PagePicture(self.picture, self.svg, name, parent, {}, set(), self.measures)
+        return PagePicture(
+            self.picture, self.layout, self.svg, name, parent, {}, set(), self.measures
+        )
 
 
 Draw = Callable[[tuple[str, ...]], Drawn]

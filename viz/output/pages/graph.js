@@ -8,7 +8,7 @@ const [search, found, detail, trail, help, views] =
 
 // One picture is shown at a time: the whole, or one in which groups have been opened.
 
-let shown, svg, boxes, lines, nodes, size, lineEnds;
+let shown, svg, boxes, lines, nodes, area, lineEnds;
 const drawn = key => get(`${svg.classList[1]}-${key}`);
 
 function load(number) {
@@ -22,8 +22,7 @@ function load(number) {
   nodes = boxes.map(({ key }) => drawn(key));
   if (!("ready" in svg.dataset)) prepare();
   paint();
-  size = pictures[number].size ??= { width: svg.viewBox.baseVal.width,
-    height: svg.viewBox.baseVal.height };
+  divide();
   lineEnds = boxes.map(() => ({ from: [], to: [] }));
   lines.forEach(([key, source, target, kind, label]) => {
     lineEnds[source].to.push({ key, other: target, kind, label });
@@ -41,6 +40,55 @@ function prepare() {
   // an image has no parts; this one has
   svg.setAttribute("role", "group");
   svg.dataset.ready = "";
+}
+
+// One half alone is the same picture without the other half, at every level.
+
+const MARGIN = 20;
+let half = "both";
+const isAway = (index, { halves } = pictures[shown]) =>
+  half !== "both" && halves.includes(half[0]) && halves[index] !== half[0];
+
+function divide() {
+  const { width, height } = svg.viewBox.baseVal;
+  area = pictures[shown].area ??= { x: 0, y: 0, width, height };
+  const all = selector => [...svg.querySelectorAll(`:scope > ${selector}`)];
+  const texts = all("text:not(.label)");
+  for (const part of svg.querySelectorAll(".away")) part.classList.remove("away");
+  for (const text of texts) text.removeAttribute("transform");
+  if (!nodes.some((_, index) => isAway(index))) return;
+  const hide = part => part?.classList.add("away");
+  const stays = part => !part.classList.contains("away");
+  const isAround = (frame, node) => {
+    const one = frame.getBBox(), other = node.getBBox();
+    return other.x >= one.x && other.x + other.width <= one.x + one.width
+      && other.y >= one.y && other.y + other.height <= one.y + one.height;
+  };
+  const others = nodes.filter((_, index) => isAway(index));
+  all(".frame").filter(frame => others.some(node => isAround(frame, node))).forEach(hide);
+  others.forEach(hide);
+  const labels = all(".label");
+  for (const [key, source, target, , label, placed] of lines) {
+    const text = label && placed ? labels.shift() : null;
+    if (isAway(source) || isAway(target)) [drawn(key), text].forEach(hide);
+  }
+  // the captions of the backward half are the last ones
+  const captions = texts.filter(text => !text.classList.contains("t"));
+  const second = captions.findIndex(text => /^backward [↑←]/.test(text.textContent));
+  captions.filter((_, index) => (index >= second) === (half === "forward")).forEach(hide);
+  // as wide as what is left, with the title and the captions above it
+  const left = [...all("g"), ...all(".label")].filter(stays).map(part => part.getBBox());
+  const start = Math.min(...left.map(box => box.x));
+  let end = Math.max(...left.map(box => box.x + box.width));
+  for (const row of [all(".t"), captions.filter(stays)]) {
+    const before = Math.min(...row.map(text => text.getBBox().x));
+    for (const text of row) {
+      text.setAttribute("transform", `translate(${start - before} 0)`);
+      const box = text.getBBox();
+      end = Math.max(end, box.x + box.width + start - before);
+    }
+  }
+  area = { ...area, x: start - MARGIN, width: end - start + 2 * MARGIN };
 }
 
 // Pan and zoom: the view box is the window on the picture. While the pointer moves it, what has been
@@ -66,10 +114,10 @@ function apply() {
 }
 
 function fit() {
-  const scale = Math.min(main.clientWidth / size.width, main.clientHeight / size.height);
+  const scale = Math.min(main.clientWidth / area.width, main.clientHeight / area.height);
   view.scale = Math.min(scale, 1.5);
-  view.x = (size.width - main.clientWidth / view.scale) / 2;
-  view.y = (size.height - main.clientHeight / view.scale) / 2;
+  view.x = area.x + (area.width - main.clientWidth / view.scale) / 2;
+  view.y = area.y + (area.height - main.clientHeight / view.scale) / 2;
   apply();
 }
 
@@ -77,10 +125,10 @@ function fit() {
 function begin() {
   fit();
   if (view.scale >= 0.6) return;
-  view.scale = Math.max(0.6, Math.min(1, main.clientWidth / size.width));
+  view.scale = Math.max(0.6, Math.min(1, main.clientWidth / area.width));
   // in the middle, or from its left end on
-  view.x = Math.min(0, (size.width - main.clientWidth / view.scale) / 2);
-  view.y = 0;
+  view.x = area.x + Math.min(0, (area.width - main.clientWidth / view.scale) / 2);
+  view.y = area.y;
   apply();
 }
 
@@ -144,6 +192,7 @@ function mark(number, on) {
 function select(number) {
   if (selected !== null) mark(selected, false);
   selected = number;
+  if (number !== null && isAway(number)) show("both");
   detail.hidden = number === null;
   address(number === null ? "" : addressOf(boxes[number]));
   if (number === null) return apply();
@@ -183,7 +232,7 @@ function follow() {
   if (!wanted) return;
   for (const holds of [
     box => addressOf(box) === wanted || box.title === wanted,
-    box => box.chips?.includes(wanted) || box.inside?.includes(wanted),
+    box => box.chips?.includes(wanted) || insideOf(box).includes(wanted),
   ]) {
     const number = pictures.findIndex(picture => picture.boxes.some(holds));
     if (number < 0) continue;
@@ -217,11 +266,12 @@ function open(number, name) {
   drawTrail();
   seek();
   begin();
-  const inside = nodes.filter((_, index) => isInside(boxes[index].tooltip, name));
+  const inside = nodes.filter((_, index) =>
+    !isAway(index) && isInside(boxes[index].tooltip, name));
   const top = node => node.getBBox().y;
   const first = inside.reduce((one, other) => (top(other) < top(one) ? other : one), inside[0]);
   if (first && !isSeen(first)) centre(first);
-  (first ?? nodes[0]).focus({ preventScroll: true });
+  (first ?? nodes.find((_, index) => !isAway(index))).focus({ preventScroll: true });
 }
 
 // A tooltip begins with the address of its node.
@@ -232,16 +282,14 @@ function close() {
   const { parent, name } = pictures[shown];
   if (parent < 0) return;
   open(parent, name);
-  const group = boxes.findIndex(box => box.name === name || (box.name && box.title === name));
+  const group = boxes.findIndex((box, index) =>
+    !isAway(index) && (box.name === name || (box.name && box.title === name)));
   if (group >= 0) select(group);
 }
 
 function drawTrail() {
   const steps = [];
   for (let number = shown; number >= 0; number = pictures[number].parent) steps.unshift(number);
-  const { view } = pictures[steps[0]];
-  for (const button of views.children)
-    button.setAttribute("aria-pressed", String(button.value === view));
   trail.replaceChildren(...(steps.length < 2 ? [] : steps.map((number, index) => {
     const said = index ? pictures[number].name : document.title;
     const step = make("button", said, { type: "button", onclick: () => open(number, "") });
@@ -260,10 +308,21 @@ const wantedText = () => search.value.trim().toLowerCase();
 
 // What a box says, the leaves in it, and what is folded in it.
 const textOf = box => box.text ??=
-  [box.title, box.tooltip, ...box.chips ?? [], ...box.inside ?? []].join("\n").toLowerCase();
+  [box.title, box.tooltip, ...box.chips ?? [], ...insideOf(box)].join("\n").toLowerCase();
 
-const foundIn = picture => picture.boxes.flatMap((box, number) =>
-  textOf(box).includes(wantedText()) ? [number] : []);
+// Ops are listed in runs: those of one kind in one module, from one number to another.
+function insideOf(box) {
+  if (!box.ops) return box.inside ?? [];
+  for (const [module, stem, first, last] of box.ops) {
+    const before = module < 0 ? "" : `${box.inside[module]}/`;
+    for (let number = first; number <= last; number++) box.inside.push(`${before}${stem}:${number}`);
+  }
+  delete box.ops;
+  return box.inside;
+}
+
+const foundIn = (picture, all = false) => picture.boxes.flatMap((box, number) =>
+  (all || !isAway(number, picture)) && textOf(box).includes(wantedText()) ? [number] : []);
 
 function seek() {
   const wanted = wantedText();
@@ -273,13 +332,14 @@ function seek() {
   nodes.forEach((node, number) => node.classList.toggle("match", kept.has(number)));
   svg.classList.toggle("searching", Boolean(wanted));
   const other = matches.length ? -1 : elsewhere();
-  found.textContent = other > 0 ? `0 here, ${foundIn(pictures[other]).length} in ${pictures[other].name || pictures[other].view}`
-    : other === 0 ? `0 here, ${foundIn(pictures[0]).length} in the whole picture`
-      : wanted ? `${matches.length} found` : "";
+  const count = other >= 0 ? foundIn(pictures[other], true).length : matches.length;
+  found.textContent = !wanted ? "" : other < 0 ? `${count} found`
+    : `0 here, ${count} in ${other === shown ? "the other half" : pictures[other].name || "the whole picture"}`;
 }
 
-// The first picture with a match.
-const elsewhere = () => wantedText() ? pictures.findIndex(picture => foundIn(picture).length) : -1;
+// The picture with a match: the one that is shown, in the other half, or the first one.
+const elsewhere = () => !wantedText() ? -1 : foundIn(pictures[shown], true).length ? shown
+  : pictures.findIndex(picture => foundIn(picture, true).length);
 
 const MOST_INSIDE = 20;
 
@@ -299,9 +359,9 @@ function placeOf(name) {
 }
 
 // Names that were searched for, and are folded in a box.
-function insideFound({ inside }) {
+function insideFound(box) {
   const wanted = wantedText();
-  const names = wanted ? (inside ?? []).filter(name => name.toLowerCase().includes(wanted)) : [];
+  const names = wanted ? insideOf(box).filter(name => name.toLowerCase().includes(wanted)) : [];
   if (!names.length) return [];
   const list = make("ul");
   list.append(...names.slice(0, MOST_INSIDE).map(name => {
@@ -315,7 +375,11 @@ function insideFound({ inside }) {
 }
 
 function nextMatch(step) {
-  if (!matches.length && elsewhere() >= 0) open(elsewhere(), "");
+  if (!matches.length && elsewhere() >= 0) {
+    const other = elsewhere();
+    if (other !== shown) open(other, "");
+    if (!matches.length) show("both");
+  }
   if (!matches.length) return;
   at = (at + step + matches.length) % matches.length;
   found.textContent = `${at + 1} of ${matches.length}`;
@@ -332,6 +396,7 @@ function save() {
   copy.setAttribute("width", main.clientWidth);
   copy.setAttribute("height", main.clientHeight);
   for (const node of copy.querySelectorAll("[tabindex]")) node.removeAttribute("tabindex");
+  for (const part of copy.querySelectorAll(".away")) part.remove();
   const text = new XMLSerializer().serializeToString(copy);
   const href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
   make("a", "", { href, download: `${document.title || "graph"}.svg` }).click();
@@ -341,13 +406,22 @@ function save() {
 
 // Forward, backward, or both.
 
-function switchTo(view) {
-  const number = pictures.findIndex(picture => picture.parent < 0 && picture.view === view);
-  const wanted = selected === null ? "" : addressOf(boxes[selected]);
-  if (number < 0 || number === shown) return;
-  open(number, "");
-  const same = boxes.findIndex(box => wanted && addressOf(box) === wanted);
-  if (same >= 0) select(same);
+function show(wanted) {
+  half = wanted;
+  for (const button of views.children)
+    button.setAttribute("aria-pressed", String(button.value === half));
+  divide();
+  seek();
+}
+
+function switchTo(wanted) {
+  if (views.hidden || wanted === half) return;
+  const address = selected === null ? "" : addressOf(boxes[selected]);
+  show(wanted);
+  begin();
+  const same = boxes.findIndex((box, index) =>
+    address && !isAway(index) && addressOf(box) === address);
+  select(same < 0 ? null : same);
 }
 
 // Colours of the boxes: their kind, or how large something is, on a log scale over all pictures.
@@ -426,7 +500,7 @@ function activate(number) {
 
 function move(key, number) {
   const side = key === "ArrowUp" || key === "ArrowLeft" ? "from" : "to";
-  const ends = lineEnds[number][side];
+  const ends = lineEnds[number][side].filter(({ other }) => !isAway(other));
   if (!ends.length) return;
   // up and left lead against the lines, right and left to the second of them where there is one
   const end = ends[key === "ArrowLeft" || key === "ArrowRight" ? Math.min(1, ends.length - 1) : 0];
@@ -478,17 +552,18 @@ for (const option of colour.options)
   option.hidden = Boolean(option.value) && new Set(measured(option.value)).size < 2;
 colour.hidden = [...colour.options].every(({ value, hidden }) => !value || hidden);
 colour.onchange = paint;
-views.hidden = pictures.filter(picture => picture.parent < 0).length < 2;
+views.hidden = new Set(pictures[0].halves).size < 2;
 addEventListener("resize", apply);
 addEventListener("beforeprint", () => {
   apply();
-  svg.setAttribute("viewBox", `0 0 ${size.width} ${size.height}`);
+  svg.setAttribute("viewBox", `${area.x} ${area.y} ${area.width} ${area.height}`);
 });
 addEventListener("afterprint", apply);
 
 document.body.classList.add("alive");
 document.querySelector("header").hidden = false;
 load(0);
+show(half);
 drawTrail();
 begin();
 follow();

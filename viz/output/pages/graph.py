@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from viz.output.pages.contents import Contents
 from viz.output.pages.expansion import PagePicture
 from viz.output.pages.frame import write_page
 from viz.output.svg import escape
@@ -70,10 +71,10 @@ _KEYS = {
 def write_graph_page(
     pictures: Sequence[PagePicture],
     theme_name: str = "auto",
-    contents: Mapping[int, Sequence[str]] = MappingProxyType({}),
+    contents: Mapping[int, Contents] = MappingProxyType({}),
 ) -> str:
     """Write the page around the first of ``pictures``, in which its groups open the others;
-    ``contents`` names what is folded in the boxes of the first one."""
+    ``contents`` is what is folded in the boxes of the first one."""
     # the others as text, from which the script makes them when they are opened
     drawn = [f"<section>\n{pictures[0].svg}</section>"]
     drawn += ["<section hidden></section>"] * (len(pictures) - 1)
@@ -89,7 +90,7 @@ def write_graph_page(
     return write_page("graph", [body], data, title, theme_name)
 
 
-def _data(one: PagePicture, contents: Mapping[int, Sequence[str]]) -> dict[str, Any]:
+def _data(one: PagePicture, contents: Mapping[int, Contents]) -> dict[str, Any]:
     boxes = []
     for number, box in enumerate(one.picture.boxes):
         known: dict[str, Any] = {"key": box.key, "title": box.title, "tooltip": box.tooltip}
@@ -100,17 +101,19 @@ def _data(one: PagePicture, contents: Mapping[int, Sequence[str]]) -> dict[str, 
         if box.chips:
             known["chips"] = [chip.name for chip in box.chips]
         if number in contents:
-            known["inside"] = contents[number]
+            known["inside"], known["ops"] = contents[number]
         if any(measured := one.measures[number]):
             known["measures"] = [found and float(f"{found:.3g}") for found in measured]
         boxes.append(known)
     return {
         "name": one.name,
         "parent": one.parent,
-        "view": one.picture.view,
+        "halves": "".join(half[0] for half in one.picture.boxes.column("half")),
         "boxes": boxes,
         "lines": [
-            [line.key, line.source, line.target, line.kind, line.label]
-            for line in one.picture.lines
+            [line.key, line.source, line.target, line.kind, line.label, int(place is not None)]
+            for line, place in zip(
+                one.picture.lines, one.layout.routes.column("label"), strict=True
+            )
         ],
     }
