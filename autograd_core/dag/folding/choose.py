@@ -160,7 +160,7 @@ def _opened(item: Item, wanted: set[int]) -> list[Item]:
     rest = [Item(fold, first + 1, last, like)]
     if item.instances == 2:
         rest = [Item(fold.children[last], like=like)]
-    elif fold.kind == "loop" and item.instances >= SHOWN_ROUNDS:
+    elif _shows_rounds(item):
         rest = [
             Item(fold.children[first + 1], like=like),
             Item(fold, first + 2, last - 1, like),
@@ -170,17 +170,28 @@ def _opened(item: Item, wanted: set[int]) -> list[Item]:
 
 
 def _around(item: Item, named: Sequence[int]) -> list[Item]:
-    """Return the instances asked for by name, and what lies between them."""
+    """Return the instances asked for by name, and what lies between them; of a loop also the rounds
+    that it shows in any case, so that the others go by one name whatever is open."""
     items, start, like = [], item.first, item.fold.children[named[0]]
-    for number in [*named, item.last + 1]:
+    alone = {*named, item.last + 1}
+    if _shows_rounds(item):
+        alone |= {item.first, item.first + 1, item.last}
+    for number in sorted(alone):
         if number - start == 1:
             items.append(Item(item.fold.children[start], like=like))
         elif number > start:
             items.append(Item(item.fold, start, number - 1, like))
-        if number <= item.last:
+        if number in named:
             items.append(_item(item.fold.children[number]))
+        elif number <= item.last:
+            items.append(Item(item.fold.children[number], like=like))
         start = number + 1
     return items
+
+
+def _shows_rounds(item: Item) -> bool:
+    """Return whether a loop has so many rounds that its first two and its last are shown alone."""
+    return item.fold.kind == "loop" and item.instances >= SHOWN_ROUNDS
 
 
 def _flatten(items: Sequence[Item], opened: dict[Key, list[Item]]) -> list[Item]:
