@@ -1,13 +1,15 @@
-"""Tell this program's own source files from the user's, and warn of the user's line."""
+"""Tell this program's own files and frames from the user's, and warn of the user's line."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 # not by pathlib, whose import takes as long as that of ten modules of this package
 FOLDER: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -39,6 +41,46 @@ def is_user_file(file: str) -> bool:
     """
     torch = imported_pytorch() if "torch" in sys.modules else None
     return _is_user_file(file, getattr(torch, "__file__", None))
+
+
+class _Frame(Protocol):
+    @property
+    def filename(self) -> str: ...
+
+
+_F = TypeVar("_F", bound=_Frame)
+_RUNS_SCRIPTS: Final = os.path.join(FOLDER, "autograd_core", "program", "process.py")
+_OF_MODES: Final = ("torch.overrides", "torch._compile", "torch._dynamo.eval_frame", "torch._ops")
+
+
+def frames_of_program(stack: Sequence[_F]) -> list[_F]:
+    """Return the frames of a stack, outermost first, that it would have without this program.
+
+    Left out are our own, those outside the one that runs a script, and those of PyTorch by which it
+    calls a mode of ours instead of the function, which that then calls.
+    """
+    overrides, *around, calls = (
+        getattr(sys.modules.get(name), "__file__", None) for name in _OF_MODES
+    )
+    found: list[_F] = []
+    ours = False
+    for frame in stack:
+        if frame.filename == _RUNS_SCRIPTS:
+            found.clear()
+        if _is_hidden(frame.filename):
+            while found and found[-1].filename in around:
+                found.pop()
+            if found and found[-1].filename == overrides:
+                del found[-2:]
+            ours = True
+        elif not (ours and frame.filename == calls):
+            found.append(frame)
+            ours = False
+    return found
+
+
+def _is_hidden(file: str) -> bool:
+    return is_own_file(file) or file.startswith("<frozen ") or file == importlib.__file__
 
 
 def imported_pytorch() -> ModuleType | None:

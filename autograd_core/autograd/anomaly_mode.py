@@ -10,7 +10,6 @@ import sys
 import traceback
 import warnings
 from dataclasses import replace
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
+from autograd_core.own_files import frames_of_program, warn
 
 _KEY = "traceback_"
 _HINT = "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
@@ -86,13 +86,8 @@ class detect_anomaly:
 
 def keep_traceback(node: Node) -> None:
     """Remember the user's line that made ``node``."""
-    node.metadata[_KEY] = traceback.format_list(_user_stack(sys._getframe(1)))
-
-
-def _user_stack(frame: FrameType | None) -> list[traceback.FrameSummary]:
-    stack = traceback.extract_stack(frame)
-    package = __file__.rpartition("autograd")[0]
-    return [each for each in stack if not each.filename.startswith((package, "<op "))]
+    stack = traceback.extract_stack(sys._getframe(1))
+    node.metadata[_KEY] = traceback.format_list(frames_of_program(stack))
 
 
 def run_watched(task: GraphTask, check_nan: bool) -> None:
@@ -137,7 +132,7 @@ def _report(node: Node) -> None:
             f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
             f"{''.join(lines)}"
         )
-    warnings.warn(text, stacklevel=2)
+    warn(text)
 
 
 def _better_hint(message: str) -> str:

@@ -10,12 +10,9 @@ ScriptDone              not an error: ends a script from inside its ``backward()
 
 from __future__ import annotations
 
-import importlib
-import sys
 import traceback
-from collections.abc import Sequence
 
-from autograd_core.own_files import is_own_file
+from autograd_core.own_files import frames_of_program
 
 
 class ProgramError(Exception):
@@ -77,35 +74,7 @@ def user_traceback(error: BaseException) -> str:
         each = waiting.pop()
         if each is None:
             continue
-        each.stack[:] = _of_the_program(each.stack)
+        each.stack[:] = frames_of_program(each.stack)
         waiting += [each.__cause__, each.__context__, *(each.exceptions or ())]
     bare = not shown.stack and shown.__cause__ is None and shown.__context__ is None
     return "".join(shown.format_exception_only() if bare else shown.format()).rstrip()
-
-
-def _of_the_program(stack: Sequence[traceback.FrameSummary]) -> list[traceback.FrameSummary]:
-    """Leave out our frames, and those of PyTorch by which it calls a mode of ours instead of the
-    function, which that then calls."""
-    overrides, *around, calls = (
-        getattr(sys.modules.get(name), "__file__", None) for name in _OF_MODES
-    )
-    found: list[traceback.FrameSummary] = []
-    ours = False
-    for frame in stack:
-        if _is_hidden(frame.filename):
-            while found and found[-1].filename in around:
-                found.pop()
-            if found and found[-1].filename == overrides:
-                del found[-2:]
-            ours = True
-        elif not (ours and frame.filename == calls):
-            found.append(frame)
-            ours = False
-    return found
-
-
-_OF_MODES = ("torch.overrides", "torch._compile", "torch._dynamo.eval_frame", "torch._ops")
-
-
-def _is_hidden(file: str) -> bool:
-    return is_own_file(file) or file.startswith("<frozen ") or file == importlib.__file__

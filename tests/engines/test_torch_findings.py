@@ -581,6 +581,22 @@ def test_the_traceback_of_a_failing_script_has_no_frame_of_a_mode(run: Run, last
     assert set(files[1:]) <= {"train.py", "function.py", "_tensor.py", "__init__.py", "graph.py"}
 
 
+@pytest.mark.usefixtures("no_modes")
+def test_the_traceback_of_anomaly_mode_has_the_frames_of_the_script_only(run: Run) -> None:
+    script = """
+        import torch
+
+        x = torch.zeros((), requires_grad=True)
+        with torch.autograd.set_detect_anomaly(True):
+            torch.nn.functional.softplus(x.sqrt() * 0).backward()
+        """
+    with pytest.warns(UserWarning, match="Error detected in SqrtBackward0") as told:
+        code, _, _ = run(script, "--call", "2", "train.py")
+    assert code == 1
+    said = str(told[0].message)
+    assert said.count("  File ") == said.count("train.py") == 1, said
+
+
 @pytest.mark.parametrize("create_graph", [False, True])
 def test_a_gradient_without_a_graph_is_a_constant_in_the_loss(create_graph: bool) -> None:
     w = torch.tensor([1.0, 2.0], requires_grad=True)

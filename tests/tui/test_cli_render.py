@@ -380,6 +380,20 @@ def test_a_script_that_raises_sees_its_own_frames_only(run: Run) -> None:
     assert err.endswith("ValueError: cannot\n")
 
 
+def test_anomaly_mode_shows_the_frames_of_the_script_only(run: Run) -> None:
+    script = """
+        import autograd_core as torch
+        x = torch.tensor(0.0, requires_grad=True)
+        with torch.autograd.set_detect_anomaly(True):
+            x.sqrt().mul(0).backward()
+    """
+    with pytest.warns(UserWarning, match="Error detected in SqrtBackward0") as told:
+        code, _, _ = run(script, "script.py", "--call", "2")
+    assert code == 1
+    said = str(told[0].message)
+    assert said.count("  File ") == said.count("script.py") == 1
+
+
 def test_frames_of_ours_are_cut_from_groups_too(run: Run) -> None:
     script = """
         import autograd_core as torch

@@ -12,7 +12,7 @@ import torch
 
 from autograd_core.autograd.call import BackwardCall, Interceptor, interceptor
 from autograd_core.dag.trace import user_source
-from autograd_core.engines.pytorch.kept_graphs import refuse_freed
+from autograd_core.engines.pytorch.kept_graphs import nodes_behind, refuse_freed
 from autograd_core.engines.pytorch.nodes import TorchGraph
 from autograd_core.engines.pytorch.origins import Origins, current
 from autograd_core.engines.pytorch.private import (
@@ -22,6 +22,7 @@ from autograd_core.engines.pytorch.private import (
     set_run_backward,
     transform_level,
 )
+from autograd_core.own_files import frames_of_program
 
 
 class Arguments(NamedTuple):
@@ -61,6 +62,8 @@ def _run_backward(*given: Any, **named: Any) -> Any:
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
     refuse_freed(arguments.outputs)
+    if torch.is_anomaly_enabled():
+        _leave_out_own_frames(arguments.outputs)
     kind = "backward" if arguments.accumulate_grad else "grad"
     if intercept is None or (hasattr(intercept, "requests") and not intercept.requests(kind)):
         return carry_out(arguments)
@@ -71,6 +74,20 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     call = call_from(arguments, roots, tuple(map(graph.tensor, arguments.inputs)))
     answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
     return run(call) if answer is False else answer
+
+
+def _leave_out_own_frames(roots: Any) -> None:
+    """Have anomaly mode, which keeps at each node the traceback of its forward call, show the
+    frames of the program alone."""
+    for node in nodes_behind(roots):
+        kept = node.metadata.get("traceback_", [])
+        stack = [_Entry(each.partition('"')[2].partition('"')[0], each) for each in kept]
+        kept[:] = [entry.text for entry in frames_of_program(stack)]
+
+
+class _Entry(NamedTuple):
+    filename: str
+    text: str
 
 
 def call_from(arguments: Arguments, roots: Any, inputs: Any) -> BackwardCall:

@@ -6,7 +6,7 @@ as long as the program holds the loss; a later call of the program's must fail a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 from weakref import WeakSet
@@ -52,13 +52,7 @@ def refuse_freed(roots: Sequence[Any]) -> None:
     """
     if not _marks:
         return
-    seen: set[Any] = set()
-    waiting = [node for node in map(_node_of, roots) if node is not None]
-    while waiting:
-        node = waiting.pop()
-        if node in seen:
-            continue
-        seen.add(node)
+    for node in nodes_behind(roots):
         mark = node.metadata.get(_MARK)
         if mark is not None and TorchGraph(Origins()).keeps_values(node):
             error = RuntimeError(_WORDS)
@@ -66,7 +60,18 @@ def refuse_freed(roots: Sequence[Any]) -> None:
                 where = f"{Path(mark.line.file).name}:{mark.line.line}"
                 error.gradstep_note = f"the call at {where} freed them"  # type: ignore[attr-defined]
             raise error
-        waiting += [target for target, _ in node.next_functions if target is not None]
+
+
+def nodes_behind(roots: Sequence[Any]) -> Iterator[Any]:
+    """Yield every node of PyTorch that a pass from ``roots`` comes upon."""
+    seen: set[Any] = set()
+    waiting = [node for node in map(_node_of, roots) if node is not None]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            waiting += [target for target, _ in node.next_functions if target is not None]
 
 
 def _node_of(root: Any) -> Any:
