@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any, NoReturn
 
 from tui import output
@@ -69,7 +70,7 @@ def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 def seconds(text: str) -> float:
@@ -84,8 +85,8 @@ def seconds(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """Return a number of bytes, such as 500M."""
-    digits, unit = (text[:-1], text[-1:].upper()) if text[-1:].isalpha() else (text, "")
-    if not digits.isdecimal() or unit not in ("", *_UNITS):
+    """Return a number of bytes, such as 500M; a unit may end with B, and counts in 1,024."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]?)I?B?", text.upper(), re.ASCII)
+    if found is None:
         raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 500M or 4G")
-    return int(digits) * _UNITS.get(unit, 1)
+    return int(float(found[1]) * _UNITS[found[2]])

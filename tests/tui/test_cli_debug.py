@@ -214,14 +214,36 @@ def test_batch_needs_commands_and_the_screen_a_terminal(
     for arguments, said in (
         (
             ["debug", "--batch", "script.py"],
-            "--batch runs the commands of -x FILE, watches for --fail-on, or certifies",
+            "--batch runs the commands of -x FILE and --ex COMMAND, watches for --fail-on, or ",
         ),
-        (["debug", "script.py"], "use --batch -x FILE to run commands without a screen"),
+        (
+            ["debug", "script.py"],
+            "use --batch with -x FILE or --ex COMMAND to run commands without a screen",
+        ),
     ):
         assert main(arguments) == 2
         out, err = capsys.readouterr()
         assert out == ""  # the script has not run
         assert said in err
+
+
+def test_commands_of_options_and_files_run_in_their_order(run: Run) -> None:
+    script = """
+        import sys
+        import autograd_core as torch
+        torch.tensor(3.0, requires_grad=True).exp().backward()
+        print(sys.argv[1:])
+        """
+    Path("more").write_text("next\nback")
+    options = ["--ex", "info leaves", "-x", "more", "--ex", "where", "script.py", "-e", "5"]
+    code, out, err = run(script, "list", *options)
+    assert (code, err) == (0, "")
+    asked = [line for line in out.splitlines() if line.startswith("(gradstep)")]
+    assert asked == [
+        f"(gradstep) {each}" for each in ("list", "info leaves", "next", "back", "where")
+    ]
+    assert out.endswith("['-e', '5']\n")
+    assert run(script, "", "--ex", "nxt", "script.py")[2].startswith("gradstep: --ex: unknown")
 
 
 CHAIN = """
@@ -239,8 +261,11 @@ def test_the_memory_of_the_recording_is_limited_by_an_option(run: Run) -> None:
     commands = "continue\nrestart\nnext 5\ninfo history\n"
     unlimited = run(CHAIN_RUN, commands, "script.py")[1]
     assert "of at most 1.0 GB" in unlimited
-    for script, target in ((CHAIN_RUN, "script.py"), (CHAIN, "script.py:loss")):
-        code, out, _ = run(script, commands, "--history", "20k", target)
+    for script, target, size in (
+        (CHAIN_RUN, "script.py", "20k"),
+        (CHAIN, "script.py:loss", "20.0 KB"),
+    ):
+        code, out, _ = run(script, commands, "--history", size, target)
         assert code == 0
         assert "of at most 20.0 KB" in out
         assert "dropped; they are computed again when needed" in out
@@ -248,7 +273,7 @@ def test_the_memory_of_the_recording_is_limited_by_an_option(run: Run) -> None:
     assert nothing_kept.splitlines()[-1] == unlimited.splitlines()[-1]
 
 
-@pytest.mark.parametrize("size", ["", "k", "1.5G", "3T", "-1"])
+@pytest.mark.parametrize("size", ["", "k", "1.G", "3T", "-1", "B", "1e3"])
 def test_what_is_no_size_is_refused(size: str, run: Run) -> None:
     code, out, err = run(CHAIN, "", f"--history={size}", "script.py")
     assert (code, out) == (2, "")

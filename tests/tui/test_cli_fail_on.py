@@ -207,7 +207,10 @@ def test_a_condition_to_fail_on_opens_no_screen(
         (["--batch", "--fail-on", "rms>>1"], "unexpected '>' (at character 5)"),
         (["--batch", "--fail-on", ""], "an expression is missing here"),
         (["--fail-on", "nann"], "--fail-on nann: unknown word 'nann'; did you mean nan"),
-        (["--batch"], "--batch runs the commands of -x FILE, watches for --fail-on, or"),
+        (
+            ["--batch"],
+            "--batch runs the commands of -x FILE and --ex COMMAND, watches for --fail-on, or",
+        ),
         (["--batch", "--fail-on", "nan", "--break", "w if rsm"], "--break w if rsm: unknown word"),
     ],
 )

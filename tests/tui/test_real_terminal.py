@@ -314,5 +314,5 @@ def test_without_a_terminal_there_is_a_way_out(open_terminal: Open) -> None:
     debug = gradstep("debug", SHARED_WEIGHT)
     terminal = open_terminal(f"{debug} 2> log; cat log; TERM=dumb {debug}")
     text = terminal.wait_for(r"exit code 2").replace("\n", "")
-    assert "input or output is redirected; use --batch -x FILE" in text
-    assert "TERM says that this one is 'dumb'; use --batch -x FILE" in text
+    assert "input or output is redirected; use --batch with -x FILE" in text
+    assert "TERM says that this one is 'dumb'; use --batch with -x FILE" in text

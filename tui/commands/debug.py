@@ -12,7 +12,7 @@ from math import prod
 from pathlib import Path
 from threading import Timer
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.dag.collector import collector_slowed
@@ -49,6 +49,7 @@ examples:
   gradstep debug --break mul --break encoder.0 --call 2 train.py
   gradstep debug --until nan train.py           open at the first nan
   gradstep debug --batch -x commands.txt train.py --epochs 1
+  gradstep debug --batch --ex continue --ex 'info leaves' train.py
   gradstep debug --batch --fail-on nan,inf train.py
   gradstep debug --call grad:1 penalty.py       the first autograd.grad()
 """
@@ -74,17 +75,12 @@ def parser() -> Parser:
         "condition (nan,inf or 'rms>1e3'), and open there; with --batch, the same as "
         "--fail-on")  # fmt: skip
     add("--grad", action="store_true", help="also open in each call of autograd.grad()")
-    add(
-        "-x",
-        dest="commands",
-        metavar="FILE",
-        help="run the commands in FILE first (- for standard input)",
-    )
-    add(
-        "--batch",
-        action="store_true",
-        help="open no screen: run the commands in FILE and continue the script",
-    )
+    add("-x", dest="commands", action=_Commands, default=[], metavar="FILE",
+        help="run the commands in FILE first (- for standard input)")  # fmt: skip
+    add("--ex", dest="commands", action=_Commands, default=[], metavar="COMMAND",
+        help="run COMMAND first; -x and --ex may be repeated, and run in their order")  # fmt: skip
+    add("--batch", action="store_true",
+        help="open no screen: run these commands and continue the script")  # fmt: skip
     add("--history", type=size, metavar="SIZE", help="memory limit of the recording "
         "and of the values of the forward pass (default: 1G each); steps that do not fit run "
         "again when you look at them")  # fmt: skip
@@ -102,6 +98,19 @@ def parser() -> Parser:
     return command
 
 
+class _Commands(argparse.Action):
+    """Collects ``-x FILE`` and ``--ex COMMAND`` in their order."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        options: argparse.Namespace,
+        value: Any,
+        option: str | None = None,
+    ) -> None:
+        options.commands = [*options.commands, (option, value)]
+
+
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep debug``."""
     debug_target(
@@ -110,7 +119,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         places=options.breakpoints,
         call=None if options.call is None else CallSelector.parse(options.call),
         grads=options.grad,
-        commands=options.commands,
+        commands=_lines(options.commands) if options.commands else None,
         batch=options.batch,
         fail_on=options.fail_on,
         until=options.until,
@@ -128,7 +137,7 @@ def debug_target(
     places: Sequence[str],
     call: CallSelector | None,
     grads: bool,
-    commands: str | None,
+    commands: Sequence[_Line] | None,
     batch: bool,
     fail_on: str | None = None,
     until: str | None = None,
@@ -141,7 +150,7 @@ def debug_target(
     Args:
         grads: of a script, open in each call of ``autograd.grad()`` too.
         places: what ``break`` takes, each the place of a breakpoint.
-        commands: a file of commands, for all calls together.
+        commands: what to carry out first, for all calls together; None if nothing was said.
         batch: open no screen; so it is with ``fail_on`` and ``certify``.
         certify: see that every node sends the same bits again.
         keep_graph: of PyTorch, so that a pass can go on in another way.
@@ -156,11 +165,10 @@ def debug_target(
     if until is not None and batch:
         fail_on, until = until if fail_on is None else fail_on, None
     batch = batch or fail_on is not None or certify
-    lines = [] if commands is None else _read_commands(commands)
     if batch and commands is None and fail_on is None and not certify:
         raise Failure(
-            "--batch runs the commands of -x FILE, watches for --fail-on, or certifies with "
-            "--certify: name one",
+            "--batch runs the commands of -x FILE and --ex COMMAND, watches for --fail-on, or "
+            "certifies with --certify: name one",
             ExitCode.USAGE,
         )
     if certify and not keep_graph:
@@ -179,7 +187,7 @@ def debug_target(
     if not batch:
         _require_screen()
         import tui.app  # noqa: F401  # now, while no module of the script's can come before it
-    face = _Face(places, lines, batch, condition, title=Path(target.place).name)
+    face = _Face(places, commands or (), batch, condition, title=Path(target.place).name)
     face.certifies, face.keeps_graph = certify, keep_graph
     face.runs_on = until is not None
     if history is not None:
@@ -223,6 +231,14 @@ class _Line(NamedTuple):
     place: str
 
 
+def _lines(commands: Sequence[tuple[str, str]]) -> list[_Line]:
+    """Return the lines of files and commands, each with the option that it was given by."""
+    lines: list[_Line] = []
+    for option, text in commands:
+        lines += [_Line(text, "--ex")] if option == "--ex" else _read_commands(text)
+    return lines
+
+
 def _read_commands(file: str) -> list[_Line]:
     try:
         lines = uncommented(sys.stdin.read()) if file == "-" else command_lines(file)
@@ -237,7 +253,7 @@ def _read_commands(file: str) -> list[_Line]:
 def _require_screen() -> None:
     if problem := why_no_screen():
         raise Failure(
-            f"{problem}; use --batch -x FILE to run commands without a screen",
+            f"{problem}; use --batch with -x FILE or --ex COMMAND to run commands without a screen",
             ExitCode.USAGE,
         )
 
@@ -254,7 +270,7 @@ class _Face:
     def __init__(
         self,
         places: Sequence[str],
-        lines: list[_Line],
+        lines: Sequence[_Line],
         batch: bool,
         fail_on: FailOn | None,
         title: str,
@@ -419,7 +435,9 @@ class _Face:
             if reply.leave:
                 return reply.leave
         if reply.open_block:
-            raise Failure("the commands of -x end within commands: end is missing", ExitCode.USAGE)
+            raise Failure(
+                "the commands of -x and --ex end within commands: end is missing", ExitCode.USAGE
+            )
         return ""
 
 
