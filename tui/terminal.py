@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 import os
 import signal
@@ -32,8 +31,10 @@ def why_no_screen() -> str:
             return "the debugger's screen needs a terminal, and TERM says that this one is 'dumb'"
     if threading.current_thread() is not threading.main_thread():
         return "the debugger's screen opens in the main thread only, and this is another one"
+    asyncio = sys.modules.get("asyncio")  # slow to load, and without it no loop runs
     try:
-        asyncio.get_running_loop()
+        if asyncio is None or asyncio.get_running_loop() is None:
+            return ""
     except RuntimeError:
         return ""
     return "the debugger's screen cannot open inside a running event loop (async code, a notebook)"

@@ -168,10 +168,13 @@ class Node:
     def note_freed(self, line: Line) -> None:
         """Say that the pass begun at ``line`` is over; if it freed the values, it was the one.
         What was traced of values is needed no longer, either."""
-        record = getattr(self, "_record", None)
-        if record is not None:
-            if record.freed_at is None and self.is_freed:
-                record.freed_at = line
+        try:
+            record: Any = self._record  # type: ignore[attr-defined]
+        except AttributeError:
+            return
+        if record.freed_at is None and self.is_freed:
+            record.freed_at = line
+        if record.kept:
             record.forget()
 
     def changed_at(self, name: str) -> tuple[Line, ...]:

@@ -173,16 +173,19 @@ class SavedNode(Node):
         return wanted if len(wanted) > 1 else wanted[0]
 
     def release(self) -> None:
-        for name in (*self.op.saved, *self.op.held):
+        op = self.op
+        for name in op.saved:
+            setattr(self, name, FREED)
+        for name in op.held:
             setattr(self, name, FREED)
 
     @property
     def is_freed(self) -> bool:
-        for names in (self.op.saved, self.op.held):
-            for name in names:
-                if getattr(self, name) is FREED:
-                    return True
-        return False
+        op = self.op
+        for name in op.saved:
+            if getattr(self, name) is FREED:
+                return True
+        return bool(op.held) and any(getattr(self, name) is FREED for name in op.held)
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
         attribute, _, number = name.removesuffix("]").partition("[")

@@ -14,9 +14,9 @@ Each of these reads only what stands below it::
                 (ledger); what hooks and other code of the program did in them
     snapshot    what is handed out: frozen, and good for any front end
 
-A step that has run is never run again to be looked at: ``history`` keeps it, ``driver`` undoes and
-redoes it, ``ledger`` reads it.  The program's own code runs only where ``driver`` runs a node; what
-it changes is in an undo log (:mod:`autograd_core.autograd.undo_log`).
+What the program's own code did is never done again to be looked at: ``history`` keeps it,
+``driver`` undoes and redoes it, ``ledger`` reads it; what it changes is in an undo log
+(:mod:`autograd_core.autograd.undo_log`).  Other nodes may run again, on sums that ``history`` kept.
 """
 
 from __future__ import annotations

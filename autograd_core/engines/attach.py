@@ -10,7 +10,6 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -19,8 +18,8 @@ from autograd_core.engines import too_old
 from autograd_core.own_files import imported_pytorch
 
 
-class _AfterTorch(MetaPathFinder):
-    """Calls ``then`` when torch has been imported."""
+class _AfterTorch:
+    """A finder of modules that calls ``then`` when torch has been imported."""
 
     def __init__(self, then: Callable[[], None]) -> None:
         self._then = then
@@ -94,6 +93,6 @@ def tell(problem: str) -> None:
         sys.stderr.write(f"gradstep: {problem}\n")
 
 
-def _remove(finder: MetaPathFinder) -> None:
+def _remove(finder: _AfterTorch) -> None:
     if finder in sys.meta_path:
         sys.meta_path.remove(finder)

@@ -11,9 +11,9 @@ import pytest
 import autograd_core as torch
 from autograd_core import nn
 from autograd_core.dag import trace
-from autograd_core.debug import Session
+from autograd_core.debug import Session, checking
 from autograd_core.debug.checking import NodeCheck, check_plan
-from autograd_core.debug.commands import checking, complete
+from autograd_core.debug.commands import complete
 from autograd_core.debug.commands.helping import TOPICS
 
 COMMANDS = [command for _, commands in TOPICS for command in commands]

@@ -3,6 +3,7 @@ the gradients at the end are those of a plain pass, bit for bit."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ import autograd_core as torch
 from autograd_core.dag import Names
 from autograd_core.dag.addresses import step_number
 from autograd_core.debug.errors import EditError
+from autograd_core.debug.passes import cursor
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Snapshot
+from autograd_core.engines.native import driver
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 
 BUDGETS = st.sampled_from([0, 2_000, 20_000, 2**30])
@@ -31,11 +34,23 @@ def walks(draw: st.DrawFn) -> list[tuple[str, int]]:
     return draw(st.lists(st.tuples(st.sampled_from(MOVES), st.integers(1, 12)), max_size=14))
 
 
-def started(program: Program, budget: int) -> tuple[Session, list[Any]]:
+@pytest.fixture(autouse=True, scope="module")
+def short_ways_are_passed_over() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cursor, "LONG", 1)
+        patch.setattr(driver, "_FEWEST", 1)
+        yield
+
+
+def started(
+    program: Program, budget: int, *, records_all: bool = True
+) -> tuple[Session, list[Any]]:
     leaves = leaves_of(program, torch)
     names = Names({f"leaf{number}": leaf for number, leaf in enumerate(leaves)})
     root = run_program(program, torch, leaves)
-    return Session(root, names=names, history_bytes=budget), leaves
+    session = Session(root, names=names, history_bytes=budget)
+    session.cursor.records_all = records_all
+    return session, leaves
 
 
 def move(session: Session, name: str, count: int) -> None:
@@ -73,11 +88,11 @@ def facts(session: Session) -> list[Any]:
 
 
 @settings(max_examples=60)
-@given(programs(), walks(), BUDGETS)
+@given(programs(), walks(), BUDGETS, st.booleans())
 def test_a_walk_ends_with_the_gradients_of_a_plain_pass(
-    program: Program, walk: list[tuple[str, int]], budget: int
+    program: Program, walk: list[tuple[str, int]], budget: int, records_all: bool
 ) -> None:
-    session, leaves = started(program, budget)
+    session, leaves = started(program, budget, records_all=records_all)
     for name, count in walk:
         move(session, name, count)
     session.finish()
@@ -85,11 +100,11 @@ def test_a_walk_ends_with_the_gradients_of_a_plain_pass(
 
 
 @settings(max_examples=40)
-@given(programs(8), walks(), BUDGETS, st.integers(0, 20))
+@given(programs(8), walks(), BUDGETS, st.integers(0, 20), st.booleans())
 def test_a_position_shows_the_same_however_it_was_reached(
-    program: Program, walk: list[tuple[str, int]], budget: int, point: int
+    program: Program, walk: list[tuple[str, int]], budget: int, point: int, records_all: bool
 ) -> None:
-    session, _ = started(program, budget)
+    session, _ = started(program, budget, records_all=records_all)
     session.breakpoints.add(step_number(point % session.length))
     seen: dict[tuple[int, int], list[Any]] = {}
     for name, count in walk:
@@ -104,11 +119,15 @@ def test_a_position_shows_the_same_however_it_was_reached(
 
 
 @settings(max_examples=40)
-@given(programs(8), walks(), st.data(), BUDGETS)
+@given(programs(8), walks(), st.data(), BUDGETS, st.booleans())
 def test_edits_that_are_undone_leave_no_trace(
-    program: Program, walk: list[tuple[str, int]], data: st.DataObject, budget: int
+    program: Program,
+    walk: list[tuple[str, int]],
+    data: st.DataObject,
+    budget: int,
+    records_all: bool,
 ) -> None:
-    session, leaves = started(program, budget)
+    session, leaves = started(program, budget, records_all=records_all)
     made = 0
     for name, count in walk:
         move(session, name, count)

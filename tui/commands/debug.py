@@ -371,6 +371,7 @@ class _Face:
             self._run_through(session, stop)
 
     def _run_through(self, session: Session, stop: bool) -> None:
+        session.cursor.records_all = self.certifies or not self._batch
         self._set_breakpoints(session)
         if self.runs_on:
             if not self._reaches_stop(session):

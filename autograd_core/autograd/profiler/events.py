@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -223,6 +222,8 @@ class EventList(list[Any]):
             }
             for event in self
         ]
+        import json  # slow to load, and no picture or debugger needs it
+
         with open(path, "w", encoding="utf-8") as file:
             json.dump({"displayTimeUnit": "ms", "traceEvents": events}, file)
 

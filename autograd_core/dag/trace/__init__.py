@@ -395,16 +395,23 @@ def user_frame(frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame on the stack that is not our own."""
     while frame is not None:
         code = frame.f_code
-        known = _users.get(id(code))
-        if known is None or known[0] is not code:
-            if len(_users) > _MOST:
-                _users.clear()
-            known = _users[id(code)] = (code, is_user_file(code.co_filename))
-        if known[1]:
-            return frame
+        number = id(code)
+        if number not in _ours:
+            if number in _users:
+                return frame
+            if len(_codes) > _MOST:
+                for known in (_ours, _users, _codes):
+                    known.clear()
+            _codes.append(code)
+            if is_user_file(code.co_filename):
+                _users.add(number)
+                return frame
+            _ours.add(number)
         frame = frame.f_back
     return None
 
 
 _MOST: Final = 1 << 14
-_users: Final[dict[int, tuple[CodeType, bool]]] = {}  # by code, as hashing one takes longer
+_ours: Final[set[int]] = set()  # by identity, as hashing code takes longer
+_users: Final[set[int]] = set()
+_codes: Final[list[CodeType]] = []  # which keep their identity

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.debug.checking import NodeCheck, check_node, check_plan
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
-from autograd_core.debug.linting import Finding, lint
 from autograd_core.debug.reports.formatting import source_place, wrapped
 from autograd_core.text import plural
 
+# What checks is slow to load, and most sessions never ask: each command loads its own.
+if TYPE_CHECKING:
+    from autograd_core.debug.checking import NodeCheck
+    from autograd_core.debug.linting import Finding
+
 
 def _check(console: Console, operands: Operands) -> str:
+    from autograd_core.debug.checking import check_node
+
     session = console.session
     if operands.text == "all":
         return _all(console)
@@ -29,6 +34,8 @@ def _check(console: Console, operands: Operands) -> str:
 
 
 def _all(console: Console) -> str:
+    from autograd_core.debug.checking import check_plan
+
     found, end = [], ""
     console.session.take_interrupt()  # an old one
     for each in check_plan(console.session):
@@ -75,6 +82,8 @@ _UNTRACED: Final = "gradstep check traces the forward pass and can tell"
 
 
 def _lint(console: Console, operands: Operands) -> str:
+    from autograd_core.debug.linting import lint
+
     session = console.session
     lines = []
     for found in lint(session.roots, names=session.names):

@@ -6,10 +6,12 @@ from typing import Final
 
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
-from autograd_core.debug.reports.why import explain, explain_node
 
 
 def _why(console: Console, operands: Operands) -> str:
+    # slow to load, and most sessions never ask
+    from autograd_core.debug.reports.why import explain, explain_node
+
     session = console.session
     if operands.text:
         with pointing_at(operands):

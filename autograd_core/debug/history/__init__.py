@@ -4,7 +4,8 @@ Beyond the budget, steps are dropped, and recomputed when somebody asks: from a 
 sums that waited there) by running the nodes again on a pass of their own.  Checkpoints count, too:
 where they take half of the budget, every second one goes.  Steps of nodes that
 run the user's code, and of leaves, are always kept, with what they changed in the program, even
-beyond the budget: going back and forth calls no hook twice.
+beyond the budget: going back and forth calls no hook twice.  Nodes that were passed over, which
+ran as in a plain pass, count as dropped.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from autograd_core.autograd.step import Step
@@ -82,7 +84,9 @@ class History:
         return self._driver.entered(seed)
 
     def seconds(self, index: int) -> float:
-        """Return how long node ``index`` took when it first ran."""
+        """Return how long node ``index`` took when it was first recorded."""
+        if isnan(self._seconds[index]):
+            self._recompute(index)
         return self._seconds[index]
 
     @property
@@ -110,6 +114,14 @@ class History:
             self._make_room(segment)
         count = len(self._steps)
         if self._fresh_bytes > self.budget // 8 and count - segment.start >= self._shortest:
+            self._add_checkpoint()
+
+    def pass_over(self, count: int) -> None:
+        """Take note of nodes that have just run, of which no step was made."""
+        self._steps += [None] * count
+        self._seconds.extend([nan] * count)
+        self._dropped += count
+        if len(self._steps) - self._segments[-1].start >= self._shortest:
             self._add_checkpoint()
 
     def _add_checkpoint(self) -> None:
@@ -234,6 +246,8 @@ class History:
 
     def _refill(self, segment: _Segment, step: Step, seconds: float) -> bool:
         self._steps[step.index] = step
+        if isnan(self._seconds[step.index]):
+            self._seconds[step.index] = seconds
         size = self._driver.step_bytes(step)
         self._bytes += size
         segment.nbytes += size

@@ -21,6 +21,8 @@ from autograd_core.debug.history.hooks import HookCall
 Place = Node | Port
 Pending = dict[Place, Any]
 Keep = Callable[[Step, float], bool]
+Pass = Callable[[int], bool]
+"""Told how many nodes have run of which no Step was made; false where the pass is to halt."""
 STEP_BYTES: Final = 600  # of the objects that make a step, beside its gradients
 
 
@@ -105,9 +107,12 @@ class Driver(Protocol):
         """Run plan node ``index`` and tell what it did."""
         ...
 
-    def record(self, start: int, stop: int, keep: Keep) -> None:
+    def record(self, start: int, stop: int, keep: Keep, passed: Pass | None = None) -> None:
         """Run plan nodes from ``start`` on, handing each Step and its seconds to ``keep``, to
-        ``stop`` or until that returns False."""
+        ``stop`` or until that returns False.
+
+        With ``passed``, nodes that can run again in a fork may run as in a plain pass: it is told
+        of them instead, some at a time."""
         ...
 
     def undo(self, step: Step) -> None:

@@ -21,6 +21,7 @@ from autograd_core.debug.snapshot import Phase
 
 # what a node or the user's hook may raise, to be shown there
 RAISED: Final = (Exception, SystemExit)
+LONG: Final = 64  # nodes; shorter ways are recorded, as somebody may look at each step
 
 
 class Cursor:
@@ -41,6 +42,7 @@ class Cursor:
         self.error: BaseException | None = None
         self._stop_after_nested = self._stopped = False  # see travel
         self.interrupted = False  # set by another thread, to stop before the next node
+        self.records_all = True  # else, on a long way, only what cannot run again
 
     @property
     def state(self) -> PassState:
@@ -102,7 +104,8 @@ class Cursor:
     def _run(self, stop: int) -> None:
         start = self.position
         try:
-            self.driver.record(start, stop, self._keep)
+            light = not self.records_all and stop - start >= LONG
+            self.driver.record(start, stop, self._keep, self._pass if light else None)
         except MemoryError as error:
             self.history.halve()
             self.error = error
@@ -115,6 +118,11 @@ class Cursor:
         self.history.append(step, seconds)
         self.position += 1
         return not self.interrupted and not (self._stop_after_nested and self._stops_here())
+
+    def _pass(self, count: int) -> bool:
+        self.history.pass_over(count)
+        self.position += count
+        return not self.interrupted
 
     @contextmanager
     def at(self, position: int) -> Iterator[None]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograd_core.dag.statistics import first_place, format_number
 from autograd_core.debug.breakpoints import Reached
 from autograd_core.debug.breakpoints.trigger import Trigger
-from autograd_core.debug.linting.finite import Beginning, forward_cause
-from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.reports.formatting import line_text
 from autograd_core.debug.reports.rows import Row, path_text, row_lines
 from autograd_core.debug.session import Session
@@ -17,6 +15,9 @@ from autograd_core.debug.snapshot import Value
 from autograd_core.debug.snapshot.value import value
 from autograd_core.debug.snapshot.wording import summary
 from autograd_core.engines import engine_of, is_tensor
+
+if TYPE_CHECKING:
+    from autograd_core.debug.linting.finite import Beginning
 
 
 def stop_text(session: Session, reached: Reached) -> str:
@@ -63,6 +64,10 @@ def _forward_cause(session: Session, trigger: Trigger) -> Beginning | None:
     gradient = trigger.subject.gradient
     if not trigger.computed or gradient is None or not gradient.statistics.trouble:
         return None
+    # slow to load, and most passes have no such stop
+    from autograd_core.debug.linting.finite import forward_cause
+    from autograd_core.debug.linting.subject import Subject
+
     subject = Subject(tuple(session.roots), session.order, session.graph, session.names)
     return forward_cause(subject, trigger.subject.index)
 

@@ -40,12 +40,17 @@ from autograd_core.debug.history.driver_protocol import (
     Keep,
     Nested,
     NodeEffects,
+    Pass,
     Pending,
     Place,
 )
 from autograd_core.debug.history.hooks import KINDS, watching
 from autograd_core.debug.snapshot.value import array_of, is_shared, share
 from autograd_core.tensor import Tensor
+
+_FEWEST = 4  # nodes that are worth a loop of their own
+_MOST = 512  # so that memory is freed on the way, and a pass can be interrupted
+_UNSEEN = 0.01  # seconds that nobody waits for
 
 
 def runs_user_code(node: Node) -> bool:
@@ -92,8 +97,13 @@ class NativeDriver:
         self.disturbances = 0  # how often memory was changed in place that gradients may share
         self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()  # that memory
         # whether to guard what is shown from later changes
-        self._guards = call.graph or any(map(runs_user_code, self.order))
+        self._guards = call.graph or any(
+            runs_user_code(node)
+            for node in self.order
+            if node.hooks is not None or node.kind >= GENERAL or nodes_with_packed
+        )
         self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
+        self._freeing_from = len(self.order)  # from there on the pass itself freed what was saved
         self.muted_edges: set[tuple[int, int]] = set()
         self.muted_hooks: set[tuple[int, int]] = set()
         self.intercept: Interceptor | None = None
@@ -128,30 +138,82 @@ class NativeDriver:
         self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
         return steps[0]
 
-    def record(self, start: int, stop: int, keep: Keep) -> None:
-        order, packed = self.order, nodes_with_packed or ()
-        steps = self._task.observe(start, stop)
-        muted = bool(self.muted_edges)
+    def record(self, start: int, stop: int, keep: Keep, passed: Pass | None = None) -> None:
         self._program, self._user_mode, self._leaf_of = current_mode(), None, None
         self._log.forget_random_state()  # the program may have drawn numbers
         with pass_mode(self.call.graph, self._task):
-            for index in range(start, stop):
-                node = order[index]
+            if passed is None or self._guards or self.muted_edges:
+                self._observe(start, stop, keep)
+            else:
+                self._pass_over(start, stop, keep, passed)
+
+    def _observe(self, start: int, stop: int, keep: Keep) -> bool:
+        """Run nodes one by one; whether ``keep`` let it come to the end."""
+        order, packed = self.order, nodes_with_packed or ()
+        steps = self._task.observe(start, stop)
+        muted = bool(self.muted_edges)
+        for index in range(start, stop):
+            node = order[index]
+            began = perf_counter()
+            kind = node.kind
+            if node.hooks is not None or kind == LEAF or kind >= GENERAL or node in packed:
+                step = self._observe_around(index, node, steps)
+                packed = nodes_with_packed or ()  # a hook may have set further ones
+            else:
+                step = next(steps)
+            if muted:
+                step = self._without_muted(step)
+            if self._guards:
+                for delivery in step.deliveries:
+                    if delivery.after is not None:
+                        share(delivery.after)
+            if not keep(step, perf_counter() - began):
+                return False
+        return True
+
+    def _pass_over(self, start: int, stop: int, keep: Keep, passed: Pass) -> None:
+        """Run nodes as a plain pass does, some at a time; one by one where they run user code,
+        change a ``.grad``, or fail."""
+        count = _FEWEST
+        goes_on = True
+        while goes_on and start < stop:
+            end = self._end_of_plain(start, min(start + count, stop))
+            if end - start < _FEWEST:
+                end = min(end + 1, stop)
+                goes_on = self._observe(start, end, keep)
+            else:
                 began = perf_counter()
-                kind = node.kind
-                if node.hooks is not None or kind == LEAF or kind >= GENERAL or node in packed:
-                    step = self._observe_around(index, node, steps)
-                    packed = nodes_with_packed or ()  # a hook may have set further ones
+                if self._run_plainly(start, end):
+                    goes_on = passed(end - start)
                 else:
-                    step = next(steps)
-                if muted:
-                    step = self._without_muted(step)
-                if self._guards:
-                    for delivery in step.deliveries:
-                        if delivery.after is not None:
-                            share(delivery.after)
-                if not keep(step, perf_counter() - began):
-                    return
+                    goes_on = self._observe(start, end, keep)
+                if perf_counter() - began < _UNSEEN:
+                    count = min(2 * count, _MOST)
+                else:
+                    count = max(_FEWEST, count // 2)
+            start = end
+
+    def _end_of_plain(self, start: int, stop: int) -> int:
+        """Return the first node from ``start`` on that is to run by itself."""
+        order = self.order
+        for index in range(start, stop):
+            node = order[index]
+            if node.hooks is not None or node.kind == LEAF:
+                return index
+        return stop
+
+    def _run_plainly(self, start: int, stop: int) -> bool:
+        """Run nodes that no user code belongs to; False if one failed, and none of them has run."""
+        waiting = dict(self.pending)
+        try:
+            self._task.run(start, stop)
+        except BaseException as error:
+            self.pending.clear()
+            self.pending.update(waiting)
+            if not isinstance(error, Exception):
+                raise
+            return False
+        return True
 
     def _observe_around(self, index: int, node: Node, steps: Iterator[Step]) -> Step:
         """Take the next of ``steps``, of a node that may change more than sums that wait."""
@@ -296,6 +358,8 @@ class NativeDriver:
         if self.muted_edges or self.muted_hooks:
             self.record(start, len(self.order), lambda step, seconds: True)
             return
+        self._task.keep = self.call.keep  # nobody will go back
+        self._freeing_from = min(start, self._freeing_from)
         with pass_mode(self.call.graph, self._task):
             self._task.run(start)
 
@@ -514,7 +578,7 @@ class NativeDriver:
     def release(self) -> None:
         if not self.call.keep:
             with noting_freed(self.call, self._task):
-                for node in self.order:
+                for node in self.order[: self._freeing_from]:
                     node.release()
 
     def gradients(self) -> Gradients:

@@ -32,6 +32,7 @@ from autograd_core.debug.history.driver_protocol import (
     Keep,
     Nested,
     NodeEffects,
+    Pass,
     Pending,
     Place,
     Replay,
@@ -162,8 +163,9 @@ class TorchDriver:
         self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
         return steps[0]
 
-    def record(self, start: int, stop: int, keep: Keep) -> None:
-        """Run the pass up to node ``stop``, handing each Step and its seconds to ``keep``.
+    def record(self, start: int, stop: int, keep: Keep, passed: Pass | None = None) -> None:
+        """Run the pass up to node ``stop``, handing each Step and its seconds to ``keep``: here,
+        a node that runs unseen cannot run again by itself, so none is passed over.
 
         Raises:
             BaseException: whatever a node or a hook raised.
