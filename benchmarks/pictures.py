@@ -118,7 +118,7 @@ def draw(tensor: Tensor, view: View, path: Path) -> Drawn:
     written = time.thread_time()
     layout = lay_out(picture)
     placed = time.thread_time()
-    path.write_bytes(write_svg(picture, layout).encode())
+    path.write_bytes(write_svg(picture, layout))
     done = time.thread_time()
     stages = Stages(captured - start, written - captured, placed - written, done - placed)
     size = (layout.width, layout.height)

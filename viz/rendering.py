@@ -156,7 +156,7 @@ def render_graph(
         notes.extend(said)
         svg = write_svg(
             composed.picture, places, options.theme, legend=options.legend, linked=False
-        )
+        ).decode()
         nodes = composed.picture.boxes.column("node")
         items = {n: composed.items[id] for n, id in enumerate(nodes) if id in composed.items}
         shown = graph if composed.graph is None else composed.graph
@@ -185,7 +185,7 @@ def render_graph(
     else:
         places, said = place(picture, options.layout, helpers, own)
         notes.extend(said)
-        data = write_svg(picture, places, options.theme, legend=options.legend).encode()
+        data = write_svg(picture, places, options.theme, legend=options.legend)
     if asked and format not in _WRITERS and format != "html":
         notes.append(_size(picture, places, data))
     return Rendering(format, data, tuple(dict.fromkeys(notes)))
@@ -266,7 +266,7 @@ def _render_binary(
                 return renderer.render(write_dot(picture, legend), format)
             halos = format != "pdf"
             svg = write_svg(picture, places, theme_name, plain=True, legend=legend, halos=halos)
-            return renderer.render(svg, format)
+            return renderer.render(svg.decode(), format)
         except VizError as error:
             failures.append(error)
         except Exception as error:

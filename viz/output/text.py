@@ -52,7 +52,7 @@ def write_text(picture: Picture, legend: bool = False) -> str:
 
 def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
     """List the marks that occur in the text, with what they mean."""
-    boxes, kinds = picture.boxes, {line.kind for line in picture.lines}
+    boxes, kinds = picture.boxes, set(picture.lines.column("kind"))
     if kinds - {"saved"}:
         yield "←", "what its values or gradients come from"
     if "saved" in kinds:

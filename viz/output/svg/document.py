@@ -10,15 +10,19 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
+from io import BytesIO
+from itertools import chain
+from typing import Final
 
 from viz import theme
-from viz.output.svg.boxes import draw_box
+from viz.output.svg.boxes import draw_boxes
 from viz.output.svg.elements import escape, text_at
 from viz.output.svg.frames import draw_frames
 from viz.output.svg.legend import draw_legend
-from viz.output.svg.lines import draw_line, label_ground, label_text
+from viz.output.svg.lines import draw_labels, draw_lines
 from viz.output.svg.style import style
 from viz.output.text import alternative_text, describe
 from viz.picture.geometry import HEADER_TITLE_Y, Layout
@@ -34,20 +38,20 @@ def write_svg(
     legend: bool = False,
     linked: bool = True,
     halos: bool = True,
-) -> str:
+) -> bytes:
     """Write the whole SVG document, ready to be saved or inlined.
 
     ``plain`` keeps to the CSS that converters to other formats know: fixed colours, no variables.
     ``legend`` explains below the picture what is in it; ``linked`` keeps the links of boxes.
     Without ``halos``, labels stand on a rectangle: where a halo would become text of its own.
     """
-    body = "\n".join(_body(picture, layout, linked, halos))
+    body = _body(picture, layout, linked, halos)
     width, height = layout.width, layout.height
     if legend:
         explained = draw_legend(picture, width, height)
-        body = f"{body}\n{explained.markup}"
+        body = chain(body, (explained.markup,))
         width, height = max(width, explained.width), height + explained.height
-    return finish(
+    return finish_in_parts(
         body,
         width,
         height,
@@ -61,21 +65,29 @@ def write_svg(
     )
 
 
+BATCH: Final = 512
+"""So many lines or boxes are written at a time: what one of them takes must not add up."""
+
+
 def _body(picture: Picture, layout: Layout, linked: bool, halos: bool) -> Iterator[str]:
+    """Write the elements, some of them in one text."""
     if picture.title:
         yield text_at(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t")
     for x, y, text in layout.captions:
         yield text_at(x, y, text, "m")
     yield from draw_frames(picture, layout)
-    for line, route in zip(picture.lines, layout.routes, strict=True):
-        yield draw_line(line, route)
-    for line, route in zip(picture.lines, layout.routes, strict=True):
-        if route.label and line.label:
-            if not halos:
-                yield label_ground(line, route.label)
-            yield label_text(line, route.label, line.label)
-    for box, place in zip(picture.boxes, layout.places, strict=True):
-        yield draw_box(box, place, linked)
+    lines, routes = picture.lines, layout.routes
+    for part in _batches(len(lines)):
+        yield "\n".join(draw_lines(lines, routes, part))
+    for part in _batches(len(lines)):
+        if labels := "\n".join(draw_labels(lines, routes, part, halos)):
+            yield labels
+    for part in _batches(len(picture.boxes)):
+        yield "\n".join(draw_boxes(picture.boxes, layout.places, part, linked))
+
+
+def _batches(count: int) -> Iterator[slice]:
+    return (slice(first, first + BATCH) for first in range(0, count, BATCH))
 
 
 _TITLE = re.compile(r'<title id="[^"]*">(?P<title>.*?)</title>', re.DOTALL)
@@ -104,35 +116,62 @@ def finish(
     description: str,
     theme_name: str,
     rules: Sequence[str] = (),
+) -> str:
+    """Wrap drawn elements into a document; see :func:`finish_in_parts`."""
+    return finish_in_parts(
+        (body,), width, height, title=title, description=description,
+        theme_name=theme_name, rules=rules,
+    ).decode()  # fmt: skip
+
+
+def finish_in_parts(
+    body: Iterable[str],
+    width: float,
+    height: float,
+    *,
+    title: str,
+    description: str,
+    theme_name: str,
+    rules: Sequence[str] = (),
     plain: bool = False,
     framed: bool = False,
     role: str = "img",
-) -> str:
-    """Wrap drawn elements into a document; an id in them is written as ``id="@-name"``.
+) -> bytes:
+    """Wrap drawn elements, which come in parts, into a document; an id in them is written as
+    ``id="@-name"``.
 
     ``rules`` are added to the style sheet; ``@scope`` stands for this document, ``@name`` for
     the beginning of names that belong to it.
     """
     w, h = math.ceil(width), math.ceil(height)
     content = hashlib.sha256()
-    for part in (f"{theme_name}\n{w} {h}\n{title}\n{description}\n", body, *rules):
-        content.update(part.encode("utf-8", "replace"))
+    content.update(f"{theme_name}\n{w} {h}\n{title}\n{description}\n".encode("utf-8", "replace"))
+    parts: deque[bytes] = deque()
+    for text in body:
+        # as bytes at once: one arrow in a text and each of its characters takes two
+        part = text.encode("utf-8", "replace")
+        content.update(b"\n" + part if parts else part)
+        parts.append(part)
+    for rule in rules:
+        content.update(rule.encode("utf-8", "replace"))
     prefix = f"gs-{content.hexdigest()[:8]}"
     added = "".join(f"\n{rule}" for rule in rules)
     added = added.replace("@scope", f".{prefix}").replace("@name", prefix)
-    head = (
+    opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="gs {prefix}" role="{role}" '
         f'aria-labelledby="{prefix}-title {prefix}-desc" '
         f'viewBox="0 0 {w} {h}" width="{w}" height="{h}">'
     )
-    return "\n".join(
-        (
-            head,
-            f'<title id="{prefix}-title">{escape(title)}</title>',
-            f'<desc id="{prefix}-desc">{escape(description)}</desc>',
-            f"<style>\n{style(prefix, theme_name, plain, framed)}{added}\n</style>",
-            f'<rect class="bg" width="{w}" height="{h}"/>',
-            body.replace('id="@-', f'id="{prefix}-'),
-            "</svg>\n",
-        )
+    head = (
+        opening,
+        f'<title id="{prefix}-title">{escape(title)}</title>',
+        f'<desc id="{prefix}-desc">{escape(description)}</desc>',
+        f"<style>\n{style(prefix, theme_name, plain, framed)}{added}\n</style>",
+        f'<rect class="bg" width="{w}" height="{h}"/>\n',
     )
+    document, named = BytesIO(), f'id="{prefix}-'.encode()
+    document.write("\n".join(head).encode())
+    while parts:  # each is let go of when it is written
+        document.write(parts.popleft().replace(b'id="@-', named) + b"\n")
+    document.write(b"</svg>\n")
+    return document.getvalue()

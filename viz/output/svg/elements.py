@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from viz.picture.geometry import Place
@@ -47,6 +47,12 @@ def escape(text: str) -> str:
     if plain and (text.replace("\n", "").isprintable() or not _SPECIAL.search(text)):
         return text
     return _ILLEGAL.sub("", text).translate(_ESCAPES)
+
+
+def escape_all(texts: Sequence[str]) -> Sequence[str]:
+    """Escape many texts; most of the time no text has anything to escape, which one look tells."""
+    plain = escape(whole := "\n".join(texts)) is whole
+    return texts if plain else [escape(text) for text in texts]
 
 
 escaped: Final = _Written(escape)

@@ -4,56 +4,90 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator, Sequence
 
 from viz import theme
-from viz.output.svg.elements import escape, number, text_at
-from viz.picture.geometry import Label, Route, text_width
+from viz.output.svg.elements import escape_all, number, text_at
+from viz.picture.geometry import Label, Route, Segment, text_width
 from viz.picture.magnitude import shade
 from viz.picture.model import Line
+from viz.picture.records import Records
 
 TIP_LENGTH = 7.5
 TIP_HALF_WIDTH = 3.1
 HOOK_DISTANCE = 14
 HOOK_RADIUS = 3.6
+_INNER = TIP_LENGTH - 1.5
 
 
-def line_classes(line: Line) -> str:
+@functools.lru_cache(maxsize=256)
+def line_classes(kind: str, step: int, waits: bool, alert: bool) -> str:
     """List the classes of a line, for the style sheet."""
-    classes = f"edge {line.kind} g{shade(line.step)}" if line.step else f"edge {line.kind}"
-    if line.waits:
+    classes = f"edge {kind} g{shade(step)}" if step else f"edge {kind}"
+    if waits:
         classes += " waits"
-    return f"{classes} alert" if line.alert else classes
+    return f"{classes} alert" if alert else classes
 
 
-def draw_line(line: Line, route: Route) -> str:
-    """Draw a line with its arrow and its tooltip."""
-    return (
-        f'<g id="@-{line.key}" class="{line_classes(line)}"><title>{escape(line.tooltip)}</title>'
-        f"{arrow(route)}{hook_mark(route) if line.hooked else ''}</g>"
-    )
+def draw_lines(lines: Records[Line], routes: Records[Route], part: slice) -> Iterator[str]:
+    """Draw lines with their arrows and their tooltips."""
+    tooltips = escape_all(lines.column("tooltip")[part])
+    known = [
+        lines.column(name)[part] for name in ("edge", "kind", "step", "waits", "alert", "hooked")
+    ]
+    courses = [routes.column(name)[part] for name in ("start", "segments")]
+    for edge, kind, step, waits, alert, hooked, tooltip, start, segments in zip(
+        *known, tooltips, *courses, strict=True
+    ):
+        mark = hook_mark(Route(start, segments, None)) if hooked else ""
+        yield (
+            f'<g id="@-e{edge}" class="{line_classes(kind, step, waits, alert)}">'
+            f"<title>{tooltip}</title>{_arrow(start, segments)}{mark}</g>"
+        )
+
+
+def draw_labels(
+    lines: Records[Line], routes: Records[Route], part: slice, halos: bool
+) -> Iterator[str]:
+    """Write the labels of lines, with a ground of their own where they have no halo."""
+    texts, kinds, alerts = (lines.column(name)[part] for name in ("label", "kind", "alert"))
+    for text, kind, alert, place in zip(
+        texts, kinds, alerts, routes.column("label")[part], strict=True
+    ):
+        if place and text:
+            if not halos:
+                yield _ground(text, place)
+            yield _label(kind, alert, place, text)
 
 
 def hook_mark(route: Route) -> str:
     """Draw a ring on a line, behind its tip: here a hook took the gradient."""
     if not route.segments:
         return ""
-    (dx, dy), (x, y) = _direction(route), route.end
+    (dx, dy), (x, y) = _direction(route.start, route.segments), route.end
     at = number[round(x - dx * HOOK_DISTANCE, 1)], number[round(y - dy * HOOK_DISTANCE, 1)]
     return f'<circle class="hook" cx="{at[0]}" cy="{at[1]}" r="{HOOK_RADIUS}"/>'
 
 
 def label_text(line: Line, place: Label, said: str) -> str:
     """Write the label of a line."""
-    classes = "label m" if line.kind == "saved" else "label v"
+    return _label(line.kind, line.alert, place, said)
+
+
+def _label(kind: str, alert: bool, place: Label, said: str) -> str:
     x, y, anchor = place
-    classes += " x" * line.alert + " e" * (anchor == "end")
+    classes = "label m" if kind == "saved" else "label v"
+    if alert:
+        classes += " x"
+    if anchor == "end":
+        classes += " e"
     return text_at(x, y, said, classes)
 
 
-def label_ground(line: Line, place: Label) -> str:
+def _ground(label: str, place: Label) -> str:
     """Draw the ground on which the label of a line stands out from other lines."""
     x, y, anchor = place
-    width = text_width(line.label, theme.MUTED_SIZE)
+    width = text_width(label, theme.MUTED_SIZE)
     left = x - width if anchor == "end" else x
     return (
         f'<rect class="bg" x="{left - 2:.1f}" y="{y - theme.MUTED_SIZE:.1f}" '
@@ -61,24 +95,41 @@ def label_ground(line: Line, place: Label) -> str:
     )
 
 
-_COMMANDS = {2: "L", 4: "Q", 6: "C"}
-"""Drawing commands, by how many numbers they take."""
-
-
 def arrow(route: Route) -> str:
     """Draw the path of a line, ended a little before its tip, and the tip."""
-    (start_x, start_y), segments, _ = route
+    return _arrow(route.start, route.segments)
+
+
+def _arrow(start: tuple[float, float], segments: Sequence[Segment]) -> str:
     if not segments:
         return ""
-    dx, dy = _direction(route)
-    (*near, x, y), inner = segments[-1], TIP_LENGTH - 1.5
-    course = f"M{number[start_x]} {number[start_y]}"
-    if not near and len(segments) == 1 and dx == 0:
-        course += f"V{number[y - dy * inner]}"
+    dx, dy = _direction(start, segments)
+    last = segments[-1]
+    x, y = last[-2:]
+    course = f"M{number[start[0]]} {number[start[1]]}"
+    end_x, end_y = number[x - dx * _INNER], number[y - dy * _INNER]
+    if dx == 0 and len(last) == 2 and len(segments) == 1:
+        course += f"V{end_y}"
     else:
-        for segment in (*segments[:-1], (*near, x - dx * inner, y - dy * inner)):
-            course += _COMMANDS[len(segment)] + " ".join(map(number.__getitem__, segment))
+        for segment in segments[:-1]:
+            course += _drawn(segment)
+        if len(last) == 2:
+            course += f"L{end_x} {end_y}"
+        else:
+            course += _drawn((*last[:-2], x - dx * _INNER, y - dy * _INNER))
     return f'<path d="{course}"/><path class="tip" d="M{number[x]} {number[y]}{_tip(dx, dy)}"/>'
+
+
+def _drawn(segment: Segment) -> str:
+    """Write the command that draws a segment: which one depends on how many numbers it takes."""
+    if len(segment) == 2:
+        x, y = segment
+        return f"L{number[x]} {number[y]}"
+    if len(segment) == 4:
+        a, b, x, y = segment
+        return f"Q{number[a]} {number[b]} {number[x]} {number[y]}"
+    a, b, c, d, x, y = segment
+    return f"C{number[a]} {number[b]} {number[c]} {number[d]} {number[x]} {number[y]}"
 
 
 @functools.lru_cache(maxsize=4096)
@@ -90,10 +141,10 @@ def _tip(dx: float, dy: float) -> str:
     return f"l{back_x + side_x:.4g} {back_y + side_y:.4g} {over_x:.4g} {over_y:.4g}z"
 
 
-def _direction(route: Route) -> tuple[float, float]:
+def _direction(begin: tuple[float, float], segments: Sequence[Segment]) -> tuple[float, float]:
     """Return the unit vector along which a line arrives."""
-    last = route.segments[-1]
-    start = route.segments[-2][-2:] if len(route.segments) > 1 else route.start
+    last = segments[-1]
+    start = segments[-2][-2:] if len(segments) > 1 else begin
     before = last[-4:-2] or start
     if before[0] == last[-2] and before[1] != last[-1]:
         return 0.0, 1.0 if before[1] < last[-1] else -1.0
