@@ -53,7 +53,10 @@ class LazyColumn(Sequence[T], Generic[T]):
 
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
+            places = range(*index.indices(len(self)))
+            if not self._appended:
+                return list(map(self._make, places))
+            return [self[each] for each in places]
         if 0 <= index < self._length:  # as nearly always
             return self._make(index)
         place = range(len(self))[index]

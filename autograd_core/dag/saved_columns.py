@@ -67,6 +67,25 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         """Return the place of the first value of ``node``, that behind all if it has none."""
         return self._first.get(node, len(self.nodes))
 
+    def places(self, node: int) -> range:
+        """Return the places of the values of ``node``."""
+        start = stop = self._first.get(node, -1)
+        if start < 0:
+            return range(0)
+        nodes, last = self.nodes, len(self.nodes)
+        while stop < last and nodes[stop] == node:
+            stop += 1
+        return range(start, stop)
+
+    def described(
+        self, at: int
+    ) -> tuple[str, Shape | None, str, int, SavedState, tuple[Source, ...]]:
+        """Return what :meth:`value` does, without the storage."""
+        return (
+            self.names[at], self.shapes[at], self.dtypes[at], self.nbytes[at], self.states[at],
+            self.lines.get(at, ()),
+        )  # fmt: skip
+
     def value(self, at: int) -> SavedValue:
         """Return the value at place ``at``."""
         return SavedValue(
@@ -113,10 +132,9 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
             self.add(node, *value)
 
     def __getitem__(self, node: int) -> tuple[SavedValue, ...]:
-        start = stop = self._first[node]
-        while stop < len(self.nodes) and self.nodes[stop] == node:
-            stop += 1
-        return tuple(map(self.value, range(start, stop)))
+        if node not in self._first:
+            raise KeyError(node)
+        return tuple(map(self.value, self.places(node)))
 
     def __contains__(self, node: object) -> bool:
         return node in self._first

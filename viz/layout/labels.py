@@ -7,11 +7,12 @@ end where it is alone; one that has a lane is labelled beside its straight part.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
+from autograd_core.dag.columns import LazyColumn
 from viz import theme
 from viz.layout.compaction import Columns
 from viz.layout.grid import BESIDE, MANY, Grid
@@ -146,7 +147,7 @@ class Labels(NamedTuple):
     """The place of the label of each line, and the lines whose label stands on another line, or
     nowhere."""
 
-    places: list[Label | None]
+    places: Sequence[Label | None]
     cut: list[int]
 
 
@@ -166,7 +167,7 @@ def label(
 ) -> Labels:
     """Choose a place for the label of each line; None where there is no label or no room for it."""
     if len(grid.arcs) > MANY:
-        return Labels(_labels_of_many(grid, rows, ports, courses, corners), [])
+        return Labels(_labels_of_many(grid, rows, ports, corners), [])
     channels, square = _channels(grid, rows, courses.ways, corners, tracks)
     busy = _busy_ends(grid)
     labels: list[Label | None] = []
@@ -188,24 +189,22 @@ def label(
 
 
 def _labels_of_many(
-    grid: Grid, rows: Rows, ports: Ports, courses: Courses, corners: dict[int, list[Corner]]
-) -> list[Label | None]:
+    grid: Grid, rows: Rows, ports: Ports, corners: dict[int, list[Corner]]
+) -> Sequence[Label | None]:
     """Label lines of a picture that nobody sees whole: beside the upper end of each line that
     leaves its box alone, whatever else is there."""
-    below = _lines_below(grid)
-    labels: list[Label | None] = []
-    for line, upper in enumerate(grid.upper):
+    below, shifts = _lines_below(grid), rows.pages.shifts
+
+    def place(line: int) -> Label | None:
+        upper = grid.upper[line]
         if line in corners or below[upper] > 1:
-            labels.append(None)
-            continue
-        if line in courses.ways:
-            (x, top), (_, bottom) = courses.ways[line][1:3]
-        else:
-            row = grid.rows[upper]
-            x = ports.upper[line] + rows.pages.shifts[rows.pages.of_row[row]]
-            top, bottom = rows.row_bottom[row], rows.row_top[row + 1]
-        labels.append((x + BESIDE, round((top + bottom) / 2 + 4), "start"))
-    return labels
+            return None
+        row = grid.rows[upper]
+        x = ports.upper[line] + shifts[rows.pages.of_row[row + 1]]
+        top, bottom = rows.row_bottom[row], rows.row_top[row + 1]
+        return x + BESIDE, round((top + bottom) / 2 + 4), "start"
+
+    return LazyColumn(len(grid.upper), place)
 
 
 def _lines_below(grid: Grid) -> list[int]:

@@ -55,17 +55,25 @@ def step(top: Point, leaves: float, enters: float, bottom: Point) -> Path:
 def square(points: Sequence[Point]) -> Path:
     """Draw a course along ``points``, each beside or below the last, with rounded corners."""
     corners = [points[0]]
+    x, y = points[0]
     for point in points[1:]:
-        if abs(point[0] - corners[-1][0]) > 0.5 or abs(point[1] - corners[-1][1]) > 0.5:
+        if abs(point[0] - x) > 0.5 or abs(point[1] - y) > 0.5:
             corners.append(point)
+            x, y = point
     segments: list[Segment] = []
-    for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
-        radius = min(CORNER_RADIUS, _length(before, corner) / 2, _length(corner, after) / 2)
-        if (before[0] == corner[0]) == (corner[0] == after[0]):
+    for (back_x, back_y), corner, (next_x, next_y) in zip(
+        corners, corners[1:], corners[2:], strict=False
+    ):
+        x, y = corner
+        if (back_x == x) == (x == next_x):
             segments.append(corner)
             continue
-        segments.append(_toward(corner, before, radius))
-        segments.append((*corner, *_toward(corner, after, radius)))
+        before = abs(back_x - x) + abs(back_y - y)
+        after = abs(next_x - x) + abs(next_y - y)
+        radius = min(CORNER_RADIUS, before / 2, after / 2)
+        near, far = radius / (before or 1.0), radius / (after or 1.0)
+        segments.append((x + (back_x - x) * near, y + (back_y - y) * near))
+        segments.append((x, y, x + (next_x - x) * far, y + (next_y - y) * far))
     if len(corners) > 1:
         segments.append(corners[-1])
     return corners[0], segments
@@ -90,13 +98,3 @@ def reverse(path: Path) -> Path:
         backwards.append(tuple(turned))
         at = (segment[-2], segment[-1])
     return at, backwards[::-1]
-
-
-def _length(a: Point, b: Point) -> float:
-    return abs(a[0] - b[0]) + abs(a[1] - b[1])
-
-
-def _toward(start: Point, end: Point, distance: float) -> Point:
-    length = _length(start, end) or 1.0
-    share = distance / length
-    return (start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)

@@ -7,8 +7,11 @@ up and down beside the boxes.  So no line runs through a box.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import functools
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
+from autograd_core.dag.columns import LazyColumn
 from viz.layout import paths
 from viz.layout.compaction import Columns
 from viz.layout.grid import MANY, Grid
@@ -19,13 +22,17 @@ from viz.layout.saved import GUTTER_EDGE, GUTTER_STEP, SavedLine
 from viz.layout.tracks import Anchor, Corner, run
 from viz.picture.geometry import Segment
 
+READ_AT_A_TIME: Final = 1024
+"""So many lines may be read column by column, without that a course is found twice."""
+
 
 class Courses(NamedTuple):
     """Where lines start, and how they go on; ``ways`` are the points of soft lines, two for each
-    edge of a row that they pass.  Where there are many, those to the next row are left out."""
+    edge of a row that they pass.  Of many lines, no ways are kept, and courses are found when they
+    are read."""
 
-    starts: list[paths.Point]
-    segments: list[tuple[Segment, ...]]
+    starts: Sequence[paths.Point]
+    segments: Sequence[tuple[Segment, ...]]
     ways: dict[int, list[paths.Point]]
 
 
@@ -101,20 +108,46 @@ def route(
     grid: Grid, columns: Columns, rows: Rows, ports: Ports, corners: dict[int, list[Corner]]
 ) -> Courses:
     """Draw every line: the square ones along their ``corners``, the others in soft curves."""
-    many = len(grid.arcs) > MANY
+    if len(grid.arcs) > MANY:
+        return _courses_of_many(grid, columns, rows, ports, corners)
     courses: list[paths.Path] = []
     ways: dict[int, list[paths.Point]] = {}
     for line in range(len(grid.arcs)):
         if line in corners:
-            points = rows.points(corners[line])
-            courses.append(paths.square(points[::-1] if grid.rises[line] else points))
-        elif many and _is_step(grid, rows, line):
-            courses.append(_step_course(grid, rows, line, ports))
+            courses.append(_square_course(grid, rows, line, corners[line]))
         else:
             xs = row_xs(grid, columns, line, ports)
             ways[line] = _soft_points(grid, rows, line, xs)
             courses.append(_soft_course(grid, rows, line, xs, ways[line]))
     return Courses([start for start, _ in courses], [tuple(rest) for _, rest in courses], ways)
+
+
+def _courses_of_many(
+    grid: Grid, columns: Columns, rows: Rows, ports: Ports, corners: dict[int, list[Corner]]
+) -> Courses:
+    """Draw every line when it is read: the courses of all of them take more memory than the rest of
+    a layout."""
+
+    @functools.lru_cache(maxsize=READ_AT_A_TIME)
+    def course(line: int) -> paths.Path:
+        if line in corners:
+            return _square_course(grid, rows, line, corners[line])
+        if _is_step(grid, rows, line):
+            return _step_course(grid, rows, line, ports)
+        xs = row_xs(grid, columns, line, ports)
+        return _soft_course(grid, rows, line, xs, _soft_points(grid, rows, line, xs))
+
+    count = len(grid.arcs)
+    return Courses(
+        LazyColumn(count, lambda line: course(line)[0]),
+        LazyColumn(count, lambda line: tuple(course(line)[1])),
+        {},
+    )
+
+
+def _square_course(grid: Grid, rows: Rows, line: int, corners: list[Corner]) -> paths.Path:
+    points = rows.points(corners)
+    return paths.square(points[::-1] if grid.rises[line] else points)
 
 
 def _is_step(grid: Grid, rows: Rows, line: int) -> bool:

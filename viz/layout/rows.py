@@ -75,15 +75,18 @@ class Rows:
     def points(self, corners: list[Corner]) -> list[tuple[float, float]]:
         """Return the corners of a square line, with those where it turns into another page."""
         found: list[tuple[float, float]] = []
-        page = _page(self.grid, self.pages, corners[0][1])
+        rows, of_row, shifts = self.grid.rows, self.pages.of_row, self.pages.shifts
+        page = -1
         for x, level in corners:
-            goal = _page(self.grid, self.pages, level)
-            for end in range(page, goal):
-                found += self.pages.turn(end, x)
-            for end in range(page - 1, goal - 1, -1):
-                found += self.pages.turn(end, x)[::-1]
+            row = rows[level.box] if isinstance(level, Anchor) else level.row
+            goal = of_row[row] if row >= 0 else 0
+            if goal != page and page >= 0:
+                for end in range(page, goal):
+                    found += self.pages.turn(end, x)
+                for end in range(page - 1, goal - 1, -1):
+                    found += self.pages.turn(end, x)[::-1]
             page = goal
-            found.append((x + self.pages.shifts[page], self.level(level)))
+            found.append((x + shifts[page], self.level(level)))
         return found
 
     def bottom_of(self, box: int) -> float:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autograd_core.dag.model import Graph, HookChange
+from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.dag.statistics import Statistics, format_shape
 from autograd_core.text import plural, printable
 from viz.picture import box_text, formatting
@@ -20,7 +21,7 @@ from viz.picture.lines import lines_of
 from viz.picture.links import Links
 from viz.picture.magnitude import Gradients, Scale, has_gradients, sign
 from viz.picture.model import HALVES, Box, Chip, Frame, Picture, View
-from viz.picture.records import Records
+from viz.picture.records import Records, read_late
 from viz.picture.tooltips import node_tooltip
 
 LONGEST_TEXT = 40
@@ -62,8 +63,10 @@ def make_picture(
         gradients,
         _contributions(graph, hosts),
         {graph.edge_targets[id]: change for id, change in graph.edge_hooks.items()},
+        {},
     )
-    addresses = [graph.address(id) for id in range(len(graph))]
+    addresses = [printable(graph.address(id)) for id in range(len(graph))]
+    saved = SavedColumns.of(graph.saved)
     boxes = _boxes(
         graph,
         view,
@@ -74,6 +77,7 @@ def make_picture(
         next_box=_box_of(graph, position),
         hrefs=["" if links is None else links.href(graph.sources.get(id)) for id in shown],
         addresses=addresses,
+        saved=saved,
         hooked=_hooked(graph, shown, inside),
         masked=masked,
     )
@@ -82,7 +86,7 @@ def make_picture(
         view=view,
         captions=captions(graph, view, scale, position),
         boxes=boxes,
-        lines=lines_of(graph, view, hosts, index, gradients, addresses),
+        lines=lines_of(graph, view, hosts, index, gradients, addresses, saved),
         scale=scale,
         part="" if graph.part is None else printable(graph.part.which),
         frames=tuple(_frames(graph, shown)),
@@ -126,7 +130,7 @@ def _read(graph: Graph) -> Graph:
         formulas=list(graph.formulas),
         sources=dict(graph.sources),
         orders=dict(graph.orders),
-        saved=dict(graph.saved),
+        saved=SavedColumns.of(graph.saved),
         edge_shapes=list(graph.edge_shapes),
         edge_dtypes=list(graph.edge_dtypes),
     )
@@ -166,14 +170,17 @@ def _boxes(
     next_box: int,
     hrefs: Sequence[str],
     addresses: Sequence[str],
+    saved: SavedColumns,
     hooked: Sequence[bool],
     masked: Mapping[int, Statistics],
 ) -> Records[Box]:
-    """Write the boxes of the nodes ``shown``; ``addresses`` are those of all nodes."""
+    """Write the boxes of the nodes ``shown``; ``addresses`` are those of all nodes, ``saved``
+    what they keep."""
     halves = [graph.halves[id] for id in shown]
     stats = [graph.statistics.get(id) for id in shown]
     groups = [graph.groups.get(id) for id in shown]
-    changed = [formatting.changed_value(graph.saved.get(id, ())) for id in shown]
+    changed_values = formatting.changed_values(saved)
+    changed = [changed_values.get(id, "") for id in shown]
     rights = [
         (formatting.masked(masked[id]), False)
         if id in masked
@@ -190,7 +197,9 @@ def _boxes(
         right_muted=[muted for _, muted in rights],
         detail=[box_text.detail(graph, id, view, one) for id, one in zip(shown, changed)],
         chips=chips,
-        tooltip=[node_tooltip(graph, id, addresses[id]) for id in shown],
+        tooltip=read_late(
+            len(shown), lambda box: node_tooltip(graph, saved, shown[box], addresses[shown[box]])
+        ),
         alert=[bool(one and one.trouble) or bool(what) for one, what in zip(stats, changed)],
         order=[graph.orders.get(id) for id in shown],
         pair=pairs,
@@ -254,14 +263,24 @@ class _Chips(NamedTuple):
     gradients: Gradients
     contributions: Mapping[tuple[int, int], Statistics]
     hooks: Mapping[int, HookChange]  # of the edges that lead to leaves
+    made: dict[int, Chip]  # the rows that are the same in every box
 
     def of(self, box: int, leaves: Sequence[int]) -> tuple[Chip, ...]:
         shown = leaves if len(leaves) <= MOST_CHIPS else leaves[: MOST_CHIPS - 1]
-        chips = [self._chip(box, leaf) for leaf in shown]
+        chips = [self._known(box, leaf) for leaf in shown]
         if len(shown) < len(leaves):
             rest, first = f"… and {len(leaves) - len(shown)} more", leaves[len(shown)]
             chips.append(Chip(first, rest, "", box_text.role(self.graph, first), False))
         return tuple(chips)
+
+    def _known(self, box: int, leaf: int) -> Chip:
+        """Return the row of a leaf, which is the same in every box unless one adds something."""
+        if (box, leaf) in self.contributions:
+            return self._chip(box, leaf)
+        chip = self.made.get(leaf)
+        if chip is None:
+            chip = self.made[leaf] = self._chip(box, leaf)
+        return chip
 
     def _chip(self, box: int, leaf: int) -> Chip:
         graph, stats = self.graph, self.graph.statistics.get(leaf)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from autograd_core.dag.model import RETURNED, Graph, HookChange, SavedValue, Source
+from autograd_core.dag.model import RETURNED, Graph, HookChange, SavedState, Source
+from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.dag.statistics import (
     Statistics,
     format_bytes,
@@ -184,11 +187,16 @@ def runs_backward(graph: Graph, id: int) -> bool:
     return graph.kinds[id] in ("op", "group") and graph.halves[id] == "backward"
 
 
-def changed_value(saved: Iterable[SavedValue]) -> str:
-    """Name the first saved value that an in-place op has changed, and where; "" when there is
-    none."""
-    changed = next((value for value in saved if value.state == "changed"), None)
-    return "" if changed is None else f"{changed.name} was {saved_state(changed)}"
+def changed_values(saved: SavedColumns) -> dict[int, str]:
+    """Name, for each node that keeps a value which an in-place op has changed, the first such
+    value, and where that was."""
+    found: dict[int, str] = {}
+    if "changed" in saved.states:
+        for at, state in enumerate(saved.states):
+            if state == "changed":
+                said = f"{saved.names[at]} was {saved_state(state, saved.lines.get(at, ()))}"
+                found.setdefault(saved.nodes[at], said)
+    return found
 
 
 def hooked(change: HookChange) -> str:
@@ -210,6 +218,7 @@ def flowing(graph: Graph, edge: int) -> Statistics | None:
     return stats
 
 
+@functools.lru_cache(maxsize=4096)
 def last_names(path: str) -> str:
     """Shorten the name of a parameter: the box that a line leaves has it whole.
 
@@ -219,66 +228,89 @@ def last_names(path: str) -> str:
     return path if "[" in path else ".".join(path.split(".")[-2:])
 
 
-def saved_label(graph: Graph, edge: int, value: SavedValue | None, *, whole: bool = False) -> str:
-    """Write name and bytes of a saved value, and its state if it is not simply kept; ``whole``
-    leaves long names as they are."""
-    count, nbytes = graph.edge_counts.get(edge, 1), graph.edge_nbytes.get(edge, 0)
-    parts = [
-        graph.edge_labels.get(edge, "") if whole else last_names(graph.edge_labels.get(edge, "")),
+class SavedText(NamedTuple):
+    """Texts of saved lines; ``saved`` are the values that nodes keep, ``of_edge`` their places by
+    edge, as far as they are known."""
+
+    graph: Graph
+    saved: SavedColumns
+    of_edge: Mapping[int, int]
+
+    def state(self, edge: int) -> SavedState:
+        """Return the state of the value of an edge."""
+        at = self.of_edge.get(edge)
+        return "kept" if at is None else self.saved.states[at]
+
+    def said_state(self, edge: int) -> str:
+        """Say what :func:`saved_state` does of the value of an edge."""
+        at = self.of_edge.get(edge)
+        if at is None or self.saved.states[at] == "kept":
+            return ""
+        return saved_state(self.saved.states[at], self.saved.lines.get(at, ()))
+
+    def label(self, edge: int, *, whole: bool = False) -> str:
+        """Write name and bytes of a saved value, and its state if it is not simply kept; ``whole``
+        leaves long names as they are."""
+        graph, name = self.graph, self.graph.edge_labels.get(edge, "")
+        return _saved_label(
+            name if whole else last_names(name),
+            graph.edge_counts.get(edge, 1),
+            graph.edge_nbytes.get(edge, 0),
+            self.said_state(edge),
+            self.state(edge) == "changed",
+        )
+
+    def label_of_bundle(self, edges: Sequence[int]) -> str:
+        """Write what runs along several saved edges, all in one state: the names where they are few
+        and short, else how many they are, and the bytes; memory that is saved twice counts once."""
+        graph, distinct = self.graph, dict[object, int]()
+        for edge in edges:
+            at = self.of_edge.get(edge)
+            storage = None if at is None else self.saved.storages[at]
+            key = ("edge", edge) if storage is None else (storage, graph.edge_nbytes.get(edge, 0))
+            distinct.setdefault(key, edge)
+        firsts = list(distinct.values())
+        if len(firsts) == 1:
+            return self.label(firsts[0])
+        count = sum(graph.edge_counts.get(edge, 1) for edge in firsts)
+        nbytes = sum(graph.edge_nbytes.get(edge, 0) for edge in firsts)
+        names = [last_names(graph.edge_labels.get(edge, "")) for edge in firsts]
+        text = ", ".join(names)
+        if len(names) > MOST_NAMES or len(text) > LONGEST_NAMES or not all(names):
+            text = plural(count, "value")
+        said, changed = self.said_state(firsts[0]), self.state(firsts[0]) == "changed"
+        return _saved_label(text, 1, nbytes, said, changed)
+
+
+@functools.lru_cache(maxsize=4096)
+def _saved_label(name: str, count: int, nbytes: int, state: str, changed: bool) -> str:
+    parts = (
+        name,
         plural(count, "value") if count > 1 else "",
         format_bytes(nbytes) if nbytes else "",
-        "" if value is None else saved_state(value),
-    ]
-    text = " · ".join(part for part in parts if part)
-    return f"! {text}" if value is not None and value.state == "changed" else text
-
-
-def saved_labels(graph: Graph, edges: Sequence[int], values: Mapping[int, SavedValue]) -> str:
-    """Write what runs along several saved edges, all in one state: the names where they are few
-    and short, else how many they are, and the bytes; memory that is saved twice counts once."""
-    distinct: dict[object, int] = {}
-    for edge in edges:
-        value = values.get(edge)
-        storage = None if value is None else value.storage
-        key = ("edge", edge) if storage is None else (storage, graph.edge_nbytes.get(edge, 0))
-        distinct.setdefault(key, edge)
-    firsts = list(distinct.values())
-    if len(firsts) == 1:
-        return saved_label(graph, firsts[0], values.get(firsts[0]))
-    count = sum(graph.edge_counts.get(edge, 1) for edge in firsts)
-    nbytes = sum(graph.edge_nbytes.get(edge, 0) for edge in firsts)
-    names = [last_names(graph.edge_labels.get(edge, "")) for edge in firsts]
-    text = ", ".join(names)
-    if len(names) > MOST_NAMES or len(text) > LONGEST_NAMES or not all(names):
-        text = plural(count, "value")
-    known = values.get(firsts[0])
-    parts = [text, format_bytes(nbytes) if nbytes else "", saved_state(known) if known else ""]
+        state,
+    )
     text = " · ".join(filter(None, parts))
-    return f"! {text}" if known is not None and known.state == "changed" else text
+    return f"! {text}" if changed else text
 
 
-def saved_state(value: SavedValue) -> str:
+def saved_state(state: SavedState, lines: tuple[Source, ...]) -> str:
     """Say whether a saved value was changed or freed, and where; "" while it is kept.
 
     >>> from autograd_core.dag.model import Source
-    >>> saved_state(SavedValue("a", (), "float32", 4, "changed", None, (Source("train.py", 7),)))
+    >>> saved_state("changed", (Source("train.py", 7),))
     'changed in place at train.py:7'
     """
-    if value.state == "kept":
+    if state == "kept":
         return ""
-    did = "changed in place" if value.state == "changed" else value.state
-    return f"{did} at {place(value.lines[-1])}" if value.lines else did
+    did = "changed in place" if state == "changed" else state
+    return f"{did} at {place(lines[-1])}" if lines else did
 
 
 def place(source: Source) -> str:
     """Name a line of the program, without the folders of somebody's machine."""
     file = re.split(r"[/\\]", source.file)[-1] if _ABSOLUTE.match(source.file) else source.file
     return f"{file}:{source.line}"
-
-
-def in_trouble(stats: Statistics | None, value: SavedValue | None) -> bool:
-    """Tell whether a line carries NaN or Inf, or a saved value that has changed since."""
-    return bool(stats and stats.trouble) or (value is not None and value.state == "changed")
 
 
 def cost(graph: Graph, id: int) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
-from autograd_core.dag.folding.totals import values_of_edges
-from autograd_core.dag.model import Graph, SavedValue, Shape
+from autograd_core.dag.folding.totals import saved_of_edges
+from autograd_core.dag.model import Graph, Shape
+from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.dag.statistics import Statistics, format_shape
 from viz.picture import formatting
+from viz.picture.formatting import SavedText
 from viz.picture.magnitude import Gradients, sign
 from viz.picture.model import Line, View
-from viz.picture.records import Records
+from viz.picture.records import Records, read_late
 from viz.picture.tooltips import line_tooltip
 
 LONGEST_LABEL = 64
@@ -24,15 +26,19 @@ def lines_of(
     index: Mapping[int, int],
     gradients: Gradients,
     addresses: Sequence[str],
+    saved: SavedColumns,
 ) -> Records[Line]:
     """Write the lines between the boxes of ``index``, which has the position of each node;
-    ``addresses`` are those of all nodes."""
-    values = values_of_edges(graph) if view == "both" else {}
+    ``addresses`` are those of all nodes, and ``saved`` what they keep."""
+    text = SavedText(graph, saved, saved_of_edges(graph, saved) if view == "both" else {})
     several = _sources_with_several_outputs(graph)
-    ends, bundles = _bundled(graph, _ends(graph, view, hosts, index), values)
-    ids, sources = [id for id, _, _ in ends], [source for _, source, _ in ends]
+    ends, bundles = _bundled(graph, _ends(graph, view, hosts, index), text)
+    ids, sources, targets = ([end[at] for end in ends] for at in range(3))
     kinds = [graph.edge_kinds[id] for id in ids]
-    stats = [formatting.flowing(graph, id) for id in ids]
+    if graph.edge_statistics or graph.statistics:
+        stats = [formatting.flowing(graph, id) for id in ids]
+    else:  # a fifth of the time that lines take
+        stats = [None] * len(ids)
     flows = [kind == "gradient" for kind in kinds]
     steps = [gradients.step(one) if flow else 0 for one, flow in zip(stats, flows)]
     waits = [
@@ -40,35 +46,36 @@ def lines_of(
         for source, one, flow in zip(sources, stats, flows)
     ]
     labels = [
-        formatting.saved_labels(graph, bundles[id], values)
+        _label(graph, id, one, source in several, step, wait)
+        if kind != "saved"
+        else text.label_of_bundle(bundles[id])
         if id in bundles
-        else formatting.saved_label(graph, id, values.get(id))
-        if kind == "saved"
-        else _label(graph, id, one, source in several, step, wait)
+        else text.label(id)
         for id, source, kind, one, step, wait in zip(ids, sources, kinds, stats, steps, waits)
     ]
     inputs, outputs = graph.edge_input_nrs, graph.edge_output_nrs
+
+    def tooltip(line: int) -> str:
+        id = ids[line]
+        of_saved = None
+        if kinds[line] == "saved":
+            of_saved = labels[line] if id in bundles else text.label(id, whole=True)
+        between = f"{addresses[graph.edge_sources[id]]} → {addresses[graph.edge_targets[id]]}"
+        return line_tooltip(graph, id, between, of_saved, bundles.get(id, ()))
+
     return Records(
         Line,
         edge=ids,
         kind=kinds,
         source=[index[source] for source in sources],
-        target=[index[target] for _, _, target in ends],
+        target=[index[target] for target in targets],
         operand=[(outputs if flow else inputs)[id] for id, flow in zip(ids, flows)],
         label=[formatting.shorten(label, LONGEST_LABEL) for label in labels],
-        tooltip=[
-            line_tooltip(
-                graph,
-                id,
-                addresses,
-                label
-                if id in bundles or kind != "saved"
-                else formatting.saved_label(graph, id, values.get(id), whole=True),
-                bundles.get(id, (id,)),
-            )
-            for id, kind, label in zip(ids, kinds, labels)
+        tooltip=read_late(len(ids), tooltip),
+        alert=[
+            bool(one and one.trouble) or (kind == "saved" and text.state(id) == "changed")
+            for id, kind, one in zip(ids, kinds, stats)
         ],
-        alert=[formatting.in_trouble(one, values.get(id)) for id, one in zip(ids, stats)],
         step=steps,
         waits=waits,
         hooked=[id in graph.edge_hooks for id in ids],
@@ -76,16 +83,14 @@ def lines_of(
 
 
 def _bundled(
-    graph: Graph, ends: list[tuple[int, int, int]], values: Mapping[int, SavedValue]
+    graph: Graph, ends: list[tuple[int, int, int]], text: SavedText
 ) -> tuple[list[tuple[int, int, int]], dict[int, list[int]]]:
     """Draw one line for the saved values that run between the same two boxes, and are all in the
     same state; returns the ends without the others, and of each such line the edges."""
-    bundles: dict[tuple[int, int, str], list[int]] = {}
+    kinds, bundles = graph.edge_kinds, dict[tuple[int, int, str], list[int]]()
     for id, source, target in ends:
-        if graph.edge_kinds[id] == "saved":
-            value = values.get(id)
-            state = "" if value is None else formatting.saved_state(value)
-            bundles.setdefault((source, target, state), []).append(id)
+        if kinds[id] == "saved":
+            bundles.setdefault((source, target, text.said_state(id)), []).append(id)
     several = {ids[0]: ids for ids in bundles.values() if len(ids) > 1}
     left_out = {id for ids in several.values() for id in ids[1:]}
     return [end for end in ends if end[0] not in left_out], several

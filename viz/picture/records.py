@@ -11,7 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, Generic, TypeVar, cast, overload
 
+from autograd_core.dag.columns import LazyColumn
+
 R = TypeVar("R", bound=tuple[Any, ...])
+
+MANY = 4000
+"""Of more records than this, texts that are read once at most are made when they are read."""
+
+
+def read_late(count: int, make: Callable[[int], str]) -> Sequence[str]:
+    """Return a column of texts; of many records one that makes each when it is read."""
+    column = LazyColumn(count, make)
+    return column if count > MANY else list(column)
 
 
 class Records(Sequence[R], Generic[R]):

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.dag.model import Graph, Group, HookChange, SavedState, SavedValue, Shape, Source
+from autograd_core.dag.model import Graph, Group, HookChange, SavedState, Shape, Source
+from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
 from autograd_core.text import plural, printable
 from viz.picture.formatting import cost, place, saved_state, value
@@ -14,27 +15,27 @@ from viz.picture.formatting import cost, place, saved_state, value
 LONGEST_TOOLTIP = 1200
 
 
-def node_tooltip(graph: Graph, id: int, address: str) -> str:
-    """Write everything that is known about a node, one fact per line."""
-    name = graph.names[id]
-    head = address if address == name else f"{address} · {name}"
+def node_tooltip(graph: Graph, saved: SavedColumns, id: int, address: str) -> str:
+    """Write everything that is known about a node, one fact per line; ``saved`` are the values
+    that nodes keep, ``address`` is printable."""
+    name = printable(graph.names[id])
     facts = [
-        printable(head),
+        address if address == name else f"{address} · {name}",
         _about(graph.shapes[id], graph.dtypes[id], graph.details[id], graph.formulas[id]),
     ]
     if group := graph.groups.get(id):
         facts += map(printable, _group_facts(group))
     if id in graph.orders:
         facts.append(f"runs as {step_number(graph.orders[id])}")
-    if took := cost(graph, id):
+    if graph.costs and (took := cost(graph, id)):
         facts.append(f"took {took}")
-    for kept in graph.saved.get(id, ()):
-        facts.append(_saved_text(kept[:5], kept.lines))
+    facts += [_saved_text(*saved.described(at)) for at in saved.places(id)]
     if id in graph.undefined:
         facts.append("gradient undefined")
     if stats := graph.statistics.get(id):
         facts.append(_statistics_text(stats))
-    facts += map(_hook_text, graph.hooks.get(id, ()))
+    if id in graph.hooks:
+        facts += map(_hook_text, graph.hooks[id])
     if source := graph.sources.get(id):
         facts.append(_place(source))
     return _lines_of(facts)
@@ -69,19 +70,19 @@ def _kind(shape: Shape | None, dtype: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _saved_text(
-    known: tuple[str, Shape | None, str, int, SavedState], lines: tuple[Source, ...]
+    name: str,
+    shape: Shape | None,
+    dtype: str,
+    nbytes: int,
+    state: SavedState,
+    lines: tuple[Source, ...],
 ) -> str:
     """Describe a saved value: all of it but its storage, by which no two are alike."""
-    saved = SavedValue(*known, storage=None, lines=lines)
-    state = saved_state(saved)
-    if saved.state == "freed" and not saved.nbytes:
-        return printable(f"saves {saved.name}, {state}")
-    like = _kind(saved.shape, saved.dtype)
-    if not like:
-        return printable(f"saves {saved.name}, {state}")
-    return printable(
-        f"saves {saved.name} {like}, {format_bytes(saved.nbytes)}{state and f', {state}'}"
-    )
+    said = saved_state(state, lines)
+    like = _kind(shape, dtype)
+    if (state == "freed" and not nbytes) or not like:
+        return printable(f"saves {name}, {said}")
+    return printable(f"saves {name} {like}, {format_bytes(nbytes)}{said and f', {said}'}")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -109,21 +110,22 @@ def _statistics_text(stats: Statistics) -> str:
 
 
 def line_tooltip(
-    graph: Graph, edge: int, addresses: Sequence[str], saved: str, bundle: Sequence[int]
+    graph: Graph, edge: int, ends: str, saved: str | None, bundle: Sequence[int]
 ) -> str:
-    """Write where a line goes and all that is known about what flows along it; ``saved`` is the
-    label of a saved value, ``bundle`` are the edges that it stands for."""
-    source, target = graph.edge_sources[edge], graph.edge_targets[edge]
-    facts = [printable(f"{addresses[source]} → {addresses[target]}")]
-    output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
-    if graph.edge_kinds[edge] == "saved":
-        facts.append(printable(f"saved {saved}"))
-    elif output_nr or input_nr:
-        facts.append(f"output {output_nr} to input {input_nr}")
+    """Write where a line goes and all that is known about what flows along it; ``ends`` are the
+    addresses, printable, ``saved`` is the whole label of a saved value, None for all else, and
+    ``bundle`` are the edges that it stands for, if they are several."""
+    facts = [
+        ends,
+        _numbers(graph.edge_output_nrs[edge], graph.edge_input_nrs[edge])
+        if saved is None
+        else printable(f"saved {saved}"),
+    ]
+    if not bundle:
+        facts.append(_kind(graph.edge_shapes[edge], graph.edge_dtypes[edge]))
     for each in bundle:
         like = _kind(graph.edge_shapes[each], graph.edge_dtypes[each])
-        name = graph.edge_labels.get(each, "") if len(bundle) > 1 else ""
-        facts.append(printable(f"{name} {like}").strip())
+        facts.append(printable(f"{graph.edge_labels.get(each, '')} {like}").strip())
     if edge in graph.edge_undefined:
         facts.append("gradient undefined")
     if stats := graph.edge_statistics.get(edge):
@@ -131,6 +133,10 @@ def line_tooltip(
     if change := graph.edge_hooks.get(edge):
         facts.append(_hook_text(change))
     return _lines_of(facts)
+
+
+def _numbers(output_nr: int, input_nr: int) -> str:
+    return f"output {output_nr} to input {input_nr}" if output_nr or input_nr else ""
 
 
 def _hook_text(change: HookChange) -> str:

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from autograd_core.dag.columns import Ints
-from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half, SavedValue, Totals
+from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half, Totals
 from autograd_core.dag.saved_columns import SavedColumns
 
 
@@ -92,10 +92,10 @@ def _lines_into(graph: Graph, nodes: set[int]) -> tuple[Ints, list[tuple[int, in
     return np.array([graph.edge_targets[id] for id in ids], np.int64), lines
 
 
-def values_of_edges(graph: Graph) -> dict[int, SavedValue]:
-    """Return the value at the end of each saved edge, where it is known."""
-    saved = SavedColumns.of(graph.saved)
-    return {id: saved.value(at) for id, at in _values_at(graph, saved)}
+def saved_of_edges(graph: Graph, saved: SavedColumns) -> dict[int, int]:
+    """For each saved edge whose value is known, the place of that among ``saved``, the values that
+    nodes of ``graph`` keep."""
+    return dict(_values_at(graph, saved))
 
 
 def storages_of_edges(graph: Graph) -> dict[int, int]:

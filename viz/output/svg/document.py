@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
 from io import BytesIO
 from itertools import chain
 from typing import Final
+
+import numpy as np
 
 from viz import theme
 from viz.output.svg.boxes import draw_boxes
@@ -146,15 +147,7 @@ def finish_in_parts(
     w, h = math.ceil(width), math.ceil(height)
     content = hashlib.sha256()
     content.update(f"{theme_name}\n{w} {h}\n{title}\n{description}\n".encode("utf-8", "replace"))
-    parts: deque[bytes] = deque()
-    for text in body:
-        # as bytes at once: one arrow in a text and each of its characters takes two
-        part = text.encode("utf-8", "replace")
-        content.update(b"\n" + part if parts else part)
-        parts.append(part)
-    for rule in rules:
-        content.update(rule.encode("utf-8", "replace"))
-    prefix = f"gs-{content.hexdigest()[:8]}"
+    prefix = f"gs-{_UNKNOWN}"
     added = "".join(f"\n{rule}" for rule in rules)
     added = added.replace("@scope", f".{prefix}").replace("@name", prefix)
     opening = (
@@ -167,11 +160,36 @@ def finish_in_parts(
         f'<title id="{prefix}-title">{escape(title)}</title>',
         f'<desc id="{prefix}-desc">{escape(description)}</desc>',
         f"<style>\n{style(prefix, theme_name, plain, framed)}{added}\n</style>",
-        f'<rect class="bg" width="{w}" height="{h}"/>\n',
+        f'<rect class="bg" width="{w}" height="{h}"/>',
     )
     document, named = BytesIO(), f'id="{prefix}-'.encode()
     document.write("\n".join(head).encode())
-    while parts:  # each is let go of when it is written
-        document.write(parts.popleft().replace(b'id="@-', named) + b"\n")
-    document.write(b"</svg>\n")
+    separator = b""
+    for text in body:
+        # as bytes at once: where a text has one arrow, each of its characters takes two
+        part = text.encode("utf-8", "replace")
+        content.update(separator + part)
+        document.write(b"\n" + part.replace(b'id="@-', named))
+        separator = b"\n"
+    document.write(b"\n</svg>\n")
+    for rule in rules:
+        content.update(rule.encode("utf-8", "replace"))
+    _fill_in(document.getbuffer(), content.hexdigest()[: len(_UNKNOWN)])
     return document.getvalue()
+
+
+_UNKNOWN: Final = "\0" * 8
+"""Stands in a document where its hash will; nothing else there is 0."""
+
+_WINDOW: Final = 1 << 20
+
+
+def _fill_in(document: memoryview, name: str) -> None:
+    """Write ``name`` wherever :data:`_UNKNOWN` stands: in place, since another copy of a large
+    document would take longer than all of its elements."""
+    letters, done = np.frombuffer(name.encode(), np.uint8), 0
+    whole = np.frombuffer(document, np.uint8)
+    for first in range(0, len(whole), _WINDOW):
+        places = np.flatnonzero(whole[first : first + _WINDOW] == 0) + first
+        whole[places] = letters[(np.arange(len(places)) + done) % len(letters)]
+        done += len(places)
