@@ -23,7 +23,8 @@ _DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": 
 def signal(self, /, size, dim, norm):
     """Return the signal of ``size`` along ``dim`` with the spectrum ``self``; of its last dimension
     the first half, the other being equal."""
-    return np.fft.irfftn(self, size, dim, norm).astype(self.dtype, copy=False)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.fft.irfftn(self, size, dim, norm).astype(self.dtype, copy=False)
 
 
 @op(

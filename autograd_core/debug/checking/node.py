@@ -45,8 +45,9 @@ def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str]:
     if reason := _unfit(rerun):
         return (), reason
     try:
-        checker = RuleChecker(rerun, rerun.points)
-        found = [checker.input(number) for number in range(len(rerun.points))]
+        with np.errstate(all="ignore"):  # that a gradient is not finite is the answer
+            checker = RuleChecker(rerun, rerun.points)
+            found = [checker.input(number) for number in range(len(rerun.points))]
         return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), ""
     except CannotRerun as error:
         return (), str(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -107,9 +108,16 @@ def batch_norm(
     result = norms.batch_norm(input, weight, bias, None, None, True, eps)
     if running_mean is not None and running_var is not None:
         axes = (0, *range(2, input.ndim))
-        _move(running_mean, input.array.mean(axes), momentum)
-        _move(running_var, input.array.var(axes, ddof=1), momentum)
+        mean, variance = _statistics(input, axes)
+        _move(running_mean, mean, momentum)
+        _move(running_var, variance, momentum)
     return result
+
+
+def _statistics(input: Tensor, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """Return the mean and the unbiased variance along ``axes``."""
+    with np.errstate(all="ignore"):  # of infinities
+        return input.array.mean(axes), input.array.var(axes, ddof=1)
 
 
 def _too_few(size: object) -> ValueError:
@@ -181,8 +189,9 @@ def instance_norm(
                 _move(running_mean, np.array(np.nan), momentum)
                 _move(running_var, np.array(np.nan), momentum)
             return reshape(batch_norm(every, None, None, scale, shift, True), input._shape)
-        _move(running_mean, input.array.mean(axes).mean(0), momentum)
-        _move(running_var, input.array.var(axes, ddof=1).mean(0), momentum)
+        mean, variance = _statistics(input, axes)
+        _move(running_mean, mean.mean(0), momentum)
+        _move(running_var, variance.mean(0), momentum)
     return reshape(batch_norm(every, None, None, scale, shift, True, momentum, eps), input._shape)
 
 

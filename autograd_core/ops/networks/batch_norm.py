@@ -9,7 +9,7 @@ import numpy as np
 from autograd_core.op import op
 from autograd_core.op.blocks import memory, ones
 from autograd_core.ops.networks.normalization import normalized_in, settled
-from autograd_core.ops.reductions.reduce import count, sum_dim
+from autograd_core.ops.reductions.reduce import array_mean, count, sum_dim
 from autograd_core.ops.shaping.shape import reshape
 
 
@@ -49,8 +49,8 @@ def batch_norm(
         return settled(*_normalized_rows(input, weight, bias, eps), own, of_statistics)
     if training:
         axes = _axes(input.ndim)
-        mean = np.mean(input, axes, dtype=kind)
-        variance = np.mean(np.square(input - per_channel(mean, input.ndim)), axes, dtype=kind)
+        mean = array_mean(input, axes, kind)
+        variance = array_mean(np.square(input - per_channel(mean, input.ndim)), axes, kind)
     else:
         mean = running_mean.astype(kind)  # a copy: a later batch may move it
         variance = running_var.astype(kind, copy=False)
@@ -203,9 +203,9 @@ def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
         )
     kind, of_statistics = normalized_in("GroupNormKernelImpl", input, weight, bias)
     grouped = input.reshape(_groups(input.shape, num_groups)).astype(kind, copy=False)
-    mean = np.mean(grouped, 2, dtype=kind, keepdims=True)
+    mean = array_mean(grouped, 2, kind, keepdims=True)
     centred = grouped - mean
-    rstd = 1 / np.sqrt(np.mean(np.square(centred), 2, dtype=kind, keepdims=True) + eps)
+    rstd = 1 / np.sqrt(array_mean(np.square(centred), 2, kind, keepdims=True) + eps)
     result = _affine((centred * rstd).reshape(input.shape), weight, bias)
     return settled(result, mean, rstd, input.dtype, of_statistics)
 

@@ -28,17 +28,18 @@ from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, transp
 def cumsum(self, /, dim, dtype=None):
     """Return cumulative sums along ``dim``. Integers and bools are summed in int64, unless
     ``dtype`` is given."""
-    return _running("cumsum", np.cumsum, self, dim, dtype)
+    return _running("cumsum", np.add, self, dim, dtype)
 
 
-def _running(name, compute, x, dim, dtype):
+def _running(name, ufunc, x, dim, dtype):
     check_one(name, dim)
     if dtype is bool_:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
     x, kind = converted(x, dtype), sum_kind(x, dtype)
+    row = x if x.ndim else x.reshape(1)
     if x.dtype == np.float16:  # rounded once, not at every step
-        return compute(x, axis=dim, dtype=np.float32).astype(x.dtype).reshape(x.shape)
-    return compute(x, axis=dim, dtype=kind).reshape(x.shape)
+        return ufunc.accumulate(row, dim, np.float32).astype(x.dtype).reshape(x.shape)
+    return ufunc.accumulate(row, dim, kind).reshape(x.shape)
 
 
 def sums_from(g: Any, dim: int) -> Any:
@@ -61,7 +62,7 @@ def _sums_from(g: Any, dim: int) -> Any:
 )
 def cumprod(self, /, dim, dtype=None):
     """Return cumulative products along ``dim``."""
-    return _running("cumprod", np.cumprod, self, dim, dtype)
+    return _running("cumprod", np.multiply, self, dim, dtype)
 
 
 def cumprod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
@@ -91,7 +92,7 @@ def but_one(x: Any, dim: int) -> Any:
 )
 def prod_all(self, /, dtype=None):
     """Return the product of all elements."""
-    return np.prod(converted(self, dtype), dtype=sum_kind(self, dtype))
+    return np.multiply.reduce(converted(self, dtype), axis=None, dtype=sum_kind(self, dtype))
 
 
 @op(
@@ -107,7 +108,7 @@ def prod_all(self, /, dtype=None):
 def prod_dim(self, /, dim, keepdim=False, dtype=None):
     """Return the product along ``dim``."""
     kind = sum_kind(self, dtype)
-    return np.prod(converted(self, dtype), axis=dim, keepdims=keepdim, dtype=kind)
+    return np.multiply.reduce(converted(self, dtype), axis=dim, dtype=kind, keepdims=keepdim)
 
 
 def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from autograd_core.op import op
 from autograd_core.ops.pointwise.elementwise import exp, where
 from autograd_core.ops.reductions.reduce import (
+    array_mean,
     check_some,
     converted,
     count,
@@ -123,7 +124,7 @@ def _variance(x, dim, correction, keepdim, name="std and var"):
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
     dims = every(x.shape, dim)
     freedom = max(count(x.shape, dims) - correction, 0)
-    apart = x - np.mean(x, axis=dims, keepdims=True, dtype=x.dtype)
+    apart = x - array_mean(x, dims, x.dtype, keepdims=True)
     total = np.add.reduce(apart * apart, axis=dims, keepdims=keepdim)
     return np.divide(total, freedom, dtype=x.dtype)
 
@@ -161,8 +162,8 @@ def std(self, /, dim=None, correction=1, keepdim=False):
 )
 def var_mean(self, /, dim=None, correction=1, keepdim=False):
     """Return the variance and the mean."""
-    mean = np.mean(self, axis=every(self.shape, dim), keepdims=keepdim, dtype=self.dtype)
-    return _variance(self, dim, correction, keepdim, "var_mean"), mean
+    variance = _variance(self, dim, correction, keepdim, "var_mean")
+    return variance, array_mean(self, every(self.shape, dim), self.dtype, keepdim)
 
 
 @op(
@@ -180,8 +181,8 @@ def var_mean(self, /, dim=None, correction=1, keepdim=False):
 )
 def std_mean(self, /, dim=None, correction=1, keepdim=False):
     """Return the standard deviation and the mean."""
-    mean = np.mean(self, axis=every(self.shape, dim), keepdims=keepdim, dtype=self.dtype)
-    return np.sqrt(_variance(self, dim, correction, keepdim, "std_mean")), mean
+    deviation = np.sqrt(_variance(self, dim, correction, keepdim, "std_mean"))
+    return deviation, array_mean(self, every(self.shape, dim), self.dtype, keepdim)
 
 
 @op(
