@@ -127,7 +127,7 @@ def test_each_use_of_a_shared_parameter_shows_what_it_contributes() -> None:
     picture = make_picture(observed(h, {"w": w}), "backward")
     said = [chip.right for box in picture.boxes for chip in box.chips]
     total = 8 * 0.5 * 2.0**7
-    assert said == [f"{total / 8:g} of {total:g} · used 8 times"] * 8
+    assert said == [f"{total / 8:g}, sum {total:g} · used 8 times"] * 8
 
 
 def test_a_session_is_drawn_as_far_as_it_is() -> None:
@@ -238,5 +238,5 @@ def test_the_uses_of_a_shared_weight_are_told_once() -> None:
         boxes = make_picture(graph, view).boxes  # type: ignore[arg-type]
         return {chip.right for box in boxes for chip in box.chips if chip.name == "w.grad"}
 
-    assert said("both") == {"rms 1 of rms 8"}
-    assert said("backward") == {"rms 1 of rms 8 · used 8 times"}
+    assert said("both") == {"rms 1, sum rms 8"}
+    assert said("backward") == {"rms 1, sum rms 8 · used 8 times"}

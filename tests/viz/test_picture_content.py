@@ -248,7 +248,7 @@ def test_a_source_line_names_no_absolute_path() -> None:
     [
         ("g · (3 · a²)", "g · (3 · a²)"),
         ("conv_input(g, w, (4, 8), 1), conv_weight(g, x), over(g)", "conv_input(g, …), …"),
-        ("cross_entropy_backward(share(g, scores, 1), weight)", "cross_entropy_backward(…)"),
+        ("cross_entropy_backward(scaled(g, scores, 1), weight)", "cross_entropy_backward(…)"),
         ("kernel_size (3, 3), stride (2, 2), padding (1, 1)", "kernel_size (3, 3), …"),
         (
             "no_call_and_no_list_in_this_very_long_text",

@@ -321,7 +321,7 @@ class _Chips(NamedTuple):
             return formatting.NOT_YET if self.gradients.awaits(graph, leaf) else shape
         part = self.contributions.get((box, leaf))
         if part is not None:
-            return f"{self._number(part, leaf)} of {formatting.value(stats)}"
+            return f"{self._number(part, leaf)}, sum {formatting.value(stats)}"
         return self._number(stats, leaf)
 
     def _number(self, stats: Statistics, leaf: int) -> str:

@@ -159,6 +159,8 @@ def masked(stats: Statistics) -> str:
 def title(graph: Graph, id: int) -> str:
     """Name a box: as the user calls it, else as PyTorch does."""
     variable = graph.variables.get(id, "")
+    if not variable and graph.names[id] == "AccumulateGrad":
+        variable = "leaf"  # as its partner in the forward half
     if graph.kinds[id] in ("op", "group", "seed") or not variable:
         return graph.names[id]
     if graph.halves[id] == "forward":

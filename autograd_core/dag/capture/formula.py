@@ -31,6 +31,8 @@ def formula_text(rule: str, names: Mapping[str, str], constants: Mapping[str, Co
     'where(x > 0, g, 0)'
     >>> formula_text("g if beta == 1 else g * beta", {}, {"beta": 1})
     'g'
+    >>> formula_text("g / other", {}, {"other": 8**0.5})
+    'g / 2.83'
     """
     return _formula_text(rule, tuple(sorted(names.items())), tuple(sorted(constants.items())))
 
@@ -46,7 +48,7 @@ def _formula_text(
     placed = dict(names)
     stand_ins = {f"_{number}_": text for number, text in enumerate(placed.values())}
     tree = _Fill(dict(zip(placed, stand_ins, strict=True)), dict(constants)).visit(tree)
-    text = _pretty(ast.unparse(ast.fix_missing_locations(tree)))
+    text = _pretty(_LONG.sub(_rounded, ast.unparse(ast.fix_missing_locations(tree))))
     # names such as "layer.0.weight" are no identifiers, so they enter last
     return re.sub(r"_\d+_", lambda found: stand_ins.get(found[0], found[0]), text)
 
@@ -103,6 +105,13 @@ def _constant(node: ast.expr) -> object:
 def _number(node: ast.expr) -> int | float | None:
     value = _constant(node)
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+_LONG: Final = re.compile(r"\b\d+\.\d{6,}(?:e[-+]?\d+)?")
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.3g}"
 
 
 def _pretty(text: str) -> str:

@@ -11,7 +11,7 @@ from autograd_core.op import op, pointwise
 from autograd_core.op.refusals import no_common_shape
 from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.pointwise.elementwise import where
-from autograd_core.ops.reductions.reduce import count
+from autograd_core.ops.reductions.reduce import numel
 from autograd_core.ops.shaping.rearrange import constant_pad_nd
 from autograd_core.ops.shaping.shape import reshape
 
@@ -118,4 +118,4 @@ def masked_scatter(self, source, mask, /):
 def _first(g: Any, mask: Any, shape: tuple[int, ...]) -> Any:
     """Return the gradient of the elements that were used; 0 for those left over."""
     used = masked_select(g, mask)
-    return reshape(constant_pad_nd(used, (0, count(shape) - used.shape[0])), shape)
+    return reshape(constant_pad_nd(used, (0, numel(shape) - used.shape[0])), shape)

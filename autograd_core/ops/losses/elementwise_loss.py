@@ -19,7 +19,7 @@ from autograd_core.ops.checks import (
 )
 from autograd_core.ops.pointwise.activation import hardtanh, log_1_exp, log_sigmoid
 from autograd_core.ops.pointwise.elementwise import clamp, log, sigmoid
-from autograd_core.ops.reductions.reduce import count
+from autograd_core.ops.reductions.reduce import numel
 
 
 def reduced(losses: Any, reduction: str) -> Any:
@@ -30,9 +30,9 @@ def reduced(losses: Any, reduction: str) -> Any:
     return total / losses.size if reduction == "mean" else total
 
 
-def share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
+def reduction_backward(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
     """Return the gradient of each loss, given that of the reduced loss."""
-    return g / count(shape) if reduction == "mean" else g
+    return g / numel(shape) if reduction == "mean" else g
 
 
 @op(
@@ -58,7 +58,7 @@ def smooth_l1_loss(self, target, /, reduction="mean", beta=1.0):
 def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: float) -> Any:
     """Return the gradient of ``x``: its difference over ``beta``, between -1 and 1."""
     slope = hardtanh((x - target) / max(beta, 1e-300))
-    return share(g, x.shape, reduction) * slope
+    return reduction_backward(g, x.shape, reduction) * slope
 
 
 @op(
@@ -84,12 +84,14 @@ def huber_loss(self, target, /, reduction="mean", delta=1.0):
 def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: float) -> Any:
     """Return the gradient of ``x``: its difference, between ``-delta`` and ``delta``."""
     check_found(x, target)
-    return share(g, x.shape, reduction) * hardtanh(x - target, min_val=-delta, max_val=delta)
+    return reduction_backward(g, x.shape, reduction) * hardtanh(
+        x - target, min_val=-delta, max_val=delta
+    )
 
 
 @op(
     self=lambda g, self, target, reduction: (
-        share(g, self.shape, reduction) * margin_slope(self, target)
+        reduction_backward(g, self.shape, reduction) * margin_slope(self, target)
     ),
     broadcasts="self",
 )
@@ -114,11 +116,12 @@ def _check_sign(x: Any) -> None:
 
 @op(
     self=lambda g, self, target, weight, reduction: weighted(
-        share(g, self.shape, reduction) * ((self - target) / clamp((1 - self) * self, min=1e-12)),
+        reduction_backward(g, self.shape, reduction)
+        * ((self - target) / clamp((1 - self) * self, min=1e-12)),
         weight,
     ),
     target=lambda g, self, weight, reduction: weighted(
-        share(g, self.shape, reduction) * (log(1 - self) - log(self)), weight
+        reduction_backward(g, self.shape, reduction) * (log(1 - self) - log(self)), weight
     ),
     broadcasts="self target",
 )
@@ -144,10 +147,11 @@ def weighted(losses: Any, weight: Any) -> Any:
 
 @op(
     self=lambda g, self, target, weight, pos_weight, reduction: weighted(
-        share(g, self.shape, reduction) * logits_slope(self, target, pos_weight), weight
+        reduction_backward(g, self.shape, reduction) * logits_slope(self, target, pos_weight),
+        weight,
     ),
     target=lambda g, self, weight, pos_weight, reduction: weighted(
-        share(g, self.shape, reduction)
+        reduction_backward(g, self.shape, reduction)
         * (-self if pos_weight is None else log_sigmoid(-self) - pos_weight * log_sigmoid(self)),
         weight,
     ),

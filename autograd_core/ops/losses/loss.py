@@ -13,7 +13,7 @@ from autograd_core.ops.checks import (
     promoted,
     scalar_name,
 )
-from autograd_core.ops.reductions.reduce import count
+from autograd_core.ops.reductions.reduce import numel
 
 
 @op(
@@ -210,4 +210,4 @@ def mse_loss(self, target, /, reduction="mean"):
 
 def mse_loss_backward(g: Any, x: Any, target: Any, reduction: str) -> Any:
     """Return twice the difference, times the gradient of the loss."""
-    return g * (2 / (count(x.shape) or 1) if reduction == "mean" else 2) * (x - target)
+    return g * (2 / (numel(x.shape) or 1) if reduction == "mean" else 2) * (x - target)

@@ -9,7 +9,7 @@ import numpy as np
 from autograd_core.op import op
 from autograd_core.op.blocks import memory, ones
 from autograd_core.ops.networks.normalization import normalized_in, settled
-from autograd_core.ops.reductions.reduce import array_mean, count, sum_dim
+from autograd_core.ops.reductions.reduce import array_mean, numel, sum_dim
 from autograd_core.ops.shaping.shape import reshape
 
 
@@ -113,7 +113,7 @@ def batch_norm_backward(
         scaled = g_ans if weight is None else g_ans * per_channel(weight, ndim)
         g_x = scaled * scale
         if training:
-            size = count(x.shape, axes)
+            size = numel(x.shape, axes)
             shift = (sum_dim(scaled, axes) * rstd - g_mean) / size
             slope = (sum_dim(scaled * normalized, axes) + g_rstd * rstd) * rstd / size
             g_x = g_x - per_channel(shift, ndim) - normalized * per_channel(slope, ndim)
@@ -211,7 +211,7 @@ def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
 
 
 def _groups(shape: tuple[int, ...], num_groups: int) -> tuple[int, int, int]:
-    return shape[0], num_groups, count(shape[1:]) // num_groups
+    return shape[0], num_groups, numel(shape[1:]) // num_groups
 
 
 def group_norm_backward(

@@ -9,7 +9,7 @@ import numpy as np
 from autograd_core.op import op
 from autograd_core.op.blocks import memory, numbers, ones, row_blocks
 from autograd_core.ops.checks import check_implemented, check_same_dtype
-from autograd_core.ops.reductions.reduce import count, sum_dim
+from autograd_core.ops.reductions.reduce import numel, sum_dim
 from autograd_core.ops.shaping.shape import sum_to
 
 _SMALL: Final = 1 << 11  # elements for which calls of NumPy count, not what they do
@@ -71,8 +71,8 @@ def layer_norm(input, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
     ):
         refuse_normalized(input.shape, normalized_shape, weight=weight, bias=bias)
     kind, of_statistics = normalized_in("LayerNormKernelImpl", input, weight, bias)
-    size = count(normalized_shape)
-    rows = input.reshape(count(input.shape[: -len(normalized_shape)]), size)
+    size = numel(normalized_shape)
+    rows = input.reshape(numel(input.shape[: -len(normalized_shape)]), size)
     if kind is not input.dtype:
         rows = rows.astype(kind)
     if weight is not None:
@@ -165,7 +165,7 @@ def layer_norm_backward(
     this function does.
     """
     g_ans, g_mean, g_rstd = g
-    axes, size = _last(normalized_shape), count(normalized_shape)
+    axes, size = _last(normalized_shape), numel(normalized_shape)
     if type(x) is np.ndarray and x.itemsize > 2 and x.size:
         return _by_blocks(g_ans, g_mean, g_rstd, x, weight, mean, rstd, normalized_shape, needs)
     normalized = (x - mean) * rstd
@@ -197,7 +197,7 @@ def _by_blocks(
 
     Sums are products with ones, or with the weight, which BLAS does three times as fast.
     """
-    size = count(normalized_shape)
+    size = numel(normalized_shape)
     g, rows = g.reshape(-1, size), x.reshape(-1, size)
     mean, rstd, g_mean, g_rstd = (v.reshape(-1, 1) for v in (mean, rstd, g_mean, g_rstd))
     if x.size <= _SMALL:

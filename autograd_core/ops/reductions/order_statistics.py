@@ -6,13 +6,18 @@ import numpy as np
 
 from autograd_core.op import op
 from autograd_core.ops.checks import check_not_bool
-from autograd_core.ops.reductions.reduce import check_not_empty, evenly, picked, put_along
+from autograd_core.ops.reductions.reduce import (
+    check_not_empty,
+    evenly_distribute_backward,
+    picked,
+    put_along,
+)
 from autograd_core.ops.shaping.shape import at_least_1d
 from autograd_core.tensor.dimensions import wrapped
 
 
 @op(
-    self=lambda g, self, result: evenly(g, self, result),
+    self=lambda g, self, result: evenly_distribute_backward(g, self, result),
     of="median",
     node="MedianBackward0",
 )
@@ -26,7 +31,7 @@ def median_all(self, /):
 
 
 @op(
-    self=lambda g, self, result: evenly(g, self, result),
+    self=lambda g, self, result: evenly_distribute_backward(g, self, result),
     of="nanmedian",
     node="NanmedianBackward0",
 )

@@ -30,7 +30,7 @@ def every(shape: tuple[int, ...], dim: Any) -> Any:
     return dim
 
 
-def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+def sum_backward(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     """Return a reduction's gradient over the elements that were reduced."""
     return expand(g if keepdim else reshape(g, kept_shape(shape, dim)), shape)
 
@@ -48,7 +48,7 @@ def sum_all(self, /, dtype=None):
 
 
 @op(
-    self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim),
+    self=lambda g, self_shape, dim, keepdim: sum_backward(g, self_shape, dim, keepdim),
     linear=True,
     of="sum",
     node="SumBackward1",
@@ -72,7 +72,7 @@ def sum_kind(x: Any, dtype: Any) -> Any:
 
 
 @op(
-    self=lambda g, self_shape: expand(g / count(self_shape), self_shape),
+    self=lambda g, self_shape: expand(g / numel(self_shape), self_shape),
     linear=True,
     of="mean",
     node="MeanBackward0",
@@ -87,7 +87,7 @@ def mean_all(self, /, dtype=None):
 
 @op(
     self=lambda g, self_shape, dim, keepdim: div(
-        spread(g, self_shape, dim, keepdim), count(self_shape, dim)
+        sum_backward(g, self_shape, dim, keepdim), numel(self_shape, dim)
     ),
     linear=True,
     of="mean",
@@ -99,23 +99,23 @@ def mean_dim(self, /, dim, keepdim=False, dtype=None):
     if self.dtype.itemsize == 2:
         return _half_mean(self, dim, keepdim)
     total = np.add.reduce(self, axis=dim, keepdims=keepdim)
-    return total / self.dtype.type(count(self.shape, dim))
+    return total / self.dtype.type(numel(self.shape, dim))
 
 
 def _half_mean(x, dim, keepdim):
     """Return the mean of numbers whose sum may be too large for their dtype."""
     total = np.add.reduce(x, axis=dim, keepdims=keepdim, dtype=np.float32)
-    return (total / np.float32(count(x.shape, dim))).astype(x.dtype)
+    return (total / np.float32(numel(x.shape, dim))).astype(x.dtype)
 
 
 def array_mean(x: Any, dim: Any, dtype: Any, keepdims: Any = False) -> Any:
     """Return the mean of an array, computed in ``dtype``. (``np.mean`` warns of infinities from
     NumPy's own files, where the filter of this package does not hold.)"""
     total = np.add.reduce(x, axis=dim, dtype=dtype, keepdims=keepdims)
-    return np.divide(total, count(x.shape, dim), dtype=dtype)
+    return np.divide(total, numel(x.shape, dim), dtype=dtype)
 
 
-def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:
+def numel(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:
     """Return how many elements are reduced into one."""
     if dim is None:
         return math.prod(shape)
@@ -124,7 +124,7 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
 
 
 @op(
-    self=lambda g, self, result: evenly(g, self, result),
+    self=lambda g, self, result: evenly_distribute_backward(g, self, result),
     of="max",
     node="MaxBackward1",
 )
@@ -135,7 +135,7 @@ def max_all(self, /):
 
 
 @op(
-    self=lambda g, self, result: evenly(g, self, result),
+    self=lambda g, self, result: evenly_distribute_backward(g, self, result),
     of="min",
     node="MinBackward1",
 )
@@ -160,7 +160,7 @@ def check_some(name: str, x: Any) -> None:
         )
 
 
-def evenly(g: Any, x: Any, extreme: Any) -> Any:
+def evenly_distribute_backward(g: Any, x: Any, extreme: Any) -> Any:
     """Return ``g`` divided among the elements of ``x`` that equal ``extreme``, or are NaN as it
     is."""
     mask = x == extreme

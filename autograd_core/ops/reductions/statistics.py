@@ -13,11 +13,11 @@ from autograd_core.ops.reductions.reduce import (
     array_mean,
     check_some,
     converted,
-    count,
     every,
     kept_shape,
     mean_dim,
-    spread,
+    numel,
+    sum_backward,
     sum_dim,
     sum_kind,
 )
@@ -30,17 +30,17 @@ def float_mask(mask, self, /):
     return mask.astype(self.dtype)
 
 
-def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
+def amax_backward(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
     """Return a reduction's gradient, shared by the elements of ``x`` that equal the result; NaN
     where that is NaN, which equals none."""
     shape = tuple(x.shape)
     dims = every(shape, dim)
-    same = float_mask(x == spread(ans, shape, dims, keepdim), x)
-    return spread(g, shape, dims, keepdim) * same / sum_dim(same, dims, True)
+    same = float_mask(x == sum_backward(ans, shape, dims, keepdim), x)
+    return sum_backward(g, shape, dims, keepdim) * same / sum_dim(same, dims, True)
 
 
 @op(
-    self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
+    self=lambda g, self, result, dim, keepdim: amax_backward(g, self, result, dim, keepdim),
 )
 def amax(self, /, dim=(), keepdim=False):
     """Return the largest elements over some dimensions; equal elements share the gradient."""
@@ -48,7 +48,7 @@ def amax(self, /, dim=(), keepdim=False):
 
 
 @op(
-    self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
+    self=lambda g, self, result, dim, keepdim: amax_backward(g, self, result, dim, keepdim),
 )
 def amin(self, /, dim=(), keepdim=False):
     """Return the smallest elements over some dimensions; equal elements share the gradient."""
@@ -63,7 +63,7 @@ def _extreme(name, ufunc, x, dim, keepdim):
 
 @op(
     self=lambda g, self, min, max, dim, keepdim: (
-        shared(g[0], self, min, dim, keepdim) + shared(g[1], self, max, dim, keepdim)
+        amax_backward(g[0], self, min, dim, keepdim) + amax_backward(g[1], self, max, dim, keepdim)
     ),
     outputs="min max",
 )
@@ -78,7 +78,8 @@ def aminmax(self, /, dim=None, keepdim=False):
 
 @op(
     self=lambda g, self, self_shape, dim, keepdim: (
-        spread(g, self_shape, every(self_shape, dim), keepdim) * float_mask(self == self, self)
+        sum_backward(g, self_shape, every(self_shape, dim), keepdim)
+        * float_mask(self == self, self)
     ),
 )
 def nansum(self, /, dim=None, keepdim=False, dtype=None):
@@ -95,7 +96,7 @@ def variance_slope(g: Any, x: Any, dim: Any, correction: float) -> Any:
     """Return the gradient of ``x`` from that of its variance, which kept its dimensions."""
     shape = tuple(x.shape)
     dims = every(shape, dim)
-    freedom = max(count(shape, dims) - correction, 0)
+    freedom = max(numel(shape, dims) - correction, 0)
     apart = x - mean_dim(x, dims, True)
     if freedom:
         return g * apart * (2 / freedom)
@@ -111,10 +112,10 @@ def deviation_slope(g: Any, x: Any, ans: Any, dim: Any, correction: float) -> An
 
 def mean_slope(g: Any, shape: tuple[int, ...], dim: Any) -> Any:
     """Return the gradient of ``x`` from that of its mean, which kept its dimensions."""
-    return expand(g / count(shape, every(shape, dim)), shape)
+    return expand(g / numel(shape, every(shape, dim)), shape)
 
 
-def keep(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+def restore_reduced_dims(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     """Return ``g`` with the reduced dimensions as ones."""
     return g if keepdim else reshape(g, kept_shape(shape, every(shape, dim)))
 
@@ -123,7 +124,7 @@ def _variance(x, dim, correction, keepdim, name="std and var"):
     if x.dtype.kind != "f":
         raise RuntimeError(f"{name} only support floating point and complex dtypes")
     dims = every(x.shape, dim)
-    freedom = max(count(x.shape, dims) - correction, 0)
+    freedom = max(numel(x.shape, dims) - correction, 0)
     apart = x - array_mean(x, dims, x.dtype, keepdims=True)
     total = np.add.reduce(apart * apart, axis=dims, keepdims=keepdim)
     return np.divide(total, freedom, dtype=x.dtype)
@@ -131,7 +132,7 @@ def _variance(x, dim, correction, keepdim, name="std and var"):
 
 @op(
     self=lambda g, self, self_shape, dim, correction, keepdim: variance_slope(
-        keep(g, self_shape, dim, keepdim), self, dim, correction
+        restore_reduced_dims(g, self_shape, dim, keepdim), self, dim, correction
     ),
 )
 def var(self, /, dim=None, correction=1, keepdim=False):
@@ -141,9 +142,9 @@ def var(self, /, dim=None, correction=1, keepdim=False):
 
 @op(
     self=lambda g, self, self_shape, result, dim, correction, keepdim: deviation_slope(
-        keep(g, self_shape, dim, keepdim),
+        restore_reduced_dims(g, self_shape, dim, keepdim),
         self,
-        keep(result, self_shape, dim, keepdim),
+        restore_reduced_dims(result, self_shape, dim, keepdim),
         dim,
         correction,
     ),
@@ -155,8 +156,8 @@ def std(self, /, dim=None, correction=1, keepdim=False):
 
 @op(
     self=lambda g, self, self_shape, dim, correction, keepdim: (
-        variance_slope(keep(g[0], self_shape, dim, keepdim), self, dim, correction)
-        + mean_slope(keep(g[1], self_shape, dim, keepdim), self_shape, dim)
+        variance_slope(restore_reduced_dims(g[0], self_shape, dim, keepdim), self, dim, correction)
+        + mean_slope(restore_reduced_dims(g[1], self_shape, dim, keepdim), self_shape, dim)
     ),
     outputs="result0 result1",
 )
@@ -169,13 +170,13 @@ def var_mean(self, /, dim=None, correction=1, keepdim=False):
 @op(
     self=lambda g, self, self_shape, result0, dim, correction, keepdim: (
         deviation_slope(
-            keep(g[0], self_shape, dim, keepdim),
+            restore_reduced_dims(g[0], self_shape, dim, keepdim),
             self,
-            keep(result0, self_shape, dim, keepdim),
+            restore_reduced_dims(result0, self_shape, dim, keepdim),
             dim,
             correction,
         )
-        + mean_slope(keep(g[1], self_shape, dim, keepdim), self_shape, dim)
+        + mean_slope(restore_reduced_dims(g[1], self_shape, dim, keepdim), self_shape, dim)
     ),
     outputs="result0 result1",
 )
@@ -187,8 +188,8 @@ def std_mean(self, /, dim=None, correction=1, keepdim=False):
 
 @op(
     self=lambda g, self, self_shape, result, dim, keepdim: (
-        expand(keep(g, self_shape, dim, keepdim), self_shape)
-        * exp(self - keep(result, self_shape, dim, keepdim))
+        expand(restore_reduced_dims(g, self_shape, dim, keepdim), self_shape)
+        * exp(self - restore_reduced_dims(result, self_shape, dim, keepdim))
     ),
 )
 def logsumexp(self, /, dim, keepdim=False):
