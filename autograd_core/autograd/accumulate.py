@@ -33,7 +33,7 @@ class AccumulateGrad(Node):
     def __init__(self, leaf: Any) -> None:
         self.i0 = None
         self.sequence_nr = 2**64 - 1
-        self.hooks = None
+        self.notes = None
         self.leaf = ref(leaf)
         self.array = leaf.array
         self.output_shape = leaf._shape

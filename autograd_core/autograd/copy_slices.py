@@ -28,7 +28,7 @@ class CopySlices(Node):
 
     def __init__(self, root: Tensor, steps: Sequence[View], inner: Node) -> None:
         self.sequence_nr = next_sequence_nr()
-        self.hooks = None
+        self.notes = None
         self.output_shape = self.shape = root._shape
         self.output_dtype = root.dtype
         self.inner = inner

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.node import Node, Notes
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor, blank
 from autograd_core.tensor.views import root_of, view_chain
@@ -23,12 +23,12 @@ Tangents = dict[str, Tensor]
 class Level:
     """One stretch of forward mode; tangents live no longer than their level.
 
-    ``results`` has the tangents of results that nodes saved as bare arrays.
+    ``results`` has, by the notes on nodes, the tangents of results that these saved as bare arrays.
     """
 
     def __init__(self) -> None:
         self.alive = True
-        self.results: WeakKeyDictionary[Node, Tangents] = WeakKeyDictionary()
+        self.results: WeakKeyDictionary[Notes, Tangents] = WeakKeyDictionary()
 
 
 current_level: ContextVar[Level | None] = ContextVar("autograd_core_dual_level", default=None)
@@ -125,10 +125,11 @@ def broadcast_tangent(tangent: Tensor, like: Tensor) -> Any:
 
 def restore_tangent(node: Node, name: str, t: Tensor) -> Tensor:
     """Give ``t``, the result ``name`` that ``node`` saved, the tangent that it had."""
-    level = current_level.get()
-    tangent = None if level is None else level.results.get(node, {}).get(name)
-    if tangent is not None:
-        make_dual(t, tangent)
+    level, notes = current_level.get(), node.notes
+    if level is not None and notes is not None:
+        tangent = level.results.get(notes, {}).get(name)
+        if tangent is not None:
+            make_dual(t, tangent)
     return t
 
 

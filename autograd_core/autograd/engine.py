@@ -13,7 +13,16 @@ from typing import Any, NamedTuple, Self
 
 from autograd_core.autograd.accumulate import LARGE, AccumulateGrad, add_large
 from autograd_core.autograd.buffers import Buffers
-from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_EDGES, Edge, Node, Port
+from autograd_core.autograd.node import (
+    GENERAL,
+    LEAF,
+    ONE_EDGE,
+    TWO_EDGES,
+    TWO_REDUCED,
+    Edge,
+    Node,
+    Port,
+)
 from autograd_core.autograd.plan import leading_to, make_plan, owner
 from autograd_core.autograd.reduce import Gradient, reduce_gradient, reduce_outgoing
 from autograd_core.autograd.run_hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
@@ -154,7 +163,8 @@ class GraphTask:
         pending, keep = self.pending, self.keep
         take, waiting = pending.pop, pending.get
         for node in nodes:
-            kind = GENERAL if node.hooks is not None else node.kind
+            notes = node.notes
+            kind = node.kind if notes is None or notes.hooks is None else GENERAL
             if kind == ONE_EDGE:
                 g = take(node, None)
                 if g is None:
@@ -167,24 +177,23 @@ class GraphTask:
                 if g is not None:
                     a = g + a if g.size < LARGE else add_large(g, a)
                 pending[edge] = a  # type: ignore[index]
-            elif kind == TWO_EDGES:
+            elif kind >= TWO_EDGES:
                 g = take(node, None)
                 if g is None:
                     continue
                 a, b = node.backward(g, keep)
-                to = node.to
+                if kind == TWO_REDUCED:
+                    to: Any = node.to
+                    if to is not None:
+                        a, b = reduce_gradient(a, to[0]), reduce_gradient(b, to[1])
                 edge = node.i0
                 if edge is not None:
-                    if to is not None:
-                        a = reduce_gradient(a, to[0])
                     g = waiting(edge)
                     if g is not None:
                         a = g + a if g.size < LARGE else add_large(g, a)
                     pending[edge] = a
                 edge = node.i1
                 if edge is not None:
-                    if to is not None:
-                        b = reduce_gradient(b, to[1])
                     g = waiting(edge)
                     if g is not None:
                         b = g + b if g.size < LARGE else add_large(g, b)
@@ -242,7 +251,7 @@ class GraphTask:
             if (
                 plain
                 and node.hooks is None
-                and node.kind in (ONE_EDGE, TWO_EDGES)
+                and node.kind >= ONE_EDGE
                 and node not in self.captures
             ):
                 yield self._observe_inlined(index, node)

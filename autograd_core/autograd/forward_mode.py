@@ -24,7 +24,7 @@ from autograd_core.autograd.dual import (
     tangent_of,
 )
 from autograd_core.autograd.grad_mode import builds_graph, enable_grad, is_inference_mode_enabled
-from autograd_core.autograd.node import GENERAL, Port, resolve
+from autograd_core.autograd.node import GENERAL, Port, notes_of, resolve
 from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
@@ -119,7 +119,7 @@ class Application:
         level = current_level.get()
         node = next((resolve(t.edge)[0] for t in self.outputs if t.edge is not None), None)
         if saved and level is not None and node is not None:
-            level.results[node] = saved
+            level.results[notes_of(node)] = saved
 
     def tangents(self) -> dict[Any, Tensor]:
         """Return the tangents of the outputs, by the outputs' names."""

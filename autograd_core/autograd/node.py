@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
-from autograd_core.autograd.optional_slot import optional_slot
 from autograd_core.dtype import dtype
 
 SavedState = Literal["kept", "freed", "changed", "packed"]
@@ -23,8 +22,9 @@ Edge: TypeAlias = "Node | Port | None"
 next_sequence_nr: Callable[[], int] = count().__next__
 
 
-# What the engine has to do for a node, in one class attribute it can branch on.
-LEAF, ONE_EDGE, TWO_EDGES, GENERAL, PORT = range(5)
+# What the engine has to do for a node, in one class attribute it can branch on; a node that is
+# TWO_REDUCED has two edges, too, and gradients for them that must be reduced.
+LEAF, GENERAL, PORT, ONE_EDGE, TWO_EDGES, TWO_REDUCED = range(6)
 
 
 class InputMetadata(NamedTuple):
@@ -35,11 +35,21 @@ class InputMetadata(NamedTuple):
     device: str = "cpu"
 
 
-class _Notes(dict[Any, Any]):
-    """What few nodes have, in one slot, as another would add 16 bytes to most: the user's own
-    dictionary, and what the node ran on."""
+class Notes:
+    """What few nodes have, in one slot of theirs, as others would add 16 bytes to most: hooks, what
+    tracing left, the inputs of the op, and the user's own dictionary.
 
-    __slots__ = ("ran_on",)
+    It can be referred to weakly, and so stands for its node where that is wanted.
+    """
+
+    __slots__ = ("__weakref__", "hooks", "metadata", "ran_on", "record")
+    hooks: NodeHooks | None
+    metadata: dict[Any, Any] | None
+    ran_on: Any
+    record: Any
+
+    def __init__(self) -> None:
+        self.hooks = self.metadata = self.ran_on = self.record = None
 
 
 class Node:
@@ -51,11 +61,8 @@ class Node:
     """
 
     __slots__ = (
-        "__weakref__",
-        "_notes",
-        "_record",
-        "hooks",
         "i0",
+        "notes",
         "output_dtype",
         "output_shape",
         "sequence_nr",
@@ -73,13 +80,11 @@ class Node:
     to: tuple[Any, ...] | None = None
     inplace_node: ClassVar[str] = ""  # the name in PyTorch of the in-place form, if it has its own
     runs_undefined: ClassVar[bool] = False  # whether it runs although no gradient arrived
-    hooks: NodeHooks | None
+    notes: Notes | None
     sequence_nr: int
     # of the forward op's (first) output, and so of the gradient that arrives
     output_shape: tuple[int, ...]
     output_dtype: dtype
-    record = optional_slot("_record")
-    _notes: _Notes
 
     def name(self) -> str:
         """Return the name PyTorch gives this node: ``MulBackward0``."""
@@ -101,20 +106,25 @@ class Node:
     @property
     def metadata(self) -> dict[Any, Any]:
         """A dictionary of the user's own, kept with the node."""
-        try:
-            return self._notes
-        except AttributeError:
-            self._notes = _Notes()
-            return self._notes
+        notes = notes_of(self)
+        if notes.metadata is None:
+            notes.metadata = {}
+        return notes.metadata
+
+    @property
+    def hooks(self) -> NodeHooks | None:
+        """The hooks of the node, if there ever were any."""
+        return None if self.notes is None else self.notes.hooks
+
+    @property
+    def record(self) -> Any:
+        """What tracing left here."""
+        return None if self.notes is None else self.notes.record
 
     @property
     def ran_on(self) -> Any:
         """The inputs of its op, kept while tracing with values."""
-        return getattr(getattr(self, "_notes", None), "ran_on", None)
-
-    @ran_on.setter
-    def ran_on(self, kept: Any) -> None:
-        self.metadata.ran_on = kept  # type: ignore[attr-defined]
+        return None if self.notes is None else self.notes.ran_on
 
     def _sequence_nr(self) -> int:
         return self.sequence_nr
@@ -168,10 +178,10 @@ class Node:
     def note_freed(self, line: Line) -> None:
         """Say that the pass begun at ``line`` is over; if it freed the values, it was the one.
         What was traced of values is needed no longer, either."""
-        try:
-            record: Any = self._record  # type: ignore[attr-defined]
-        except AttributeError:
+        notes = self.notes
+        if notes is None or notes.record is None:
             return
+        record = notes.record
         if record.freed_at is None and self.is_freed:
             record.freed_at = line
         if record.kept:
@@ -234,8 +244,17 @@ def resolve(edge: Edge) -> tuple[Node | None, int]:
     return edge, 0  # type: ignore[return-value]  # what is no Port is a Node or None
 
 
+def notes_of(node: Node) -> Notes:
+    """Return the notes on ``node``, made when first asked for."""
+    notes = node.notes
+    if notes is None:
+        notes = node.notes = Notes()
+    return notes
+
+
 def hooks_of(node: Node) -> NodeHooks:
     """Return the hooks of ``node``, made when first asked for."""
-    if node.hooks is None:
-        node.hooks = NodeHooks()
-    return node.hooks
+    notes = notes_of(node)
+    if notes.hooks is None:
+        notes.hooks = NodeHooks()
+    return notes.hooks

@@ -7,13 +7,13 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from autograd_core.autograd.grad_mode import no_grad
-from autograd_core.autograd.node import Edge, Node
+from autograd_core.autograd.node import Edge, Notes
 from autograd_core.autograd.sentinels import FREED
 from autograd_core.tensor import Tensor
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-nodes_with_packed: Final[WeakSet[Node]] = WeakSet()
-"""The nodes of ops that run user code when they read what they saved."""
+nodes_with_packed: Final[WeakSet[Notes]] = WeakSet()
+"""The notes on nodes of ops that run user code when they read what they saved."""
 
 
 class Packed:

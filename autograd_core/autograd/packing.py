@@ -7,6 +7,7 @@ from typing import Any
 from autograd_core.autograd.double_backward import saved_tensor
 from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.autograd.held import Held
+from autograd_core.autograd.node import notes_of
 from autograd_core.autograd.packed import Hooks, Packed, nodes_with_packed
 from autograd_core.autograd.sentinels import NOT_SAVED
 from autograd_core.tensor import Tensor
@@ -38,7 +39,7 @@ def pack_part(node: Any, name: str, number: int, hooks: Hooks) -> None:
 
 def _keep(node: Any, **values: Any) -> None:
     """Let ``node`` keep other ``values``, which hooks bring back."""
-    nodes_with_packed.add(node)
+    nodes_with_packed.add(notes_of(node))
     if (log := undo_log()) is not None:
         log.keep_attributes(node, tuple(values))
     for name, value in values.items():

@@ -50,7 +50,7 @@ def make_plan(roots: Sequence[Node | Port]) -> Plan:
             elif edge not in seen:
                 seen.add(edge)
                 stack.append(edge)
-        elif kind == TWO_EDGES:
+        elif kind >= TWO_EDGES:
             inner.append(node)
             edge = node.i0
             if edge is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from autograd_core.autograd.node import GENERAL
+from autograd_core.autograd.node import GENERAL, TWO_EDGES
 from autograd_core.op.record import REQUIRED, Op
 from autograd_core.op.text import indented, names_tuple
 
@@ -171,15 +171,19 @@ def _attach(op: Op) -> list[str]:
         no_edge = f"not t or {no_edge}"
     lines.append(f"if {no_edge} or grad_mode is not None and not grad_mode.builds:")
     node = ["node = Node()"]
+    if reduces_rarely(op):
+        node = ["if to is None: node = Node()", "else: node = Reducing(); node.to = to"]
     kind = op.kind
     if kind == GENERAL:
         node.append(f"node.all_edges = ({', '.join(f'f_{v}' for v in edges)},)")
     else:
         node.append("; ".join(f"node.i{i} = f_{v}" for i, v in enumerate(edges)))
     first = "t[0]" if op.view == "each" else _boxes(op)[0]
-    node.append("node.sequence_nr = next_sequence_nr(); node.hooks = None")
+    node.append("node.sequence_nr = next_sequence_nr(); node.notes = None")
     node.append(f"node.output_shape = {first}._shape; node.output_dtype = {first}.dtype")
-    if op.pointwise and op.reduces:
+    if reduces_rarely(op):
+        pass
+    elif op.pointwise and op.reduces:
         node.append("node.to = to")
     elif op.chooses_dtype:
         (v,) = edges
@@ -202,6 +206,11 @@ def _attach(op: Op) -> list[str]:
         node += _point_outputs(op)
     lines += [f"    {line}" for line in [*off, "node = None"]] + ["else:"]
     return lines + [f"    {line}" for line in node]
+
+
+def reduces_rarely(op: Op) -> bool:
+    """Return whether nodes whose gradients must be reduced have a class of their own."""
+    return op.pointwise and op.reduces and op.kind == TWO_EDGES
 
 
 def _edge_outside(op: Op, t: str) -> str:

@@ -12,11 +12,11 @@ from types import CodeType
 from typing import Any, Final
 
 from autograd_core.autograd.double_backward import differentiate
-from autograd_core.autograd.node import GENERAL, TWO_EDGES, Node
+from autograd_core.autograd.node import GENERAL, TWO_EDGES, TWO_REDUCED, Node
 from autograd_core.dtype import float32
 from autograd_core.op.backward_text import backward_text
 from autograd_core.op.blocks import LARGE, in_blocks
-from autograd_core.op.call_text import call_text
+from autograd_core.op.call_text import call_text, reduces_rarely
 from autograd_core.op.generic import NAMESPACE, SavedNode
 from autograd_core.op.inspect import saved_attributes
 from autograd_core.op.literals import as_passes, in_float32
@@ -59,6 +59,8 @@ def _namespace(op: Op) -> dict[str, Any]:
     rules = {f"rule_{edge}": rule.function for edge, rule in op.rules.items()}
     defaults = {f"default_{k}": v for k, v in op.attributes.items() if v is not REQUIRED}
     namespace = dict(NAMESPACE, op=op, kernel=op.kernel, Node=op.node_class, **rules, **defaults)
+    if reduces_rarely(op):
+        namespace["Reducing"] = op.node_class.reducing
     if op.joint:
         namespace["joint"] = op.joint.function
     return namespace
@@ -112,9 +114,9 @@ def _node_class(op: Op) -> type[Node]:
     slots = [*op.saved, *op.saved_plain, *(f"{name}_version" for name in op.saved)]
     if kind == GENERAL:
         slots.append("all_edges")
-    elif kind == TWO_EDGES:
+    elif kind >= TWO_EDGES:
         slots.append("i1")
-    if op.reduces:
+    if op.reduces and not reduces_rarely(op):
         slots.append("to")
     if op.materializes:
         slots.append("output_shapes")
@@ -130,4 +132,9 @@ def _node_class(op: Op) -> type[Node]:
         "backward_graph": differentiate,
         **saved_attributes(op),
     }
-    return type(op.node_name.rpartition("::")[2], (SavedNode,), body)
+    name = op.node_name.rpartition("::")[2]
+    made = type(name, (SavedNode,), body)
+    if reduces_rarely(op):  # the slot would take 16 bytes of the nodes that do not
+        body = {"__slots__": ("to",), "kind": TWO_REDUCED, "__module__": __name__}
+        made.reducing = type(name, (made,), body)  # type: ignore[attr-defined]
+    return made

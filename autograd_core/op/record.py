@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES
+from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES, TWO_REDUCED
 
 ResultKind = Literal["same", "float", "bool"]
 ViewKind = Literal[False, True, "each"]
@@ -209,7 +209,9 @@ class Op:
         several = len(self.differentiable_outputs) > 1 or self.view == "each" or self.variadic
         if several or len(self.edges) > 2:
             return GENERAL
-        return TWO_EDGES if len(self.edges) == 2 else ONE_EDGE
+        if len(self.edges) < 2:
+            return ONE_EDGE
+        return TWO_EDGES if self.pointwise or not self.reduces else TWO_REDUCED
 
     @cached_property
     def reduces(self) -> bool:

@@ -58,7 +58,7 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             node = op.node_class()
             node.all_edges = edges
             node.sequence_nr = next_sequence_nr()
-            node.hooks = None
+            node.notes = None
             node.output_shape, node.output_dtype = t._shape, t.dtype
             to = [None if each.dtype is kind else (each._shape, each.dtype) for each in tensors]
             node.to = to if any(to) else None

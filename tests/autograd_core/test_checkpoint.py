@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from autograd_core.autograd.node import notes_of
+
 
 @pytest.fixture(params=[True, False], ids=["reentrant", "not reentrant"])
 def reentrant(request: pytest.FixtureRequest) -> bool:
@@ -166,7 +168,7 @@ def test_saved_values_are_gone_in_between_and_the_graph_dies_alone() -> None:
 
         y = checkpoint(torch, function, x * 1, use_reentrant=False)
         assert middle[0]() is None  # although the node of the sine saves it
-        watched = weakref.ref(y.grad_fn.next_functions[0][0])
+        watched = weakref.ref(notes_of(y.grad_fn.next_functions[0][0]))
         del y
         assert watched() is None
     finally:

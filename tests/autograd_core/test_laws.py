@@ -19,7 +19,7 @@ from autograd_core import nn, optim
 from autograd_core.autograd import step as observed_step
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import make_call, pass_mode, start
-from autograd_core.autograd.node import GENERAL, resolve
+from autograd_core.autograd.node import GENERAL, notes_of, resolve
 from autograd_core.autograd.plan import make_plan
 from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.dag import capture, trace
@@ -279,11 +279,11 @@ def test_graphs_die_with_their_last_reference() -> None:
             first, second = (x.tanh() * x).unbind(0)
             y = first * second
         (g,) = torch.autograd.grad(y, x, create_graph=True)
-        watched = [weakref.ref(y.grad_fn), weakref.ref(first.grad_fn), weakref.ref(g.grad_fn)]
+        watched = [weakref.ref(notes_of(t.grad_fn)) for t in (y, first, g)]
         session = Session(y)
         session.next(2)
         session.finish()
-        watched.append(weakref.ref(x.edge))
+        watched.append(weakref.ref(notes_of(x.edge)))
         del session, first, second, y, g, x
         assert [each() for each in watched] == [None] * len(watched)
     finally:

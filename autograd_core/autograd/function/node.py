@@ -31,7 +31,8 @@ class FunctionNode(Node):
     """One application of a :class:`Function`; has the user's attributes of its ``ctx`` too."""
 
     __slots__ = (
-        "all_edges", "ctx", "output_count", "outputs", "ported", "tensor_arguments",
+        "__weakref__", "all_edges", "ctx", "output_count", "outputs", "ported",
+        "tensor_arguments",
     )  # fmt: skip
 
     kind: ClassVar[int] = GENERAL
@@ -42,7 +43,7 @@ class FunctionNode(Node):
 
     def __init__(self) -> None:
         self.sequence_nr = next_sequence_nr()
-        self.hooks = None
+        self.notes = None
         self.ctx = self._function._ctx_class(self)
 
     def describe(self, outputs: Sequence[Output | None]) -> None:

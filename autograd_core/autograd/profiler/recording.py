@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from autograd_core.autograd.engine import GraphTask
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.node import Node, Notes, notes_of
 from autograd_core.autograd.profiler.events import EventList, FunctionEvent, FunctionEventAvg
 
 _OP, _NODE, _BLOCK = 0, 1, 7  # PyTorch's numbers for the scopes of events
@@ -66,8 +66,8 @@ class profile:
         self.enabled = enabled and use_cpu
         self.record_shapes = record_shapes
         self.profile_memory = profile_memory
-        self.forward: WeakKeyDictionary[Node, Spent] = WeakKeyDictionary()
-        self.backward: WeakKeyDictionary[Node, Spent] = WeakKeyDictionary()
+        self.forward: WeakKeyDictionary[Notes, Spent] = WeakKeyDictionary()
+        self.backward: WeakKeyDictionary[Notes, Spent] = WeakKeyDictionary()
         self._events: list[FunctionEvent] = []
         self._threads: dict[int, int] = {}
         self._here = _Thread()
@@ -208,9 +208,10 @@ def running_profile() -> profile | None:
 
 
 def _count(spent: Any, node: Node, seconds: float, nbytes: int) -> None:
-    known: Mapping[Node, Spent] = spent
-    before = known.get(node, Spent())
-    spent[node] = Spent(before.seconds + seconds, before.bytes + nbytes, before.calls + 1)
+    known: Mapping[Notes, Spent] = spent
+    notes = notes_of(node)
+    before = known.get(notes, Spent())
+    spent[notes] = Spent(before.seconds + seconds, before.bytes + nbytes, before.calls + 1)
 
 
 class record_function:

@@ -204,7 +204,7 @@ def _edges(order: Sequence[Any]) -> tuple[list[int], list[int], list[Any]]:
             sources.append(number)
             output_nrs.append(0)
             edges.append(node.i0)
-        elif kind == TWO_EDGES:
+        elif kind >= TWO_EDGES:
             if node.i0 is not None:
                 sources.append(number)
                 output_nrs.append(0)

@@ -22,7 +22,9 @@ def node_costs(found: profile, nodes: Iterable[Node]) -> dict[Node, Cost]:
     """
     costs = {}
     for node in nodes:
-        made, ran = found.forward.get(node), found.backward.get(node)
+        if node.notes is None:
+            continue
+        made, ran = found.forward.get(node.notes), found.backward.get(node.notes)
         if made is not None or ran is not None:
             costs[node] = Cost(
                 None if made is None else made.seconds,

@@ -24,7 +24,7 @@ from autograd_core.autograd.grad_mode import (
     enter_mode,
     leave_mode,
 )
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.node import Node, notes_of
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.dag.model import Source
@@ -92,7 +92,7 @@ class GraphTracer:
                     known = (
                         kept[0] is value.array
                         and kept[1][0] == kept[2]
-                        and (edge is None or getattr(edge, "_record", None) is maker)
+                        and (edge is None or getattr(edge, "record", None) is maker)
                     )
                 inputs.append(found if known else self._begin(value))
         record = OpRecord(
@@ -106,7 +106,7 @@ class GraphTracer:
         if len(inputs) < len(values):
             record.gaps = tuple(at for at, value in enumerate(values) if value is None)
         if node is not None:
-            node._record = record  # type: ignore[attr-defined]
+            notes_of(node).record = record
         if len(outputs) == 1:
             (first,) = outputs
             first._record = (record, 0)
@@ -129,7 +129,7 @@ class GraphTracer:
             if node.op.hidden:
                 record.shapes += tuple(_hidden_shapes(node))
             if self._copies and self._recorder is not None:
-                node.ran_on = self._recorder.keep(node.op, values, attributes)
+                notes_of(node).ran_on = self._recorder.keep(node.op, values, attributes)
 
     def _begin(self, tensor: Tensor) -> Any:
         """Return what ``tensor``, an input, came from, where no op is known to have made it."""
@@ -203,7 +203,7 @@ class GraphTracer:
         record.shapes, record.dtype = (base._shape,), base.dtype.name
         record.requires_grad = True
         self._describe(record, (base,))
-        base.record, node.record = (record, 0), record
+        base.record, notes_of(node).record = (record, 0), record
 
     def function(self, node: Node, function: Any, arguments: tuple[Any, ...]) -> None:
         """Keep what a custom Function runs on, before it can change it."""
@@ -213,7 +213,7 @@ class GraphTracer:
                     origin(argument)
                     if self._refers:
                         self._keep(argument)
-            node.ran_on = self._recorder.keep(function, arguments, {})
+            notes_of(node).ran_on = self._recorder.keep(function, arguments, {})
 
     def cut(self, how: str, before: Tensor, after: Tensor) -> None:
         """Remember on ``after`` where the graph of ``before`` ended, if it had one."""

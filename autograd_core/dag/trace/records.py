@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import Line, is_grad_enabled
-from autograd_core.autograd.node import resolve
+from autograd_core.autograd.node import notes_of, resolve
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE, Versions
 from autograd_core.dag.model import Source
@@ -254,7 +254,7 @@ def leaf_record(tensor: Tensor) -> LeafRecord | None:
     record.tensor = end.leaf  # which `tensor` may only stand for
     if not record.shape or tensor.array.size == 1:
         record.statistics = scalar_statistics(tensor)  # training changes it from pass to pass
-    end.record = record
+    notes_of(end).record = record
     return record
 
 

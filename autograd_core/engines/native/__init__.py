@@ -145,8 +145,8 @@ class NativeEngine:
         return origin(tensor)
 
     def records(self, nodes: Sequence[Node]) -> list[Any]:
-        # past the descriptor, which takes 0.1 us a node
-        return [getattr(node, "_record", None) for node in nodes]
+        # past the property, which takes 0.1 us a node
+        return [None if node.notes is None else node.notes.record for node in nodes]
 
 
 def _array(gradient: Any) -> Any:

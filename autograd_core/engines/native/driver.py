@@ -60,7 +60,7 @@ def runs_user_code(node: Node) -> bool:
     if hooks is not None and (hooks.tensor or hooks.pre or hooks.post or hooks.accumulated):
         return True
     inner: Node = getattr(node, "inner", node)  # of a change through a view
-    return inner.runs_undefined or inner in nodes_with_packed
+    return inner.runs_undefined or inner.notes in nodes_with_packed
 
 
 def keep_of_user(log: UndoLog, node: Node) -> None:
@@ -156,7 +156,7 @@ class NativeDriver:
             node = order[index]
             began = perf_counter()
             kind = node.kind
-            if node.hooks is not None or kind == LEAF or kind >= GENERAL or node in packed:
+            if node.hooks is not None or kind < ONE_EDGE or node.notes in packed:
                 step = self._observe_around(index, node, steps)
                 packed = nodes_with_packed or ()  # a hook may have set further ones
             else:
@@ -198,7 +198,8 @@ class NativeDriver:
         order = self.order
         for index in range(start, stop):
             node = order[index]
-            if node.hooks is not None or node.kind == LEAF:
+            notes = node.notes
+            if (notes is not None and notes.hooks is not None) or node.kind == LEAF:
                 return index
         return stop
 
