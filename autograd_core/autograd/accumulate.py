@@ -68,7 +68,8 @@ class AccumulateGrad(Node):
         """Do nothing: it keeps nothing of the forward pass."""
 
     def backward(self, g: Array, keep: bool) -> None:
-        leaf = self.leaf() if self.hooks is None else self.variable
+        notes = self.notes
+        leaf = self.leaf() if notes is None or notes.hooks is None else self.variable
         if leaf is None or (leaf.edge is not self and not _is_leaf(leaf)):
             return
         with _accumulating:  # NumPy lets other threads run while it adds

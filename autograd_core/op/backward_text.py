@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograd_core.autograd.node import GENERAL, ONE_EDGE
-from autograd_core.op.literals import in_float32
+from autograd_core.op.literals import inlined
 from autograd_core.op.record import Op
 from autograd_core.op.text import indented
 
@@ -51,12 +51,18 @@ def _apply(op: Op, edge: str) -> list[str]:
     lines = [f"g_{edge} = rule_{edge}({arguments})"]
     if rule.on_arrays is not rule.function:
         return lines
-    if in_float32(op, edge) is not None:
-        lines = [  # for what is no array, but a scalar of NumPy, numbers are the fastest
-            "if type(g) is ndarray and node.output_dtype is float32:",
-            f"    g_{edge} = rule_{edge}_in_float32({arguments})",
-            f"else: {lines[0]}",
-        ]
+    found = inlined(op, edge, arguments.split(", "))
+    if found is not None:
+        text, numbers = found
+        inline = f"g_{edge} = {text}"
+        if numbers:
+            lines = [  # for what is no array, but a scalar of NumPy, numbers are the fastest
+                "if type(g) is ndarray and node.output_dtype is float32:",
+                f"    {inline}",
+                f"else: {lines[0]}",
+            ]
+        else:
+            lines = [inline]
     if op.pointwise and "g" in rule.names and rule.takes_passes:
         lines[0] = f"{'el' if len(lines) > 1 else 'else: '}{lines[0]}"
         lines.insert(0, f"if g.size > LARGE: g_{edge} = rule_{edge}_in_blocks({arguments})")

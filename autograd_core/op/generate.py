@@ -11,6 +11,8 @@ import linecache
 from types import CodeType
 from typing import Any, Final
 
+import numpy as np
+
 from autograd_core.autograd.double_backward import differentiate
 from autograd_core.autograd.node import GENERAL, TWO_EDGES, TWO_REDUCED, Node
 from autograd_core.dtype import float32
@@ -19,7 +21,7 @@ from autograd_core.op.blocks import LARGE, in_blocks
 from autograd_core.op.call_text import call_text, reduces_rarely
 from autograd_core.op.generic import NAMESPACE, SavedNode
 from autograd_core.op.inspect import saved_attributes
-from autograd_core.op.literals import as_passes, in_float32
+from autograd_core.op.literals import as_passes, inlined
 from autograd_core.op.record import REQUIRED, Op
 from autograd_core.op.variadic import variadic_call
 
@@ -83,7 +85,9 @@ def _first_backward(node: Any, g: Any, keep: bool) -> Any:
     namespace = dict(_namespace(op), float32=float32, LARGE=LARGE)
     for edge, rule in op.rules.items():
         namespace[f"rule_{edge}"] = rule.on_arrays
-        namespace[f"rule_{edge}_in_float32"] = in_float32(op, edge)
+        found = inlined(op, edge, rule.names)
+        for name, number in found[1].items() if found is not None else ():
+            namespace[name] = np.array(number, np.float32)
         namespace[f"rule_{edge}_in_blocks"] = as_passes(op, edge) or in_blocks(rule.function)
     exec(_code(backward_text(op), "backward"), namespace)
     op.node_class.backward = namespace["backward"]

@@ -31,7 +31,7 @@ from autograd_core.autograd.grad_mode import (
     undo_log,
 )
 from autograd_core.autograd.memory import memory_of
-from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, Node, Port, resolve
+from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, Port, resolve
 from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.step import Delivery, Step
 from autograd_core.autograd.undo_log import UndoLog
