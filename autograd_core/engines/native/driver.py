@@ -31,7 +31,7 @@ from autograd_core.autograd.grad_mode import (
     undo_log,
 )
 from autograd_core.autograd.memory import memory_of
-from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, Port, resolve
+from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, Node, Port, resolve
 from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.step import Delivery, Step
 from autograd_core.autograd.undo_log import UndoLog
@@ -100,7 +100,7 @@ class NativeDriver:
         self._guards = call.graph or any(
             runs_user_code(node)
             for node in self.order
-            if node.hooks is not None or node.kind >= GENERAL or nodes_with_packed
+            if node.hooks is not None or node.kind == GENERAL or nodes_with_packed
         )
         self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
         self._freeing_from = len(self.order)  # from there on the pass itself freed what was saved
