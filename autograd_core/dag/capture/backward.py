@@ -20,6 +20,7 @@ from autograd_core.dag.capture.saved_values import SavedReader, saved_values
 from autograd_core.dag.columns import LazyColumn, LazyEntries
 from autograd_core.dag.model import Shape
 from autograd_core.dag.names import Names
+from autograd_core.dag.trace.records import sources_of
 from autograd_core.engines.protocol import Engine, Extent
 from autograd_core.engines.protocol import Node as GradFn
 
@@ -147,8 +148,8 @@ def _add_sources(build: GraphBuilder, records: Sequence[Any], live: bool) -> Non
             len(records), lambda number: None if records[number] is None else records[number].source
         )
         return
-    known = ((number, r.source) for number, r in enumerate(records) if r is not None)
-    build.sources = {number: source for number, source in known if source is not None}
+    sources = enumerate(sources_of(records))
+    build.sources = {number: source for number, source in sources if source is not None}
 
 
 def _name_leaf(build: GraphBuilder, number: int, tensor: Any, names: Names) -> None:
@@ -243,10 +244,10 @@ def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
         for id, input_nr in enumerate(input_nrs if ports else ())
         if input_nr
     }
-    build.edge_shapes = LazyColumn(
-        len(targets), lambda id: others[id] if id in others else shapes[targets[id]]
-    )
-    build.edge_dtypes = LazyColumn(len(targets), lambda id: dtypes[targets[id]])
+    build.edge_shapes = list(map(shapes.__getitem__, targets))
+    for id, shape in others.items():
+        build.edge_shapes[id] = shape
+    build.edge_dtypes = list(map(dtypes.__getitem__, targets))
 
 
 def input_shape(node: GradFn, nr: int) -> Shape | None:

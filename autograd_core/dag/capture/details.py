@@ -13,6 +13,8 @@ from autograd_core.dag.trace.records import LeafRecord, OpRecord
 def detail(record: OpRecord, names: Names) -> str:
     """Return ``3 · x``, ``exponent 2``, ``dim 1``."""
     numbers = [value for value in record.inputs if not isinstance(value, tuple)]
+    if not numbers and not record.attributes and record.grad_mode:
+        return ""
     operand = _operand(record, names) if numbers else ""
     parts = [_with_number(record.name, operand, value) for value in numbers]
     if not record.grad_mode:

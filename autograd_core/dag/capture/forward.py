@@ -11,9 +11,9 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.details import detail, number_detail
 from autograd_core.dag.capture.saved_values import SavedReader, add_saved
 from autograd_core.dag.capture.statement import statement_of
-from autograd_core.dag.model import NodeKind, short_name
+from autograd_core.dag.model import NodeKind, Source, short_name
 from autograd_core.dag.names import Names
-from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record, reachable
+from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record, reachable, sources_of
 from autograd_core.engines.protocol import Engine, Plan, Tensor
 from autograd_core.engines.protocol import Node as GradFn
 
@@ -39,7 +39,13 @@ def add_traced_forward(
     origins = [engine.origin(tensor) for tensor in tensors]
     records = reachable([found[0] for found in origins if isinstance(found, tuple)])
     leaves = _Leaves.of(plan.order, running)
-    ids = {record: _add_record(build, record, leaves, names) for record in records}
+    sources = sources_of([each if isinstance(each, OpRecord) else None for each in records])
+    ids = {
+        record: _add_op(build, record, source, names)
+        if isinstance(record, OpRecord)
+        else _add_leaf(build, record, leaves, names)
+        for record, source in zip(records, sources, strict=True)
+    }
     _add_inputs(build, [each for each in records if isinstance(each, OpRecord)], ids)
     for tensor, label, found in zip(tensors, labels, origins, strict=True):
         if isinstance(found, tuple):
@@ -99,18 +105,20 @@ def _leaf_kind(tensor: Tensor | None, has_gradient: bool) -> NodeKind:
     return "leaf" if has_gradient else "constant"
 
 
-def _add_record(build: GraphBuilder, record: Record, leaves: _Leaves, names: Names) -> int:
-    if isinstance(record, LeafRecord):
-        name = names.of(record.tensor())
-        kind = leaves.kind(record)
-        called = name or record.called or (record.cut.how if record.cut else kind)
-        return build.node(
-            kind, "forward", called, variable=name, shape=record.shape, dtype=record.dtype,
-            statistics=record.statistics, detail=leaves.detail(record),
-        )  # fmt: skip
+def _add_leaf(build: GraphBuilder, record: LeafRecord, leaves: _Leaves, names: Names) -> int:
+    name = names.of(record.tensor())
+    kind = leaves.kind(record)
+    called = name or record.called or (record.cut.how if record.cut else kind)
+    return build.node(
+        kind, "forward", called, variable=name, shape=record.shape, dtype=record.dtype,
+        statistics=record.statistics, detail=leaves.detail(record),
+    )  # fmt: skip
+
+
+def _add_op(build: GraphBuilder, record: OpRecord, source: Source | None, names: Names) -> int:
     return build.node(
         "op", "forward", record.name, scope=record.scope, shape=record.shapes[0],
-        dtype=record.dtype, source=record.source, statistics=record.statistics,
+        dtype=record.dtype, source=source, statistics=record.statistics,
         detail=detail(record, names),
     )  # fmt: skip
 

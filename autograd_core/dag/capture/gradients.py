@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from autograd_core.autograd.node import LEAF
@@ -29,25 +29,28 @@ HookChanges = Mapping[int, Mapping[HookPlace, HookChange]]
 def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) -> None:
     """Describe the gradients of ``steps``, on their nodes and edges."""
     by_index = {step.index: step for step in steps}
-    shown = {id(each): each for step in by_index.values() for each in _shown(step)}
+    shown: dict[int, Any] = {}
+    for step in by_index.values():
+        for each in (step.hooked[0], step.before, step.after):
+            shown[id(each)] = each
+        for delivery in step.deliveries:
+            shown[id(delivery.gradient)] = delivery.gradient
     # what leaves a node mostly arrives as it is, and is described once
     known = dict(zip(shown, engine.all_statistics(list(shown.values())), strict=True))
 
-    def describe(gradient: Any) -> Statistics | None:
-        return known[id(gradient)]
-
     for number, step in by_index.items():
+        first = step.hooked[0]
         leaf = step.node.kind == LEAF
-        returned = leaf and step.after is None and step.hooked[0] is not None  # by ``grad``
-        found = describe(step.after if leaf and not returned else step.hooked[0])
+        returned = leaf and step.after is None and first is not None  # by ``grad``
+        found = known[id(step.after if leaf and not returned else first)]
         if found is not None:
             build.statistics[number] = found
-        if all(g is None for g in step.hooked):
+        if first is None and all(g is None for g in step.hooked):
             build.undefined.add(number)
         if returned:
             build.details[number] = RETURNED
         elif leaf:
-            build.details[number] = _accumulation(describe(step.before), describe(step.hooked[0]))
+            build.details[number] = _accumulation(known[id(step.before)], known[id(first)])
         elif step.captured and not step.deliveries:  # the pass ends here: its rule did not run
             build.details[number] = RETURNED
             if isinstance(build.formulas, list):
@@ -59,20 +62,11 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
     ):
         if (sender := by_index.get(source)) is not None:
             gradient = sender.deliveries[output_nr].gradient
-            sent = describe(gradient)
+            sent = known[id(gradient)]
             if sent is None:
                 build.edge_undefined.add(edge)
             else:
                 build.edge_statistics[edge] = sent
-
-
-def _shown(step: Step) -> Iterator[Any]:
-    """List the gradients of a step."""
-    yield step.hooked[0]
-    yield step.before
-    yield step.after
-    for each in step.deliveries:
-        yield each.gradient
 
 
 def add_hooks(build: GraphBuilder, changes: HookChanges) -> None:

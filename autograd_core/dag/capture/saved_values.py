@@ -42,9 +42,10 @@ class SavedReader:
         known = self._extents.get(id(value))
         if known is None:
             extent = self.engine.extent(value)
-            if extent is not None and extent.storage is not None:
-                number = self._storages.setdefault(extent.storage, len(self._storages))
-                extent = extent._replace(storage=number)
+            if extent is not None and (begin := extent.storage) is not None:
+                shape, dtype, nbytes, _ = extent
+                number = self._storages.setdefault(begin, len(self._storages))
+                extent = tuple.__new__(Extent, (shape, dtype, nbytes, number))
             known = self._extents[id(value)] = value, extent
         return known[1]
 

