@@ -11,9 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+import autograd_core as torch
+from autograd_core import nn
 from autograd_core.dag import Names, trace
 from autograd_core.dag.capture.roots import backward_call
 from autograd_core.dag.model import Graph
+from autograd_core.debug import Session
 from tests.viz.laws import STEPS, label_places
 from viz.films.recording import record_call
 from viz.layout import lay_out
@@ -21,6 +24,7 @@ from viz.level_of_detail import Composer, folding_of
 from viz.options import RenderOptions
 from viz.picture.geometry import Layout, Route
 from viz.picture.model import VIEWS, Picture, View
+from viz.picture.subject import graph_of_session
 
 EXHIBIT = re.compile(r"^\.\. exhibit:: (\S+):(\S+)\n((?:   :.*\n)*)", re.M)
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
@@ -108,3 +112,20 @@ def test_a_label_that_a_line_cuts_is_found() -> None:
         picture._replace(lines=[*picture.lines, picture.lines[0]._replace(label="")]),  # type: ignore[arg-type]
         layout._replace(routes=[*layout.routes, across]),  # type: ignore[arg-type]
     )
+
+
+def test_what_the_rounds_of_a_loop_give_leaves_room_for_labels() -> None:
+    field, y = nn.Linear(2, 2), torch.tensor([[2.0, 0.0]])
+    seen = []
+    with trace():
+        for _ in range(12):
+            y = y + 0.1 * torch.tanh(field(y))
+            seen.append(y)
+        loss = torch.stack(seen).abs().mean()
+    session = Session(loss)
+    session.do("continue")  # now the labels have numbers
+    composed = Composer(folding_of(graph_of_session(session, "both"), "both")).compose_for_a_screen(
+        RenderOptions()
+    )
+    layout = composed.layout or lay_out(composed.picture)
+    assert cut_labels(composed.picture, layout) == []

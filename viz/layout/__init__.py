@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import ceil
 
 from viz import theme
-from viz.layout.compaction import Columns, compact
+from viz.layout.compaction import compact
 from viz.layout.crossings import order
 from viz.layout.graph import merge_partners
 from viz.layout.grid import MANY, Grid, position_columns
@@ -23,7 +23,7 @@ from viz.layout.ports import choose_ports
 from viz.layout.relief import Relief
 from viz.layout.routes import plan_square_lines, route
 from viz.layout.rows import position_rows
-from viz.layout.saved import SavedLine, plan_saved
+from viz.layout.saved import plan_saved
 from viz.layout.tracks import stack_runs
 from viz.picture import geometry
 from viz.picture.geometry import Layout, Place, Route
@@ -45,16 +45,14 @@ def lay_out(picture: Picture, *, paged: bool = True) -> Layout:
     layers = rank(graph)
     # order: within each row, so that few lines cross
     layers = order(layers)
-    # position, across: columns for all, without the gaps that a half does not need
-    grid = position_columns(graph, layers)
-    columns = compact(grid)
-    saved, lanes = plan_saved(grid, columns), side_lanes(grid)
-    # the rest, with more room where labels are cut, as long as that helps
+    # position and route, with more room where labels are cut, as long as that helps
     relief = Relief()
-    layout, cut = _arrange(grid, columns, saved, lanes, relief, paged)
+    grid = position_columns(graph, layers, relief.vertices)
+    layout, cut = _arrange(grid, relief, paged)
     for _ in range(MOST_ROUNDS if cut else 0):
         relief = relief.grown(grid, cut)
-        other, still_cut = _arrange(grid, columns, saved, lanes, relief, paged)
+        grid = position_columns(graph, layers, relief.vertices)
+        other, still_cut = _arrange(grid, relief, paged)
         if len(still_cut) < len(cut):
             layout = other
         cut = min(cut, still_cut, key=len)
@@ -63,17 +61,13 @@ def lay_out(picture: Picture, *, paged: bool = True) -> Layout:
     return layout
 
 
-def _arrange(
-    grid: Grid,
-    columns: Columns,
-    saved: list[SavedLine],
-    lanes: dict[int, int],
-    relief: Relief,
-    paged: bool,
-) -> tuple[Layout, list[int]]:
+def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]]:
     """Place the grid; returns also the lines whose labels others cut."""
     picture = grid.picture
+    # position, across: columns without the gaps that a half does not need
+    columns = compact(grid)
     # side by side: with lanes beside the halves and a gutter between them
+    saved, lanes = plan_saved(grid, columns), side_lanes(grid)
     halves = place_halves(grid, columns, saved, lanes, relief)
     # route, without heights: where lines leave and enter boxes, and the corners of square ones
     ports = choose_ports(grid, halves)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,10 +52,13 @@ class Grid:
     x: list[float]
 
 
-def position_columns(graph: LayoutGraph, layers: Layers) -> Grid:
-    """Give every vertex an x, in the order that it has in its row."""
+def position_columns(graph: LayoutGraph, layers: Layers, relief: Mapping[int, int]) -> Grid:
+    """Give every vertex an x, in the order that it has in its row; ``relief`` is how much further
+    lanes keep from some."""
     gap = theme.COLUMN_GAP + (8 if graph.picture.view == "both" else 0)
     rooms = _rooms(layers, graph.arcs, graph.picture.lines.column("label"))
+    for vertex, room in relief.items():
+        rooms[vertex] += room
     widths = _widths(layers, graph.vertex, graph.sizes)
     x = assign_columns(layers, Space(widths, rooms, gap, LANE_GAP))
     rows = [layers.ranks[one] for one in graph.vertex]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from viz import theme
@@ -13,19 +13,23 @@ from viz.picture import geometry
 HEIGHT: Final = 26
 """By so much a channel grows, for two lines of text."""
 
+BESIDE: Final = 28
+"""By so much further to the right lanes keep from a box at an end of a line."""
+
 AROUND_NAME: Final = 28
 
 
 class Relief(NamedTuple):
-    """How much higher the channels below some rows are, and how wide the part of the gutter is that
-    is kept free for names of saved values."""
+    """How much higher the channels below some rows are, how much further from some vertices lanes
+    keep, and how wide the part of the gutter is that is kept free for names of saved values."""
 
     rows: Mapping[int, int] = {}
+    vertices: Mapping[int, int] = {}
     gutter: float = 0.0
 
     def grown(self, grid: Grid, cut: Iterable[int]) -> Relief:
         """Make more room for the labels of the lines ``cut``."""
-        rows, gutter = Counter(self.rows), self.gutter
+        rows, vertices, gutter = Counter(self.rows), Counter(self.vertices), self.gutter
         labels = grid.picture.lines.column("label")
         for line in cut:
             if grid.arcs[line] is None:
@@ -38,4 +42,15 @@ class Relief(NamedTuple):
             for row in (grid.rows[grid.upper[line]], grid.rows[grid.lower[line]] - 1)
         }
         rows.update(dict.fromkeys(ends, HEIGHT))
-        return Relief(rows, gutter)
+        near = {vertex for line in cut for vertex in _boxes_beside(grid, line)}
+        vertices.update(dict.fromkeys(near, BESIDE))
+        return Relief(rows, vertices, gutter)
+
+
+def _boxes_beside(grid: Grid, line: int) -> Iterator[int]:
+    """Yield the boxes at the ends of a line, and those left of the ends of its lane."""
+    yield from grid.arcs[line] or ()
+    bends = grid.bends[line] or ()
+    for bend in {bends[0], bends[-1]} if bends else ():
+        row = grid.layers.rows[grid.layers.ranks[bend]]
+        yield from (one for one in row[: row.index(bend)] if one < grid.layers.box_count)

@@ -107,8 +107,7 @@ def _op_detail(graph: Graph, id: int) -> str:
 @functools.lru_cache(maxsize=4096)
 def joined(text: str, chain: str, scope: str) -> str:
     """Join the three in one line: the scope gives way first, then arguments of the formula."""
-    last = scope.rpartition(".")[2]
-    tails = (scope, f"…{last}", "") if last != scope else (scope, "")
+    tails = tuple(dict.fromkeys((scope, _end_of(scope), "")))
     rooms = [
         LONGEST_DETAIL - sum(len(part) + 3 for part in (chain, tail) if part) for tail in tails
     ]
@@ -122,6 +121,18 @@ def joined(text: str, chain: str, scope: str) -> str:
     return printable(
         " · ".join(part for part in (formatting.cut_formula(text, room), chain) if part)
     )
+
+
+def _end_of(scope: str) -> str:
+    """Return the end of a scope from its last name on: of h.0.mlp.2 "…mlp.2"; a number alone would
+    name nothing.
+
+    >>> _end_of("h.0.mlp.2"), _end_of("h.0.ln_1"), _end_of("fc")
+    ('…mlp.2', '…ln_1', '')
+    """
+    parts = scope.split(".")
+    last = max((index for index, part in enumerate(parts) if not part.isdigit()), default=0)
+    return f"…{'.'.join(parts[last:])}" if last else ""
 
 
 def _leaf_detail(graph: Graph, id: int, text: str) -> str:
