@@ -304,6 +304,24 @@ def test_without_traced_values_it_is_said_that_the_op_may_be_an_earlier_one() ->
         assert said["note"].startswith("gradstep check finds where it began")
 
 
+def test_without_traced_values_saved_ones_lead_back_as_far_as_they_go() -> None:
+    w = leaf(1.0, -2.0)
+    said = stop((w.log().tanh() * 2).exp().sum(), w=w)
+    assert said["what"] == "nan began in the forward pass, at #4 tanh:1 or earlier"
+    assert said["there"] == "result with nan at 1 of 2 places, first at [1]"
+    w = leaf(1.0, NAN)
+    said = stop((w * 2).exp().sum(), w=w)
+    assert said["what"] == "w contained nan before the forward pass"
+    assert said["there"] == "nan at 1 of 2 places"
+
+
+def test_without_traced_values_no_op_is_blamed_whose_nan_may_have_been_left_out() -> None:
+    w, v = leaf(1.0, -2.0), leaf(1.0, -2.0)
+    kept = torch.where(torch.tensor([True, False]), w.log().tanh(), w)
+    said = stop((kept + v.log()).exp().sum(), w=w, v=v)
+    assert said["what"] == "nan began in the forward pass, at #2 exp:1 or earlier"
+
+
 def test_lint_claims_no_first_op_where_it_knows_nothing_of_the_others() -> None:
     with trace():
         w = leaf(1.0, -2.0)

@@ -99,7 +99,7 @@ def test_one_key_switches_the_list_to_forward_values_and_to_both() -> None:
         assert re.search(r"#7 tanh:1 .* rms 0\.69", screen.row(6))
         text = await screen.press("n", "v")
         assert re.search(r"value +gradient arrived", text)
-        assert re.search(r" 5\.69 +1$", screen.row(0))
+        assert re.search(r" 5\.69 +1 +:37$", screen.row(0))
         text = await screen.press("v")
         assert " value " not in text
 

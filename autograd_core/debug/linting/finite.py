@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.autograd.node import LEAF
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import (
@@ -29,6 +30,7 @@ from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.snapshot.value import array_of
 from autograd_core.engines.protocol import Node
 
+_CHOOSING = ("Where", "MaskedFill", "Index", "Gather", "Slice", "Select", "MaskedScatter")
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
 _TRACE = "gradstep check finds where it began, as does trace(values=True) around the forward pass"
 
@@ -133,13 +135,64 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
                 return _beginning(subject, values, origin, trouble)
     for name, (array, known) in saved.items():
         if known.trouble:
-            amount = f"{name} with {_amount(known, known.trouble, array)}"
-            certain = isinstance(record, OpRecord) and _all_known(values, (record, 0))
-            return Beginning(
-                known.trouble, subject.graph.address(index), "saved", amount,
-                index, subject.source(index), certain=certain,
-            )  # fmt: skip
+            if isinstance(record, OpRecord) and _all_known(values, (record, 0)):
+                return _saved(subject, index, name, array, known, certain=True)
+            return _earliest(subject, index, known.trouble) or _saved(
+                subject, index, name, array, known
+            )
     return None
+
+
+def _saved(
+    subject: Subject,
+    index: int,
+    name: str,
+    array: NDArray[Any],
+    known: Statistics,
+    *,
+    certain: bool = False,
+) -> Beginning:
+    trouble = known.trouble or "nan"
+    return Beginning(
+        trouble, subject.graph.address(index), "saved",
+        f"{name} with {_amount(known, trouble, array)}", index, subject.source(index),
+        certain=certain,
+    )  # fmt: skip
+
+
+def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | None:
+    """Return what ran first in the forward pass, of all that node ``index`` comes from, and has
+    ``trouble`` in a leaf or in what it saved; None where that is only the node itself."""
+    for place in sorted(_ways_back(subject, index), reverse=True):
+        node = subject.order[place]
+        if node.kind == LEAF:
+            leaf = subject.engine.leaf(node)
+            known = None if leaf is None else subject.engine.statistics(subject.own(leaf))
+            if known is not None and known.amount(trouble):
+                name = subject.names.of(leaf) or "a leaf"
+                return Beginning(trouble, name, "has", _amount(known, trouble), place)
+            continue
+        for name, array in _saved_arrays(subject, node):
+            known = statistics(array)
+            if known.amount(trouble):
+                return _saved(subject, place, name, array, known)
+    return None
+
+
+def _ways_back(subject: Subject, index: int) -> set[int]:
+    """Return the nodes behind ``index``, up to those that may have chosen other elements than
+    those in question."""
+    behind: dict[int, list[int]] = {}
+    graph = subject.graph
+    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
+        behind.setdefault(source, []).append(target)
+    stack, seen = [index], {index}
+    while stack:
+        at = stack.pop()
+        if not subject.order[at].name().startswith(_CHOOSING):
+            stack += (fresh := {*behind.get(at, ())} - seen)
+            seen |= fresh
+    return seen - {index}
 
 
 def _spoils(subject: Subject, values: ForwardValues, record: OpRecord, trouble: Trouble) -> bool:

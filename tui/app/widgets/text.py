@@ -6,6 +6,8 @@ A line is a list of parts, each a text and the name of its style.  Styles are me
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import Literal, NamedTuple
 
@@ -20,6 +22,7 @@ StyleName = Literal[
     "text", "strong", "muted", "faint", "backward", "leaf", "saved", "trouble", "title"
 ]
 ELLIPSIS = "…"
+_LABEL = re.compile(r" +(?:\S+(?: \S+)*)? {2,}(?=\S)")
 UNDEFINED = "∅ undefined"
 
 
@@ -95,17 +98,52 @@ def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -
 
 def wrapped(line: Line, width: int) -> list[Line]:
     """Return ``line`` in as many lines of at most ``width`` cells as it takes, those after the
-    first indented.
+    first indented; of a row with a label, to where its text begins.
 
     >>> ["".join(part.text for part in each) for each in wrapped([Part("one two three")], 9)]
     ['one two', '  three']
+    >>> ["".join(part.text for part in each) for each in wrapped([Part(" at  one two three")], 13)]
+    [' at  one two', '     three']
     """
     text = "".join(part.text for part in line)
     if cell_len(text) <= width or width < 8:
         return [line]
     head = len(text) - len(text.lstrip())
-    rows = wrap(text.lstrip(), width, initial_indent=" " * head, subsequent_indent=" " * (head + 2))
+    label = text_column(text)
+    indent = label if 0 < label <= width // 2 else head + 2
+    rows = wrap(
+        text[head:], width, initial_indent=" " * head, subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    )  # fmt: skip
     return [[Part(row, line[-1].style)] for row in rows]
+
+
+def text_column(row: str) -> int:
+    """Return where the text of a row begins that has a label, 0 where it has none.
+
+    >>> text_column("  saved.x  rms 3"), text_column("one two")
+    (11, 0)
+    """
+    found = _LABEL.match(row)
+    return 0 if found is None else found.end()
+
+
+def unwrapped(lines: Sequence[str]) -> list[str]:
+    """Undo what broke the rows of a report, which have labels, into lines of a fixed width.
+
+    >>> unwrapped(["headline", "  why  one", "       two", "  line  a.py:1  x"])
+    ['headline', '  why  one two', '  line  a.py:1  x']
+    """
+    rows: list[str] = []
+    column = 0
+    for line in lines:
+        head = len(line) - len(line.lstrip())
+        if rows and head == column > 0:
+            rows[-1] += f" {line[head:]}"
+            continue
+        rows.append(line)
+        column = 0 if line.startswith("  line ") else text_column(line)
+    return rows
 
 
 def is_accumulate(name: str) -> bool:

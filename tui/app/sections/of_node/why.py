@@ -5,12 +5,12 @@ from __future__ import annotations
 from autograd_core.debug.reports.why import explain_node
 from autograd_core.text import printable
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Part, wrapped
+from tui.app.widgets.text import Part, unwrapped, wrapped
 
 
 def page(view: View) -> Page:
     """Return the explanation, in lines that fit."""
-    first, *others = explain_node(view.session, view.node).lines(max(30, view.width))
+    first, *others = unwrapped(explain_node(view.session, view.node).lines())
     lines = wrapped([Part(printable(first), "strong")], view.width)
     for each in others:
         lines += wrapped([Part(printable(each))], view.width)

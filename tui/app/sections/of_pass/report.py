@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograd_core.text import printable
 from tui.app.sections.page import Page, View, sentence
-from tui.app.widgets.text import Line, Part, wrapped
+from tui.app.widgets.text import Line, Part, unwrapped, wrapped
 
 
 def page(view: View) -> Page:
@@ -13,7 +13,7 @@ def page(view: View) -> Page:
         return sentence(
             view, "nothing has stopped the pass yet: catch nan, then c, goes to the first nan"
         )
-    first, *others = view.notes.report.splitlines()
+    first, *others = unwrapped(view.notes.report.splitlines())
     lines: list[Line] = wrapped([Part(printable(first), "strong")], view.width)
     for each in others:
         lines += wrapped([Part(printable(each))], view.width)

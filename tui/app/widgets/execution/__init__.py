@@ -173,7 +173,10 @@ class ExecutionList(ViewWidget):
         line.append(Part(fit(step_number(node), columns.number, right=True) + " ", "muted"))
         line += name_parts(graph, node, columns, done)
         if columns.shape:
-            line.append(Part(fit(shape_text(graph.shapes[node]), columns.shape) + " ", "muted"))
+            shape = shape_text(graph.shapes[node])
+            if len(shape) > columns.shape:
+                shape = shape.replace(" ", "")
+            line.append(Part(fit(shape, columns.shape) + " ", "muted"))
         if columns.value:
             bad = cells.forward.startswith(("nan", "inf"))
             style: StyleName = "trouble" if bad else "text" if columns.gradient else "strong"
@@ -188,7 +191,7 @@ class ExecutionList(ViewWidget):
         line.append(Part(mark, "trouble"))
         line.append(Part(fit(cells.flags, FLAG_WIDTH - len(mark)), colour))
         if columns.source:
-            source = source_text(graph, node)
+            source = source_text(graph, node, line_only=columns.line > 0)
             source = fit(source, columns.source - 1, right=True, keep_end=True)
             line.append(Part(" " + source, "muted"))
         return line

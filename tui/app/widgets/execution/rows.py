@@ -44,6 +44,7 @@ class Columns(NamedTuple):
     source: int
     gradient: int = VALUE_WIDTH
     value: int = 0
+    line: int = 0  # of the source, where all of it is in one file: that of ``:51`` alone
 
 
 def natural_columns(snapshot: Snapshot) -> Columns:
@@ -54,6 +55,8 @@ def natural_columns(snapshot: Snapshot) -> Columns:
     leaves = (len(graph.variables.get(row, "")) for row in rows if is_accumulate(graph.names[row]))
     widest_leaf = max(leaves, default=0) + len("+= ")
     scopes = {graph.scopes[row] for row in rows}
+    sources = [source for row in rows if (source := graph.sources.get(row)) is not None]
+    lines = max((source.line for source in sources), default=0)
     shapes = {graph.shapes[row] for row in rows}
     count = max((graph.counts[row] for row in rows), default=1)
     ops = max((len(name) for name in names), default=8)
@@ -66,6 +69,7 @@ def natural_columns(snapshot: Snapshot) -> Columns:
         shape=min(18, max((len(shape_text(shape)) for shape in shapes), default=0)),
         source=max((len(source_text(graph, row)) + 1 for row in rows), default=0),
         gradient=VALUE_WIDTH + (EXTREMES_WIDTH if any(shapes) else 0),  # not of scalars alone
+        line=max(5, len(f" :{lines}")) if len({source.file for source in sources}) == 1 else 0,
     )
 
 
@@ -89,13 +93,16 @@ def fit_columns(
     wishes = {"scope": SHORT_SCOPE, "shape": 18, "source": 40}
     wanted = {column: min(getattr(natural, column), most) for column, most in wishes.items()}
     for column, width in wanted.items():
-        short = min(width, SHORT)
+        short = (natural.line if column == "source" else 0) or min(width, SHORT)
         taken[column] = short if 0 < short < left else 0
         left -= taken[column] + 1 if taken[column] else 0
     for column, width in wanted.items():
         more = max(0, min(left, width - taken[column])) if taken[column] else 0
         taken[column] += more
         left -= more
+    if 0 < natural.line < taken["source"] < natural.source:
+        left += taken["source"] - natural.line
+        taken["source"] = natural.line
     if taken["scope"]:
         more = max(0, min(left, natural.scope - taken["scope"]))
         taken["scope"] += more
@@ -104,7 +111,7 @@ def fit_columns(
         gradient += EXTREMES_WIDTH
     return Columns(
         lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"],
-        gradient, value,
+        gradient, value, natural.line if taken["source"] < natural.source else 0,
     )  # fmt: skip
 
 
@@ -155,11 +162,13 @@ def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
     return [Part(short, style), Part(fit(count, width - len(short)) + " ", "muted"), *scope]
 
 
-def source_text(graph: Graph, row: int) -> str:
+def source_text(graph: Graph, row: int, *, line_only: bool = False) -> str:
     """File name and line of the forward op, without the folder."""
     source = graph.sources.get(row)
     if source is None:
         return ""
+    if line_only:
+        return f":{source.line}"
     return f"{source.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{source.line}"
 
 
