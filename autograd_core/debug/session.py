@@ -274,10 +274,10 @@ class Session:
         nodes."""
         return self.inspector.leaf(index)
 
-    def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+    def contributions(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
         """List every contribution to one input of node ``index`` so far, and every change by the
         user, with the running sum."""
-        return self.inspector.ledger(index, input_nr)
+        return self.inspector.contributions(index, input_nr)
 
     def certificate(self) -> Certificate:
         """Call every node that has run again with the same inputs, and report any whose results are

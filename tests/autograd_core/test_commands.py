@@ -144,8 +144,8 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
         ("frame nowhere", "nowhere", "nothing here is called"),
         ("info", "", "info takes one of: breakpoints"),
         ("info nothing", "nothing", "there is no topic 'nothing'"),
-        ("info le", "le", "'le' may be leaves, ledger"),
-        ("info timeline w", "w", "no finished call has a leaf 'w'"),
+        ("info h", "h", "'h' may be history, hooks"),
+        ("info calls w", "w", "no finished call has a leaf 'w'"),
         ("info node nowhere", "nowhere", "nothing here is called"),
         ("check nowhere", "nowhere", "nothing here is called"),
         ("set", "", "by how much? set [PLACE] VALUE"),
@@ -361,19 +361,19 @@ def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: S
     [
         ("breakpoints", "break addmm  2 nodes, hit 1 time"),
         ("display", "there are no displays"),
-        ("edits", "nothing was changed"),
+        ("changes", "nothing was changed"),
         ("history", "2 of 11 nodes recorded"),
         ("hooks", "no hooks here"),
         ("leaves", "0.weight.grad  0 of 1 in  None"),
-        ("ledger", "#2 pow:1"),
-        ("ledger #1", "the seed"),
+        ("contributions", "#2 pow:1"),
+        ("contributions #1", "the seed"),
         ("node", "out.0"),
         ("node #2", "1 of 1 arrived"),
         ("pending", "#3 2/addmm:1  1 of 1 in"),
         ("phases #2", "formula"),
         ("phases", "this node has not run yet"),
-        ("timeline", "no call has finished yet"),
-        ("plan", "11 nodes, 4 leaves among them; 2 have run, 2 are recorded"),
+        ("calls", "no call has finished yet"),
+        ("pass", "11 nodes, 4 leaves among them; 2 have run, 2 are recorded"),
         ("saved", "saved."),
         ("saved #1", "this node keeps no tensor"),
     ],
@@ -442,7 +442,7 @@ def test_a_pass_inside_a_node_can_be_entered_and_left() -> None:
 def test_edits_change_the_leaves_and_undo_takes_them_back(session: Session) -> None:
     answers(session, "until 0/addmm")
     assert "scale" in answers(session, "scale 0.5")
-    assert "scale" in answers(session, "info edits")
+    assert "scale" in answers(session, "info changes")
     answers(session, "continue")
     table = answers(session, "difference")
     assert "0.weight.grad" in table
@@ -641,7 +641,7 @@ def test_leaving_is_asked_of_whoever_shows_the_session(
         ("catch den", ["denormal"]),
         ("print 0.w", ["0.weight.grad"]),
         ("watch 2.", ["2.bias.grad", "2.weight.grad"]),
-        ("info l", ["leaves", "ledger"]),
+        ("info h", ["history", "hooks"]),
         ("help exp", ["expressions"]),
         ("delete ", ["1"]),
         ("nonsense x", []),
@@ -687,7 +687,7 @@ def test_a_session_without_a_trace_says_how_to_get_one() -> None:
     session = untraced()
     how = "run the forward pass within `with autograd_core.dag.trace():`"
     assert how in repr(session)
-    for line in ("info plan", "info node", "break train.py:3"):
+    for line in ("info pass", "info node", "break train.py:3"):
         assert how in " ".join(session.do(line).text.split())
 
 

@@ -252,7 +252,7 @@ def test_the_ledger_tells_what_cancelled(weight: Any) -> None:
     session = Session((weight * 3.0 - weight).sum())
     to_end(session)
     index = next(leaf.index for leaf in session.snapshot.leaves)
-    entries = list(session.ledger(index))
+    entries = list(session.contributions(index))
     assert [each.value.text() for each in entries] == ["[-1, -1]".replace("-", "−"), "[3, 3]"]
     assert [each.total.text() for each in entries][-1] == "[2, 2]"
     assert [each.remaining for each in entries] == [1.0, 0.5]

@@ -132,18 +132,20 @@ def test_the_ledger_has_a_line_for_each_change(leaves: tuple[Any, Any]) -> None:
     session = Session((y * 2.0 + y * 3.0).sum(), names=Names({"w": w}))
     at = session.breakpoints.locate("mul")[-1]
     session.jump(3)
-    assert len(list(session.ledger(at))) == 1
+    assert len(list(session.contributions(at))) == 1
     session.edit.scale(at, 10.0)
     session.jump(at)
     session.edit.zero(at)
-    lines = [(e.edit, e.total.text() if e.total else None) for e in session.ledger(at)]
+    lines = [(e.edit, e.total.text() if e.total else None) for e in session.contributions(at)]
     assert lines == [
         ("", "[3, 3]"),
         (f"scale {step_number(at)} by 10", "[30, 30]"),
         ("", "[32, 32]"),
         (f"zero {step_number(at)}", "[0, 0]"),
     ]
-    assert f"scale {step_number(at)} by 10" in session.do(f"info ledger {step_number(at)}").text
+    assert (
+        f"scale {step_number(at)} by 10" in session.do(f"info contributions {step_number(at)}").text
+    )
 
 
 @pytest.mark.parametrize("line", ["scale 2", "clip 0.5", "zero"])

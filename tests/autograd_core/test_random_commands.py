@@ -29,8 +29,8 @@ CONDITIONS = [
     "1 / (rms - rms) > 1", "in.rms > out.0.rms", "0.weight.grad.rms > 0", "rms >> 1", "rsm > 1",
 ]  # fmt: skip
 OPERANDS = [
-    *PLACES, *CONDITIONS, "", "if", *[f"if {each}" for each in CONDITIONS], "leaves", "ledger",
-    "node", "plan", "history", "all", "rms", "in", "out.1", "saved.self", "0.weight.grad[0]", "$",
+    *PLACES, *CONDITIONS, "", "if", *[f"if {each}" for each in CONDITIONS], "leaves", "calls",
+    "node", "pass", "history", "all", "rms", "in", "out.1", "saved.self", "0.weight.grad[0]", "$",
     "3 2", "end", "--pending tanh", "addmm if rms > 0", "relu rms {rms} {nonsense", "expressions",
     "split", "pair", "mul", "x.grad", "y.grad",
 ]  # fmt: skip

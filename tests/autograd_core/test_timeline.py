@@ -155,6 +155,6 @@ def test_the_timeline_in_words_speaks_of_leaves_only_where_a_grad_was_kept() -> 
     for call in (1, 2):
         session = Session(w * w, names={"w": w}, call=call, timeline=timeline)
         session.finish()
-    first, second = map(str.strip, session.do("info timeline").text.splitlines())
+    first, second = map(str.strip, session.do("info calls").text.splitlines())
     assert first.endswith("2 nodes")
     assert second.endswith("1 of 1 leaf kept a .grad from before")

@@ -103,7 +103,7 @@ def test_a_sum_of_several_contributions_is_told_one_by_one(opened: Opened) -> No
     (index,) = (each.index for each in session.snapshot.leaves if each.name == "a")
     (incoming,) = session.detail(index).incoming
     assert incoming.expected == len(incoming.contributions) == 3
-    entries = list(session.ledger(index))
+    entries = list(session.contributions(index))
     assert [entry.number for entry in entries] == [0, 1, 2]
     last = entries[-1].total
     assert last is not None

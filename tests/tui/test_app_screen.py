@@ -390,9 +390,9 @@ class Gated(RecordedSession):
         self._note(f"phases of {index}")
         return super().phases(index)
 
-    def ledger(self, index: int, input_nr: int = 0) -> Any:
+    def contributions(self, index: int, input_nr: int = 0) -> Any:
         self._note(f"contributions of {index}")
-        return super().ledger(index, input_nr)
+        return super().contributions(index, input_nr)
 
     def complete(self, line: str, column: int) -> list[str]:
         self._note(f"completion of {line}")

@@ -63,14 +63,14 @@ def debug(run: Run) -> Run:
 
 
 def test_by_default_it_stops_only_at_backward_calls(debug: Run) -> None:
-    code, out, _ = debug(PENALTY, "info timeline\nq\n" * 2)
+    code, out, _ = debug(PENALTY, "info calls\nq\n" * 2)
     assert code == 0
     assert [line.split("  ")[0] for line in out if line.startswith(("call", "grad"))] == ["call 1"]
     assert [line for line in out if line in PRINTED] == PRINTED
 
 
 def test_grad_stops_at_both_and_numbers_each_kind(debug: Run) -> None:
-    code, out, _ = debug(PENALTY, "next\nq\n" * 3 + "info timeline", "--grad")
+    code, out, _ = debug(PENALTY, "next\nq\n" * 3 + "info calls", "--grad")
     assert code == 0
     listed = [line.split()[:3] for line in out if line.startswith(("call", "grad "))]
     assert listed == [

@@ -173,7 +173,7 @@ def _difference(console: Console, operands: Operands) -> str:
 
 
 def edits_text(console: Console) -> str:
-    """Return the changes that hold, for ``info edits``."""
+    """Return the changes that hold, for ``info changes``."""
     rows = [
         (str(each.number), before(each.position, console.session.length), each.text)
         for each in console.session.edit.records

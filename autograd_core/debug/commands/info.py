@@ -39,31 +39,29 @@ TOPICS: Final = (
         "each breakpoint, and how often it was hit",
         lambda console, _: points_text(console),
     ),
+    Topic("calls", "[LEAF]: the finished calls, and what each did to the leaf", info_pass.calls),
+    Topic("changes", "what you changed", lambda console, _: edits_text(console)),
+    Topic(
+        "contributions",
+        "[PLACE]: each contribution to the incoming gradient, and the sum",
+        info_node.contributions,
+    ),
     Topic("display", "what is shown at every stop", _displays),
-    Topic("edits", "what you changed", lambda console, _: edits_text(console)),
     Topic("frames", "nested backward passes (enter, leave)", info_pass.frames),
     Topic("history", "how much of the pass is recorded", info_pass.history),
     Topic("hooks", "[PLACE]: hooks of the node", info_node.hooks),
     Topic("leaves", "the .grad of every leaf", info_pass.leaves),
-    Topic(
-        "ledger",
-        "[PLACE]: each contribution to the incoming gradient, and the sum",
-        info_node.ledger,
-    ),
     Topic("node", "[PLACE]: all about a node", info_node.node),
+    Topic("pass", "the progress of the pass, and the nodes that are ready", info_pass.progress),
     Topic("pending", "sums whose node has not run", info_pass.pending),
     Topic("phases", "[PLACE]: what happened inside the node, in order", info_node.phases),
-    Topic("plan", "the progress of the pass, and the nodes that are ready", info_pass.plan),
     Topic("saved", "[PLACE]: the node's saved tensors", info_node.saved),
-    Topic(
-        "timeline", "[LEAF]: the finished calls, and what each did to the leaf", info_pass.timeline
-    ),
 )
 
 COMMANDS: Final = (
     Command(
         "info TOPIC", "show information; help info lists topics",
         _info, ("i",), "topic",
-        details="\n".join(f"  {each.word:<12}{each.summary}" for each in TOPICS),
+        details="\n".join(f"  {each.word:<15}{each.summary}" for each in TOPICS),
     ),
 )  # fmt: skip

@@ -171,7 +171,7 @@ def _values(values: tuple[Value | None, ...]) -> str:
     return ", ".join(summary(value) for value in values) or "nothing"
 
 
-def ledger(console: Console, operands: Operands) -> str:
+def contributions(console: Console, operands: Operands) -> str:
     """Return every contribution to what arrives at a node, with the sum so far."""
     index = _index(console, operands)
     lines = [node_line(console.session.graph, index)]
@@ -186,7 +186,7 @@ def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str
     graph = console.session.graph
     rows: list[tuple[str, ...]] = [("from", "value", "sum so far", "")]
     remaining = 1.0
-    for entry in console.session.ledger(index, incoming.input_nr):
+    for entry in console.session.contributions(index, incoming.input_nr):
         origin, place = entry.edit or "the seed", ""
         if entry.producer is not None:
             origin = f"{step_number(entry.producer)} {graph.address(entry.producer)}"

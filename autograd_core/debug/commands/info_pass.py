@@ -47,7 +47,7 @@ def pending(console: Console, operands: Operands) -> str:
     return table_text(rows) or "nothing waits"
 
 
-def plan(console: Console, operands: Operands) -> str:
+def progress(console: Console, operands: Operands) -> str:
     """Say the progress of the pass, and the nodes that are ready."""
     session = console.session
     snapshot = session.snapshot
@@ -90,7 +90,7 @@ def frames(console: Console, operands: Operands) -> str:
     return table_text(rows)
 
 
-def timeline(console: Console, operands: Operands) -> str:
+def calls(console: Console, operands: Operands) -> str:
     """Return one line per call, or, for a leaf, what each call did to its ``.grad``."""
     calls = console.session.timeline
     name = operands.text.removesuffix(".grad")

@@ -108,7 +108,7 @@ class Inspector:
         """List what node ``index`` has sent; see :meth:`incoming`."""
         return self._ledger.outgoing(index, self._cursor.state)
 
-    def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+    def contributions(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
         """Return every contribution to one input of node ``index`` so far, and every change by the
         user, with the running sum."""
         changes = self._cursor.edits.of_sum(index, input_nr)

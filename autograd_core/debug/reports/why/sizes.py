@@ -121,7 +121,7 @@ def cancellations(session: Session, indices: Iterable[int]) -> Iterator[Cancelle
         for incoming in session.inspector.incoming(index):
             if 1 < incoming.arrived <= _SHARES:
                 remaining = 1.0
-                for entry in session.ledger(index, incoming.input_nr):
+                for entry in session.contributions(index, incoming.input_nr):
                     remaining = entry.remaining
                 if remaining < MOST_CANCELLED:
                     yield Cancelled(index, incoming.arrived, remaining)

@@ -20,9 +20,9 @@ def page(view: View) -> Page:
     for incoming in detail.incoming:
         lines.append(_heading(incoming, view))
         if incoming.arrived > MOST:
-            lines.append([Part("  too many for this page: info ledger lists them", "muted")])
+            lines.append([Part("  too many for this page: info contributions lists them", "muted")])
             continue
-        for entry in view.session.ledger(view.node, incoming.input_nr):
+        for entry in view.session.contributions(view.node, incoming.input_nr):
             if entry.producer is not None:
                 nodes[len(lines)] = entry.producer
             lines.append(_line(entry, view))
