@@ -73,7 +73,7 @@ class AccumulateGrad(Node):
         if leaf is None or (leaf.edge is not self and not _is_leaf(leaf)):
             return
         with _accumulating:  # NumPy lets other threads run while it adds
-            present = leaf.grad
+            present = getattr(leaf, "_grad", None)
             if present is None:
                 leaf._grad = self.tensor_type.from_array(own(g))
             else:

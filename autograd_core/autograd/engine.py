@@ -208,7 +208,11 @@ class GraphTask:
                 if kind == TWO_REDUCED:
                     to: Any = node.to
                     if to is not None:
-                        a, b = reduce_gradient(a, to[0]), reduce_gradient(b, to[1])
+                        first, second = to
+                        if first is not None:
+                            a = reduce_gradient(a, first)
+                        if second is not None:
+                            b = reduce_gradient(b, second)
                 edge = node.i0
                 if edge is not None:
                     if edge is place:

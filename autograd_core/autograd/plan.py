@@ -103,7 +103,7 @@ def _follow(node: Any, inner: list[Node], last: dict[Any, int]) -> Any:
                 on, other = other, on
             if type(other) is AccumulateGrad:
                 last[other] = node.sequence_nr
-            elif other is not None:
+            elif other is not None and other is not on:
                 break
             if on is None:
                 on = other

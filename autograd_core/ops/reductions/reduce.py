@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import op
+from autograd_core.op import computed_by, op
 from autograd_core.ops.pointwise.elementwise import div, where
-from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape
+from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, stretched
 from autograd_core.tensor.dimensions import wrapped_all
 
 
@@ -36,7 +36,10 @@ def sum_backward(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any
 
 
 @op(
-    self=lambda g, self_shape: expand(g, self_shape),
+    self=computed_by(
+        lambda g, self_shape: stretched(np.asarray(g), self_shape),
+        lambda g, self_shape: expand(g, self_shape),
+    ),
     linear=True,
     of="sum",
     node="SumBackward0",
@@ -44,6 +47,8 @@ def sum_backward(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any
 def sum_all(self, /, dtype=None):
     """Return the sum of all elements. Integers and bools are summed in int64, unless ``dtype`` is
     given."""
+    if dtype is None and self.dtype.kind == "f":
+        return np.add.reduce(self, None)
     return np.add.reduce(converted(self, dtype), axis=None, dtype=sum_kind(self, dtype))
 
 

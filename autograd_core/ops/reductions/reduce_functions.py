@@ -55,7 +55,8 @@ def sum(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
     """Return the sum of all elements, or over ``dim``."""
-    _check_into(self, dtype)
+    if dtype is not None:
+        _check_into(self, dtype)
     if dim is None and not keepdim:
         return reduce.sum_all(self, dtype)
     return reduce.sum_dim(self, _every(self, dim), keepdim, dtype)

@@ -177,7 +177,7 @@ def expand(self, /, size):
             f"dimension {size.index(-1)}"
         )
     if ahead == len(size):  # a scalar, as the gradient of every loss is
-        return _stretched(self, size)
+        return stretched(self, size)
     full = (
         *size[:ahead],
         *(
@@ -193,10 +193,10 @@ def expand(self, /, size):
                 f"at non-singleton dimension {axis}.  "
                 f"Target sizes: {list(size)}.  Tensor sizes: {list(self.shape)}"
             )
-    return _stretched(self, full)
+    return stretched(self, full)
 
 
-def _stretched(x: Any, size: tuple[int, ...]) -> Any:
+def stretched(x: Any, size: tuple[int, ...]) -> Any:
     """As ``np.broadcast_to``, which costs small arrays ten times as much."""
     if not x.flags.c_contiguous:
         return np.broadcast_to(x, size)
