@@ -105,11 +105,13 @@ class History:
         """Record a step that has just run."""
         self._steps.append(step)
         self._seconds.append(seconds)
-        size = self._size(step)
+        size = self._driver.step_bytes(step)
         self._bytes += size
         self._fresh_bytes += size
         segment = self._segments[-1]
         segment.nbytes += size
+        if self._fresh_bytes <= self.budget // 8 and self._bytes + self._held <= self.budget:
+            return
         if self._is_full:
             self._make_room(segment)
         count = len(self._steps)
@@ -149,24 +151,20 @@ class History:
             if step is None:
                 self._dropped -= 1
             else:
-                self._bytes -= self._size(step)
+                self._bytes -= self._driver.step_bytes(step)
         del self._steps[length:]
         del self._seconds[length:]
         while len(self._segments) > 1 and self._segments[-1].start > length:
             self._held -= self._segments.pop().held
         self._driver.forget(length)
         last = self._segments[-1]
-        last.nbytes = sum(self._size(s) for s in self._steps[last.start :] if s is not None)
+        last.nbytes = sum(self._driver.step_bytes(s) for s in self._steps[last.start :] if s is not None)
         self._fresh_bytes = last.nbytes
 
     def halve(self) -> None:
         """Make do with half of what is used: memory has run out."""
         self.budget = (self._bytes + self._held) // 2
         self._make_room(self._segments[-1])
-
-    def _size(self, step: Step) -> int:
-        effects = self._driver.effects.get(step.index)
-        return self._driver.step_bytes(step) + (0 if effects is None else effects.nbytes)
 
     # dropping and recomputing
 

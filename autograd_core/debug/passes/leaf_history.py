@@ -46,7 +46,7 @@ class LeafHistory:
         cursor = self._cursor
         found: list[tuple[Time, Any]] = []
         if (index + 1, 0) <= until:
-            found.append(((index + 1, 0), cursor.history[index].after))
+            found.append(((index + 1, 0), cursor.history.shown(index).after))
         changes = cursor.driver.changed_gradients.get(index, {})
         for node in reversed(changes):
             if (node + 1, 0) <= until:

@@ -523,7 +523,8 @@ class NativeDriver:
                 size += nbytes if delivery.before is None else 2 * nbytes
         if step.node.kind == LEAF:
             size += sum(int(g.nbytes) for g in (step.before, step.after) if g is not None)
-        return size
+        effects = self.effects.get(step.index)
+        return size if effects is None else size + effects.nbytes
 
     def kept_bytes(self) -> int:
         return 0  # they are gone at the end of the session

@@ -135,6 +135,14 @@ def is_passed_on(given: Any, sent: torch.Tensor) -> bool:
         return False
 
 
+def version_of(tensor: torch.Tensor) -> int:
+    """Return how often a tensor was changed in place, 0 where PyTorch does not count."""
+    try:
+        return int(tensor._version)
+    except RuntimeError:  # made in inference mode
+        return 0
+
+
 def extent_of(tensor: torch.Tensor) -> Extent:
     """Return shape, dtype, bytes and memory of a tensor."""
     try:

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, Self, cast
+from weakref import ref
 
 import numpy as np
 import torch
@@ -26,6 +27,7 @@ from torch.autograd.graph import GradientEdge
 from autograd_core.autograd.call import BackwardCall, Interceptor
 from autograd_core.autograd.node import LEAF, Port
 from autograd_core.autograd.step import Delivery, Step
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.collector import collector_paused, collector_slowed
 from autograd_core.debug.history.driver_protocol import (
     STEP_BYTES,
@@ -38,11 +40,17 @@ from autograd_core.debug.history.driver_protocol import (
     Replay,
 )
 from autograd_core.debug.history.hooks import HookCall
+from autograd_core.engines.attach import tell
 from autograd_core.engines.pytorch.entry import Arguments, carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
 from autograd_core.engines.pytorch.nodes import TorchNode
 from autograd_core.engines.pytorch.order import leading_to, owner, plan_from, plan_of
-from autograd_core.engines.pytorch.private import hook_nodes, metadata_of, unobserved
+from autograd_core.engines.pytorch.private import (
+    hook_nodes,
+    hook_tables,
+    metadata_of,
+    unobserved,
+)
 from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from autograd_core.engines.pytorch.stepping.replay import (
     NodeReplay,
@@ -51,13 +59,17 @@ from autograd_core.engines.pytorch.stepping.replay import (
     places_of,
     replays,
 )
-from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
+from autograd_core.engines.pytorch.stepping.watch_only import (
+    is_shared_with_processes,
+    why_watched_only,
+)
 from autograd_core.engines.pytorch.tensors import (
     array_of,
     is_passed_on,
     nbytes_of,
     numbers_of,
     same_bits,
+    version_of,
 )
 
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
@@ -126,8 +138,11 @@ class TorchDriver:
         self._around = ExitStack()
         self._outer: TorchDriver | None = None
         self._retains = halting and not self.read_only
+        self._sizes: dict[int, int] = {}  # by index, what a step takes
         self._runs: dict[int, _Run] = {}  # of nodes that have run, and of which no Step was made
         self._leaves: dict[int, tuple[Any, Any]] = {}  # by index, .grad before: itself, a copy
+        self._versions: dict[int, int] = {}  # by index, that of the .grad which a leaf's step shows
+        self._told = False  # that one of them was changed since
         self._captured: dict[Any, Any] = {}
         self._result: Any = ()
         self._missing = 0  # how many nodes are to run until the engine halts
@@ -241,6 +256,7 @@ class TorchDriver:
         wanted: list[tuple[Any, Any]] = []
         # a pass that begins inside a custom Function may add to a leaf before its node does
         quiet = not any(node.is_function for node in self.order)
+        handed = self._handed_over_to_leaves(start) if observed and quiet else {}
         for index in range(start, len(self.order)) if observed else ():
             node = self.order[index]
             if node in self._ends:
@@ -250,7 +266,10 @@ class TorchDriver:
                 self._leaves[index] = None, None
             elif node.kind == LEAF:
                 wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
-            wanted.append((node.origin.register_hook, partial(self._after, index)))
+            after = partial(self._after, index)
+            if index in handed:
+                after = partial(self._after_handing_over, index, handed[index])
+            wanted.append((node.origin.register_hook, after))
         unhook = hook_nodes(wanted)
         self._ended = perf_counter()
         self._left = sum(node not in self._ends for node in self.order[start:])
@@ -261,6 +280,30 @@ class TorchDriver:
             self._halted, self._diverged = False, True
         finally:
             unhook()
+
+    def _handed_over_to_leaves(self, start: int) -> dict[int, list[int]]:
+        """Find, by node, the edges whose gradient becomes a ``.grad`` as it is: where nobody else
+        holds it, the engine takes it over, and need not copy it.
+
+        Not where code of the program's is known to change a ``.grad`` while the pass runs.
+        """
+        if self.call.graph or self.call.is_grad or is_shared_with_processes():
+            return {}
+        ways: dict[Any, list[tuple[int, int]]] = {}
+        for index in range(start, len(self.order)):
+            for nr, edge in enumerate(self.order[index].edges):
+                if type(edge) is not Port and edge is not None and edge.kind == LEAF:
+                    ways.setdefault(edge, []).append((index, nr))
+        found: dict[int, list[int]] = {}
+        for leaf, places in ways.items():
+            variable = leaf.origin.variable
+            if any(map(len, hook_tables(variable))):
+                if variable._post_accumulate_grad_hooks:
+                    return {}
+            elif len(places) == 1 and variable.grad is None and self.pending.get(leaf) is None:
+                index, nr = places[0]
+                found.setdefault(index, []).append(nr)
+        return found
 
     def _arguments(self) -> Arguments | None:
         """Return what the engine is called with; None where nothing is left to run."""
@@ -300,6 +343,16 @@ class TorchDriver:
             before = None if held is None else held.detach().clone()  # the engine adds in place
         self._leaves[index] = held, before
 
+    def _after_handing_over(
+        self, index: int, numbers: list[int], sent: tuple[Any, ...], arrived: tuple[Any, ...]
+    ) -> None:
+        kept = list(sent)
+        for nr in numbers:
+            # where the pass ends behind this node, its leaf never runs
+            if sent[nr] is not None and not self.muted_edges:
+                kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
+        self._after(index, tuple(kept), arrived)
+
     def _after(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
         if self._silent:
             return
@@ -309,6 +362,8 @@ class TorchDriver:
             nested, self.nested = tuple(self.nested), []
         if index in self._leaves:
             after = self.order[index].origin.variable.grad
+            if after is not None:
+                self._versions[index] = version_of(after)
         self._runs[index] = sent, arrived, now - self._ended, nested, after
         self._missing -= 1
         self._left -= 1
@@ -366,19 +421,19 @@ class TorchDriver:
     def _step(self, index: int, run: _Run) -> Step:
         """Make the Step of a node that has run."""
         node, pending = self.order[index], self.pending
-        incoming, (sent, hooked, _, nested, _) = self._take(node), run
-        captured = self._capture(node, hooked) if self._wanted_places else ()
+        sent, hooked, _, nested, _ = run
         calls: tuple[HookCall, ...] = ()
-        for one, other in zip(incoming, hooked, strict=False):
-            if one is not other and not same_bits(one, other):
-                calls = (_change("pre", _UNKNOWN, incoming, hooked),)
-                break
+        if node.output_count == 1 and pending[node] is hooked[0]:  # as nearly always
+            incoming, pending[node] = hooked, None
         else:
-            hooked = incoming
+            incoming = self._take(node)
+            calls, hooked = self._compared(index, incoming, hooked)
+        captured = self._capture(node, hooked) if self._wanted_places else ()
         if node.kind == LEAF:
             before, after, later = self._accumulated(index, run)
             if calls or later or nested:
                 self._note(index, (*calls, *later), nested)
+            self._sizes[index] = STEP_BYTES if before is None else STEP_BYTES + nbytes_of(before)
             return _made_step((index, node, incoming, hooked, (), before, after, captured))
         if calls or nested or node.is_function:
             self._note(index, calls, nested)
@@ -386,18 +441,46 @@ class TorchDriver:
             sent = tuple(
                 None if (index, nr) in self.muted_edges else g for nr, g in enumerate(sent)
             )
-        deliveries = []
-        for nr, edge in enumerate(node.edges):
+        edges = node.edges
+        if len(sent) < len(edges):
+            sent = (*sent, *[None] * (len(edges) - len(sent)))
+        deliveries, size, given, place = [], STEP_BYTES, hooked[0], None
+        if hooked is not incoming:
+            size += sum([nbytes_of(g) for g in hooked if g is not None])
+        for nr, edge in enumerate(edges):
             if edge is None:
                 deliveries.append(_made_delivery((nr, None, None, None, None)))
                 continue
-            gradient = sent[nr] if nr < len(sent) else None
-            there = pending.get(edge)
+            gradient, there = sent[nr], pending.get(edge)
+            if type(gradient) is ref:
+                gradient = gradient()
             total = there
             if gradient is not None:
-                total = pending[edge] = gradient if there is None else there + gradient
+                if gradient is not given:
+                    try:
+                        if place is None:
+                            place = None if given is None else given.data_ptr()
+                        if gradient.data_ptr() != place:
+                            size += gradient.nbytes
+                    except (RuntimeError, NotImplementedError):  # it has no memory of its own
+                        size += nbytes_of(gradient)
+                total = gradient
+                if there is not None:
+                    total = there + gradient
+                    size += nbytes_of(total)
+                pending[edge] = total
             deliveries.append(_made_delivery((nr, edge, gradient, there, total)))
+        self._sizes[index] = size
         return _made_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
+
+    def _compared(
+        self, index: int, incoming: tuple[Any, ...], hooked: tuple[Any, ...]
+    ) -> tuple[tuple[HookCall, ...], tuple[Any, ...]]:
+        """Return what hooks made of what waited at a node, and what the node got."""
+        for one, other in zip(incoming, hooked, strict=False):
+            if one is not other and not same_bits(one, other):
+                return (_change("pre", _UNKNOWN, incoming, hooked),), hooked
+        return (), incoming
 
     def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
         self.effects[index] = NodeEffects(0, 0, calls=calls, nested=nested, user_code=True)
@@ -410,7 +493,8 @@ class TorchDriver:
         hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
         if not hooks and not self.read_only:
             return before, found, ()
-        after = before if added is None else added if before is None else before + added
+        self._versions.pop(index, None)
+        after = _sum(before, added)
         if same_bits(after, found):
             return before, after, ()
         found = None if found is None else found.detach().clone()
@@ -535,6 +619,19 @@ class TorchDriver:
     # what is shown
 
     def as_it_was(self, step: Step) -> Step:
+        version = self._versions.get(step.index)
+        if step.after is None or version in (None, version_of(step.after)):
+            return step
+        (added,) = step.hooked
+        if not is_passed_on(step.after, added):
+            with unobserved(), torch.no_grad():
+                return step._replace(after=_sum(step.before, added))
+        if not self._told:
+            self._told = True
+            tell(
+                f"the .grad that {step_number(step.index)} made was changed in place later: it is "
+                "shown as it is now"
+            )
         return step
 
     def entered(self, seed: Any) -> Any:
@@ -554,18 +651,7 @@ class TorchDriver:
         ]
 
     def step_bytes(self, step: Step) -> int:
-        _, _, incoming, hooked, deliveries, held, _, _ = step
-        size = STEP_BYTES
-        if hooked is not incoming:
-            size += sum([nbytes_of(g) for g in hooked if g is not None])
-        for _, _, gradient, before, after in deliveries:
-            if gradient is None:
-                continue
-            if not is_passed_on(hooked[0], gradient):
-                size += nbytes_of(gradient)
-            if before is not None:
-                size += nbytes_of(after)
-        return size if held is None else size + nbytes_of(held)
+        return self._sizes.get(step.index, STEP_BYTES)
 
     def replays(self, index: int) -> bool:
         return self._retains and index not in self.effects and replays(self.order[index])
@@ -645,6 +731,11 @@ class TorchDriver:
             self._thread.close()
         if self._retains and not self.call.keep:
             mark_as_freed(self.call, [node.origin for node in self.order if node not in self._ends])
+
+
+def _sum(before: Any, added: Any) -> Any:
+    """Return what the engine makes of the ``.grad`` of a leaf."""
+    return before if added is None else added if before is None else before + added
 
 
 def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -> HookCall:

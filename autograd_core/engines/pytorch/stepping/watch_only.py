@@ -21,8 +21,13 @@ def why_watched_only(call: BackwardCall, order: Sequence[Any] = ()) -> str:
         reason = "a compiled function runs once"
     elif any(isinstance(seed, torch.Tensor) and is_batched(seed) for seed in call.seeds):
         reason = "it is vectorized"
-    elif torch.distributed.is_available() and torch.distributed.is_initialized():
+    elif is_shared_with_processes():
         reason = "its gradients are exchanged with other processes"
     elif torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
         reason = "it is captured in a CUDA graph"
     return f"this pass is read-only: {reason}" if reason else ""
+
+
+def is_shared_with_processes() -> bool:
+    """Return whether this process may exchange gradients with others."""
+    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
