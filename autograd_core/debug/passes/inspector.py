@@ -259,21 +259,28 @@ class Inspector:
 
     def leaf_calls(self) -> Iterator[LeafCall]:
         """List what the pass, which is over, did to each leaf."""
-        history = self._cursor.history
-        for index in self._place:
-            before, after = self._gradients.before(index), self._cursor.driver.grad(index)
-            if index < len(history):
-                added = history.shown(index).hooked[0]
-            elif after is None or before is None:
-                added = after
-            else:
-                added = array_of(after) - before.array
+        befores = [self._gradients.before(index) for index in self._place]
+        afters = [self._cursor.driver.grad(index) for index in self._place]
+        added = list(map(self._added, self._place, befores, afters))
+        other = [None if one is after else one for one, after in zip(added, afters, strict=True)]
+        known = self._engine.all_statistics([*afters, *other])
+        rows = zip(self._place, befores, added, other, known, known[len(afters) :], strict=False)
+        for index, before, one, apart, after, described in rows:
             yield LeafCall(
                 self._name(index),
                 None if before is None else before.statistics,
-                describe(added),
-                describe(after),
+                after if apart is None else described or describe(one),
+                after,
             )
+
+    def _added(self, index: int, before: Value | None, after: Any) -> Any:
+        """Return what the pass added to the ``.grad`` of a leaf: ``after`` itself, where that has
+        its numbers."""
+        history = self._cursor.history
+        if index < len(history):
+            step = history.shown(index)
+            return after if before is None and step.after is after else step.hooked[0]
+        return after if after is None or before is None else array_of(after) - before.array
 
     # waiting sums
 

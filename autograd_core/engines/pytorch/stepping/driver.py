@@ -115,6 +115,7 @@ class TorchDriver:
         self.plan = plan
         self.order: Sequence[Any] = plan.order
         self._index = {node: index for index, node in enumerate(self.order)}
+        self._leaf_nodes = {node for node in self.order if node.kind == LEAF}
         self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
         self._ends = self._find_ends()
         self.pending: Pending = {place: None for node in self.order for place in places_of(node)}
@@ -289,19 +290,19 @@ class TorchDriver:
         """
         if self.call.graph or self.call.is_grad or is_shared_with_processes():
             return {}
-        ways: dict[Any, list[tuple[int, int]]] = {}
+        ways: dict[Any, tuple[int, int] | None] = {}  # None of a leaf to which several lead
         for index in range(start, len(self.order)):
             for nr, edge in enumerate(self.order[index].edges):
-                if type(edge) is not Port and edge is not None and edge.kind == LEAF:
-                    ways.setdefault(edge, []).append((index, nr))
+                if edge in self._leaf_nodes:
+                    ways[edge] = None if edge in ways else (index, nr)
         found: dict[int, list[int]] = {}
-        for leaf, places in ways.items():
+        for leaf, way in ways.items():
             variable = leaf.origin.variable
-            if any(map(len, hook_tables(variable))):
+            if any(hook_tables(variable)):
                 if variable._post_accumulate_grad_hooks:
                     return {}
-            elif len(places) == 1 and variable.grad is None and self.pending.get(leaf) is None:
-                index, nr = places[0]
+            elif way is not None and variable.grad is None and self.pending.get(leaf) is None:
+                index, nr = way
                 found.setdefault(index, []).append(nr)
         return found
 
