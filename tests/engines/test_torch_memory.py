@@ -111,3 +111,41 @@ def test_a_record_takes_the_gradients_it_keeps_and_a_copy_of_each_grad() -> None
     assert counted == pytest.approx(sum(held.values()) - loss, rel=0.02)
     assert STEP_BYTES <= 1024
     session.abort()
+
+
+def test_a_leaf_takes_over_the_gradient_that_is_recorded() -> None:
+    model = torch.nn.Linear(3, 2)
+    session = Session(model(torch.ones(4, 3)).square().sum(), names={})
+    session.continue_()
+    leaves = [step for step in session.steps if step.after is not None]
+    assert len(leaves) == 2
+    for step in leaves:
+        assert step.after is step.node.origin.variable.grad
+        assert step.after.data_ptr() == step.hooked[0].data_ptr()
+    session.finish()
+
+
+def test_a_record_shows_the_grad_that_was_there_or_says_that_it_was_changed_since(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    w = torch.ones(2, requires_grad=True)
+    (w * 3).sum().backward()
+    session = Session((w * 3).sum(), names={})
+    session.continue_()
+    session.finish()
+    assert w.grad is not None
+    w.grad.zero_()
+    leaf = session.steps[-1]
+    assert (leaf.before.tolist(), leaf.after.tolist()) == ([3.0, 3.0], [6.0, 6.0])
+    assert not capsys.readouterr().err
+
+    w.grad = None
+    session = Session((w * 3).sum(), names={})
+    session.continue_()
+    session.finish()
+    w.grad.zero_()  # type: ignore[attr-defined]  # the pass made it
+    assert session.steps[-1].after.tolist() == [0.0, 0.0]
+    assert session.steps
+    assert capsys.readouterr().err == (
+        "gradstep: the .grad that #3 made was changed in place later: it is shown as it is now\n"
+    )

@@ -158,7 +158,9 @@ class History:
             self._held -= self._segments.pop().held
         self._driver.forget(length)
         last = self._segments[-1]
-        last.nbytes = sum(self._driver.step_bytes(s) for s in self._steps[last.start :] if s is not None)
+        last.nbytes = sum(
+            self._driver.step_bytes(s) for s in self._steps[last.start :] if s is not None
+        )
         self._fresh_bytes = last.nbytes
 
     def halve(self) -> None:
