@@ -110,12 +110,10 @@ class History:
         self._fresh_bytes += size
         segment = self._segments[-1]
         segment.nbytes += size
-        if self._fresh_bytes <= self.budget // 8 and self._bytes + self._held <= self.budget:
-            return
         if self._is_full:
             self._make_room(segment)
-        count = len(self._steps)
-        if self._fresh_bytes > self.budget // 8 and count - segment.start >= self._shortest:
+        apart = len(self._steps) - segment.start
+        if self._fresh_bytes > self.budget // 8 and apart >= self._shortest:
             self._add_checkpoint()
 
     def pass_over(self, count: int) -> None:
