@@ -1,13 +1,13 @@
-"""Stubs: names that programs use and that do nothing here, or raise one clear error.
+"""Stubs: names that programs use, and that do nothing here or raise a clear error.
 
-Real programs ask for GPUs, compile, measure precision, run on several processes and log, although
-what they compute needs none of it. Each name here does what PyTorch does where there is none of
-it either: on one CPU, in one process, uncompiled. Nothing of this is imported before a program
-asks for it (:mod:`autograd_core.fallback`).
+Real programs ask for GPUs, compile, use mixed precision, run in several processes and write logs,
+although their computation needs none of it. Each name here behaves as in PyTorch on one CPU, in one
+process, uncompiled. Nothing is imported before a program asks for it
+(:mod:`autograd_core.fallback`).
 
-``MODULES`` are modules of their own, such as ``torch.jit``. ``NAMES`` are names in modules that
-exist: the empty path is that of ``torch`` itself. ``ALIASES`` are modules of PyTorch whose names
-stand in another module here.
+``MODULES`` are whole modules, such as ``torch.jit``. ``NAMES`` are names in modules that exist; the
+empty path stands for ``torch`` itself. ``ALIASES`` are PyTorch modules whose names are in another
+module here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NO_DOWNLOAD = RuntimeError(
 
 
 class SummaryWriter:
-    """A writer of TensorBoard's logs that writes nothing."""
+    """A TensorBoard writer that writes nothing."""
 
     def __init__(self, log_dir: Any = None, *args: Any, **options: Any) -> None:
         self.log_dir = log_dir
@@ -38,7 +38,7 @@ class SummaryWriter:
     def __exit__(self, *error: object) -> None: ...
 
     def get_logdir(self) -> Any:
-        """Return the folder that was given."""
+        """Return the log directory."""
         return self.log_dir
 
     def _write(self, *args: Any, **options: Any) -> None:
@@ -77,7 +77,7 @@ def _ntuple(count: int) -> Callable[[Any], tuple[Any, ...]]:
     """Make the function that turns a number into a tuple of ``count``."""
 
     def parse(x: Any) -> tuple[Any, ...]:
-        """Return a tuple of so many times ``x``, or of the elements of ``x``."""
+        """Return a tuple that repeats the number ``x``, or has the elements of ``x``."""
         return tuple(x) if hasattr(x, "__iter__") else (x,) * count
 
     return parse
@@ -118,12 +118,12 @@ ALIASES: Final[dict[str, str]] = {
 
 
 def has_module(path: str) -> bool:
-    """Return whether there is a module of this path below ``torch`` only because compat has it."""
+    """Return whether the module at this path below ``torch`` is a stub."""
     return path in MODULES or path in ALIASES
 
 
 def names_in(path: str) -> Names:
-    """Return the names that compat has for the module of this path."""
+    """Return the stub names of the module at this path."""
     if path in ALIASES:
         found = vars(importlib.import_module(f"autograd_core.{ALIASES[path]}"))
         return {name: value for name, value in found.items() if not name.startswith("__")}

@@ -1,4 +1,4 @@
-"""Mixed precision, which is off: everything is computed in the dtypes that tensors have."""
+"""Mixed precision, which is off: every op computes in the dtypes of its tensors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _REDUCED = (None, float16, CONSTANTS["bfloat16"])
 
 
 class autocast:  # lower case, as PyTorch spells it
-    """A block, or a function, that computes as usual.
+    """A context manager and decorator that changes nothing.
 
     As in PyTorch without a GPU, ``device_type="cuda"`` is disabled with a warning.
 
     Raises:
-        RuntimeError: it is enabled on the CPU for a reduced precision.
+        RuntimeError: it is enabled on the CPU for a lower precision.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class autocast:  # lower case, as PyTorch spells it
 
 
 class GradScaler:
-    """A scaler of losses that leaves them as they are.
+    """A gradient scaler that leaves losses and gradients unchanged.
 
     As in PyTorch without a GPU, ``device="cuda"`` is disabled with a warning.
 

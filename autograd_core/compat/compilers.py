@@ -1,4 +1,5 @@
-"""Compilers and exporters: what they ask and decorate stays Python, what they make is refused."""
+"""Compilers and exporters: queries and decorators work and change nothing, compiling raises an
+error."""
 
 from __future__ import annotations
 
@@ -28,12 +29,12 @@ class Attribute(NamedTuple):
 
 
 def annotate(the_type: Any, the_value: Any) -> Any:
-    """Return the value."""
+    """Return the value unchanged."""
     return the_value
 
 
 def isinstance_(obj: Any, target_type: Any) -> bool:
-    """Return whether ``obj`` is of the type, whose elements are not looked at."""
+    """Return whether ``obj`` is an instance of the type; element types are not checked."""
     return isinstance(obj, typing.get_origin(target_type) or target_type)
 
 

@@ -1,5 +1,5 @@
-"""Constants that programs name and compare with: layouts, memory formats, and dtypes that no
-tensor here has."""
+"""Constants that programs name and compare: layouts, memory formats, and dtypes that no tensor here
+has."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class _Constant:
 
 
 class layout(_Constant):  # lower case, as PyTorch spells it
-    """How elements are stored; all tensors here are ``strided``."""
+    """The layout of a tensor; all tensors here are ``strided``."""
 
     __slots__ = ()
 
 
 class memory_format(_Constant):  # lower case, as PyTorch spells it
-    """In what order dimensions lie in memory, which is NumPy's business here."""
+    """The order of dimensions in memory, which NumPy chooses here."""
 
     __slots__ = ()
 
 
 class AbsentDtype(dtype):
-    """A dtype that can be named and compared with. There are no tensors of it."""
+    """A dtype that can be named and compared; no tensor has it."""
 
     __slots__ = ()
 

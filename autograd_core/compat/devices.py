@@ -1,4 +1,4 @@
-"""Devices, libraries and settings of which there is no choice here: NumPy computes on the CPU."""
+"""Devices, backends and settings that have only one value here: NumPy computes on the CPU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_ACCELERATOR = RuntimeError("Cannot access accelerator device when none is av
 
 
 class SDPBackend(Enum):
-    """The kernels of PyTorch's attention; here there is one."""
+    """The backends of PyTorch's attention; there is only one here."""
 
     ERROR = -1
     MATH = 0
@@ -114,7 +114,8 @@ def set_default_device(device: Any) -> None:
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Make the dtype of ``t``, as ``torch.DoubleTensor`` or its name, the default dtype."""
+    """Set the default dtype to that of ``t``, a tensor type such as ``torch.DoubleTensor`` or its
+    name."""
     if isinstance(t, str):
         package, _, name = t.rpartition(".")
         if package != "torch" or name not in numeric.__all__ or not name.endswith("Tensor"):

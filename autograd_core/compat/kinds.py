@@ -20,7 +20,7 @@ def _named(names: str, doc: str, make: Callable[[], Callable[..., Any]]) -> Name
 
 
 def always(value: Any, names: str) -> Names:
-    """Return functions that return ``value``, whatever they are given."""
+    """Return functions that ignore their arguments and return ``value``."""
     return _named(names, f"Return {value!r}.", lambda: lambda *args, **kwargs: value)
 
 

@@ -1,4 +1,4 @@
-"""Training on several processes, of which there is one: this one."""
+"""Distributed training in a single process."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from autograd_core.utils.data.sampler import Sampler
 
 
 class ProcessGroup:
-    """A group of processes: this one."""
+    """A group that contains this process only."""
 
     def __init__(self, backend: str) -> None:
         self.backend = backend
 
 
 class group:  # lower case, as PyTorch spells it
-    """Holds ``WORLD``, which is None before ``init_process_group``."""
+    """The holder of ``WORLD``, which is None before ``init_process_group``."""
 
     WORLD: ClassVar[ProcessGroup | None] = None
 
 
 class Work:
-    """A communication that is done."""
+    """A completed communication."""
 
     def wait(self, timeout: Any = None) -> bool:
         """Return True."""
@@ -42,13 +42,13 @@ class Work:
 
 
 class ReduceOp(Enum):
-    """How the values of several processes become one; of one value, all give that value."""
+    """The reductions over processes; with one process, each returns its value."""
 
     SUM, AVG, PRODUCT, MIN, MAX = range(5)
 
 
 def is_initialized() -> bool:
-    """Return whether there is a group."""
+    """Return whether ``init_process_group`` was called."""
     return group.WORLD is not None
 
 
@@ -60,11 +60,11 @@ def init_process_group(
     rank: int = -1,
     **others: Any,
 ) -> None:
-    """Make a group of this process, which needs no address.
+    """Create the group of this process; it needs no address.
 
     Raises:
-        ValueError: there is one already.
-        RuntimeError: there shall be more processes.
+        ValueError: there is a group already.
+        RuntimeError: more than one process is asked for.
     """
     if is_initialized():
         raise ValueError("trying to initialize the default process group twice!")
@@ -74,7 +74,7 @@ def init_process_group(
 
 
 def destroy_process_group(process_group: Any = None) -> None:
-    """Have no group again."""
+    """Destroy the group."""
     if not is_initialized():
         raise AssertionError("Process group cannot be None")
     group.WORLD = None
@@ -129,7 +129,7 @@ class _Wrapper(Module):
 
 
 class DataParallel(_Wrapper):
-    """A module that calls ``module``, as there are no devices to share the batch."""
+    """A module that calls ``module``: there are no devices to share the batch."""
 
     def __init__(
         self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
@@ -140,11 +140,12 @@ class DataParallel(_Wrapper):
 
 
 class DistributedDataParallel(_Wrapper):
-    """A module that calls ``module``; the mean of its gradients over one process is what they are.
+    """A module that calls ``module``; the mean of its gradients over one process leaves them
+    unchanged.
 
     Raises:
         ValueError: ``init_process_group`` was not called, or devices are named.
-        RuntimeError: ``module`` has nothing to train.
+        RuntimeError: no parameter of ``module`` requires a gradient.
     """
 
     def __init__(self, module: Module, device_ids: Any = None, *args: Any, **options: Any) -> None:
@@ -168,8 +169,8 @@ class DistributedDataParallel(_Wrapper):
 
 
 class DistributedSampler(Sampler[int]):
-    """The part of a data set that one of ``num_replicas`` processes takes; the sizes of all are
-    equal."""
+    """A sampler of the part of a data set for one of ``num_replicas`` processes; all parts have
+    equal sizes."""
 
     def __init__(
         self,
@@ -205,7 +206,7 @@ class DistributedSampler(Sampler[int]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """Shuffle in another order."""
+        """Set the epoch, on which the order of shuffling depends."""
         self.epoch = epoch
 
 
@@ -215,7 +216,7 @@ def spawn(
     """Call ``fn(0, *args)``, in this process.
 
     Raises:
-        RuntimeError: there shall be more processes.
+        RuntimeError: more than one process is asked for.
     """
     if nprocs != 1:
         raise RuntimeError("gradstep runs in one process: use nprocs=1")

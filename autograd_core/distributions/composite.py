@@ -1,4 +1,4 @@
-"""Distributions made of another one: Independent and TransformedDistribution."""
+"""Distributions built from another one: Independent and TransformedDistribution."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from autograd_core.tensor.size import Size
 
 
 class Independent(Distribution):
-    """``base_distribution``, with its last ``reinterpreted_batch_ndims`` batch dimensions taken
-    for dimensions of one event: their log-probabilities are summed.
+    """``base_distribution`` with its last ``reinterpreted_batch_ndims`` batch dimensions as event
+    dimensions: log-probabilities are summed over them.
 
     Raises:
-        ValueError: it has fewer batch dimensions.
+        ValueError: ``base_distribution`` has fewer batch dimensions.
     """
 
     arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}
@@ -84,7 +84,8 @@ class Independent(Distribution):
 
 
 class TransformedDistribution(Distribution):
-    """A sample of ``base_distribution`` after all of ``transforms``.
+    """The distribution of a sample of ``base_distribution`` to which ``transforms`` are applied in
+    order.
 
     >>> from autograd_core import tensor
     >>> from autograd_core.distributions import Normal, TanhTransform

@@ -1,4 +1,4 @@
-"""Which values a parameter, or a sample, may have."""
+"""Constraints: the values that a parameter or a sample may have."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from autograd_core.tensor import Tensor
 
 
 class Constraint:
-    """A set of values: ``check`` says for each whether it belongs to it.
+    """A set of values; ``check`` tests which values belong to it.
 
-    ``event_dim`` is how many dimensions on the right make up one value.
+    ``event_dim`` is the number of rightmost dimensions that form one value.
     """
 
     is_discrete = False
@@ -47,8 +47,8 @@ class _Test(Constraint):
 
 
 class independent(Constraint):  # lower case, as PyTorch spells it
-    """Another constraint, whose ``reinterpreted_batch_ndims`` dimensions on the right must all
-    fulfil it."""
+    """``base_constraint``, which must hold over all of the rightmost ``reinterpreted_batch_ndims``
+    dimensions."""
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         self.base_constraint = base_constraint
@@ -71,7 +71,7 @@ def _shown(bound: Any) -> str:
 
 
 def interval(lower_bound: Any, upper_bound: Any) -> Constraint:
-    """Return the numbers from one bound to the other, both included."""
+    """Return the numbers between two bounds, inclusive."""
     return _Test(
         f"Interval(lower_bound={_shown(lower_bound)}, upper_bound={_shown(upper_bound)})",
         lambda x: (lower_bound <= x) & (x <= upper_bound),
@@ -79,18 +79,18 @@ def interval(lower_bound: Any, upper_bound: Any) -> Constraint:
 
 
 def greater_than(lower_bound: Any) -> Constraint:
-    """Return the numbers above the bound."""
+    """Return the numbers greater than the bound."""
     return _Test(f"GreaterThan(lower_bound={_shown(lower_bound)})", lambda x: lower_bound < x)
 
 
 def greater_than_eq(lower_bound: Any) -> Constraint:
-    """Return the numbers not below the bound."""
+    """Return the numbers greater than or equal to the bound."""
     name = f"GreaterThanEq(lower_bound={_shown(lower_bound)})"
     return _Test(name, lambda x: lower_bound <= x)
 
 
 def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
-    """Return the whole numbers from one bound to the other, both included."""
+    """Return the integers between two bounds, inclusive."""
     return _Test(
         f"IntegerInterval(lower_bound={_shown(lower_bound)}, upper_bound={_shown(upper_bound)})",
         lambda x: (x % 1 == 0) & (lower_bound <= x) & (x <= upper_bound),

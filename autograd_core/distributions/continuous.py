@@ -40,7 +40,7 @@ class _LocationScale(Distribution):
 
 
 class Normal(_LocationScale):
-    """The normal distribution of mean ``loc`` and standard deviation ``scale``."""
+    """The normal distribution with mean ``loc`` and standard deviation ``scale``."""
 
     @property
     def stddev(self) -> Tensor:
@@ -76,7 +76,7 @@ class Normal(_LocationScale):
 
 
 class Laplace(_LocationScale):
-    """The double exponential distribution around ``loc``, of rate ``1 / scale``."""
+    """The Laplace (double exponential) distribution with mean ``loc`` and scale ``scale``."""
 
     @property
     def variance(self) -> Tensor:
@@ -109,10 +109,10 @@ class Laplace(_LocationScale):
 
 
 class Uniform(Distribution):
-    """Numbers from ``low`` to, and without, ``high``, all as likely.
+    """The uniform distribution on ``[low, high)``.
 
     Raises:
-        ValueError: ``low`` is not below ``high``.
+        ValueError: ``low`` is not less than ``high``.
     """
 
     has_rsample = True
@@ -167,7 +167,8 @@ class Uniform(Distribution):
 
 
 class Exponential(Distribution):
-    """How long it takes until something happens that happens ``rate`` times per unit."""
+    """The exponential distribution: the waiting time for an event that occurs ``rate`` times per
+    unit."""
 
     has_rsample = True
     arg_constraints: ClassVar = {"rate": constraints.positive}
@@ -214,8 +215,7 @@ class Exponential(Distribution):
 
 
 class Gamma(Distribution):
-    """How long it takes until something that happens ``rate`` times per unit has happened
-    ``concentration`` times, which need be no whole number."""
+    """The gamma distribution with shape ``concentration`` and inverse scale ``rate``."""
 
     has_rsample = True
     arg_constraints: ClassVar = {
@@ -262,7 +262,8 @@ class Gamma(Distribution):
 
 
 def draw_gamma(concentration: Tensor) -> Tensor:
-    """Return a sample of rate 1 for each shape in ``concentration``, with a gradient by it."""
+    """Return a gamma sample with rate 1 for each shape in ``concentration``, differentiable with
+    respect to it."""
     part = np.asarray(generator().random(concentration._shape))
     # of what is closer to 1, rounding leaves no derivative
     return standard_gamma(concentration, part=part.clip(max=1 - 1e-12))

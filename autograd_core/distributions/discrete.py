@@ -1,4 +1,4 @@
-"""Distributions of few values: Bernoulli, Categorical and OneHotCategorical."""
+"""Distributions over finitely many values: Bernoulli, Categorical and OneHotCategorical."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ class Bernoulli(_Discrete):
 
 
 class Categorical(_Discrete):
-    """The index of a class, drawn with the weights ``probs``, or their logarithms ``logits``,
-    along the last dimension. The weights need not add up to 1."""
+    """A class index, drawn with the unnormalized probabilities ``probs``, or their logarithms
+    ``logits``, along the last dimension."""
 
     arg_constraints: ClassVar = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
@@ -172,7 +172,7 @@ class Categorical(_Discrete):
 
 
 class OneHotCategorical(Categorical):
-    """A class, marked by a 1 among zeros, drawn as by :class:`Categorical`."""
+    """A class as a one-hot vector, drawn as by :class:`Categorical`."""
 
     support = constraints.one_hot
 

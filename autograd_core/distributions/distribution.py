@@ -1,4 +1,4 @@
-"""What all distributions have in common."""
+"""The base class of all distributions."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ Shape = Sequence[int]
 
 
 class Distribution:
-    """A random tensor: ``batch_shape`` independent ones, each of ``event_shape``.
+    """A random tensor: a batch of ``batch_shape`` independent distributions of events of
+    ``event_shape``.
 
     Args:
-        batch_shape: that of the parameters, as far as they are not one event's.
-        event_shape: that of one sample.
-        validate_args: whether parameters and samples are looked at, which costs time; None for
-            what :meth:`set_default_validate_args` said last.
+        batch_shape: the shape of the parameters, without the dimensions of one event.
+        event_shape: the shape of one event.
+        validate_args: whether parameters and samples are validated, which takes time; None for the
+        default, see :meth:`set_default_validate_args`.
 
     Raises:
-        ValueError: a parameter has a value that it must not have; in PyTorch's words.
+        ValueError: a parameter has an invalid value; the message is PyTorch's.
     """
 
     has_rsample: ClassVar[bool] = False
@@ -36,7 +37,7 @@ class Distribution:
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Say whether distributions made from now on look at their arguments."""
+        """Set whether new distributions validate their arguments by default."""
         if value not in (True, False):
             raise ValueError
         Distribution._validate_args = value
@@ -77,41 +78,41 @@ class Distribution:
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Shape = ()) -> Tensor:
-        """Return random tensors of ``sample_shape + batch_shape + event_shape``, outside the
-        graph."""
+        """Draw a sample of shape ``sample_shape + batch_shape + event_shape``, without a
+        gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 
     def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        """Return random tensors with a gradient by the parameters: their noise is drawn apart."""
+        """Draw a reparameterized sample, which has a gradient with respect to the parameters."""
         raise NotImplementedError
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """Return the logarithm of the density, or of the probability, at ``value``."""
+        """Return the log of the probability density or mass at ``value``."""
         raise NotImplementedError
 
     def cdf(self, value: Tensor) -> Tensor:
-        """Return the probability of what is not above ``value``."""
+        """Return the cumulative distribution function at ``value``."""
         raise NotImplementedError
 
     def icdf(self, value: Tensor) -> Tensor:
-        """Return the inverse of :meth:`cdf`."""
+        """Return the inverse of :meth:`cdf` at ``value``."""
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """Return all values there are, of a distribution of few."""
+        """Return all values of a distribution with finite support."""
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
-        """Return the entropy of each of the batch, in nats."""
+        """Return the entropy of each distribution of the batch, in nats."""
         raise NotImplementedError
 
     def perplexity(self) -> Tensor:
-        """Return the exponential of :meth:`entropy`."""
+        """Return the perplexity: the exponential of :meth:`entropy`."""
         return self.entropy().exp()
 
     def expand(self, batch_shape: Shape) -> Any:
-        """Return the same distributions with the parameters expanded to ``batch_shape``."""
+        """Return the distribution with its batch dimensions expanded to ``batch_shape``."""
         new = type(self).__new__(type(self))
         for name in self.arg_constraints.keys() & self.__dict__.keys():
             value = self.__dict__[name]
@@ -167,7 +168,7 @@ class Distribution:
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
-    """Return tensors and numbers as tensors of one shape; numbers take the dtype of the tensors."""
+    """Broadcast tensors and numbers to a common shape; numbers take the dtype of the tensors."""
     like = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = None if like is None or not like.is_floating_point() else like.dtype
     tensors = [
@@ -178,13 +179,12 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
 
 def sum_rightmost(value: Tensor, count: int) -> Tensor:
-    """Return ``value`` summed over its last ``count`` dimensions."""
+    """Sum ``value`` over its last ``count`` dimensions."""
     return value.sum(tuple(range(-count, 0))) if count else value
 
 
 def derived(compute: Callable[[Any], Tensor]) -> Any:
-    """Return a parameter that follows from another: computed when first asked for, always in a
-    graph."""
+    """Return a parameter that is computed from another one on first use, always with a graph."""
 
     def in_graph(self: Any) -> Tensor:
         with enable_grad():

@@ -1,4 +1,4 @@
-"""How far one distribution is from another."""
+"""The Kullback-Leibler divergence between distributions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _known: dict[tuple[type, type], Divergence] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence]:
-    """Return a decorator: the function gives the divergence of these two, and of their
+    """Register the decorated function for ``kl_divergence`` of these two classes and their
     subclasses."""
     for each in (type_p, type_q):
         if not (isinstance(each, type) and issubclass(each, Distribution)):
@@ -34,10 +34,10 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """Return the Kullback-Leibler divergence KL(p || q) of each of a batch.
+    """Return the Kullback-Leibler divergence KL(p || q) for each distribution of the batch.
 
     Raises:
-        NotImplementedError: no formula for these two is known; :func:`register_kl` adds one.
+        NotImplementedError: no formula is registered for these classes; see :func:`register_kl`.
     """
     for type_p in type(p).__mro__:
         for type_q in type(q).__mro__:

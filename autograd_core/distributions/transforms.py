@@ -1,7 +1,7 @@
-"""Functions with an inverse, through which a random tensor may be sent.
+"""Invertible transforms of random tensors.
 
-Each knows by how much it stretches space: the logarithm of the size of its Jacobian determinant,
-by which the density of what comes out differs from that of what went in.
+Each computes the log of the absolute value of its Jacobian determinant, by which the densities of
+its input and output differ.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ Shape = tuple[int, ...]
 
 
 class Transform:
-    """A function and its inverse, ``inv``.
+    """An invertible function; ``inv`` is its inverse.
 
     Args:
-        cache_size: 1 to remember the last input and output, so that the inverse of what has just
-            come out is exact.
+        cache_size: 1 to cache the last input and output, so that the inverse of the last output is
+        exact; 0 for no cache.
     """
 
     bijective = True
@@ -51,11 +51,11 @@ class Transform:
 
     @property
     def inv(self) -> Transform:
-        """The transform that leads back."""
+        """The inverse transform."""
         return _Inverse(self)
 
     def invert(self, y: Tensor) -> Tensor:
-        """Return what becomes ``y``."""
+        """Return the ``x`` with ``transform(x) == y``."""
         if y is self._last[1] and self._cache_size:
             known: Tensor = self._last[0]
             return known
@@ -64,16 +64,16 @@ class Transform:
         return x
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        """Return the logarithm of the size of the Jacobian determinant at ``x``, which becomes
-        ``y``."""
+        """Return the log of the absolute Jacobian determinant at ``x``, where ``y`` is
+        ``transform(x)``."""
         raise NotImplementedError
 
     def forward_shape(self, shape: Shape) -> Shape:
-        """Return the shape of what an input of this shape becomes."""
+        """Return the shape of the output for an input of this shape."""
         return shape
 
     def inverse_shape(self, shape: Shape) -> Shape:
-        """Return the shape of what becomes an output of this shape."""
+        """Return the shape of the input for an output of this shape."""
         return shape
 
     def _call(self, x: Tensor) -> Tensor:
@@ -117,7 +117,7 @@ class _Inverse(Transform):
 
 
 class ComposeTransform(Transform):
-    """One transform after the other."""
+    """A composition of transforms, applied in order."""
 
     def __init__(self, parts: Sequence[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size)
@@ -176,7 +176,7 @@ class ComposeTransform(Transform):
 
 
 class AffineTransform(Transform):
-    """``loc + scale * x``; the last ``event_dim`` dimensions make up one value."""
+    """``loc + scale * x``; the last ``event_dim`` dimensions form one event."""
 
     def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
@@ -229,7 +229,7 @@ class ExpTransform(Transform):
 
 
 class TanhTransform(Transform):
-    """``tanh(x)``; better with ``cache_size=1`` where its inverse is near -1 and 1."""
+    """``tanh(x)``; use ``cache_size=1`` to avoid inverting values near -1 and 1."""
 
     codomain = constraints.interval(-1.0, 1.0)
 

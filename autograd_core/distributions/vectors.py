@@ -1,4 +1,5 @@
-"""Distributions of vectors: Dirichlet, Beta (the first of two fractions) and MultivariateNormal."""
+"""Multivariate distributions: Dirichlet, Beta (one element of a Dirichlet) and
+MultivariateNormal."""
 
 from __future__ import annotations
 
@@ -18,10 +19,9 @@ from autograd_core.tensor.numeric import broadcast_shapes
 
 
 class Dirichlet(Distribution):
-    """Fractions along the last dimension, close to those of ``concentration``, the closer the
-    greater these are.
+    """The Dirichlet distribution: vectors in the last dimension that are positive and sum to 1.
 
-    A sample is made of gamma random numbers, divided by their sum, and so is its gradient.
+    A sample is a vector of gamma samples divided by its sum; its gradient flows through both.
     """
 
     has_rsample = True
@@ -78,7 +78,7 @@ class Dirichlet(Distribution):
 
 
 class Beta(Distribution):
-    """A fraction: the first of the two of a :class:`Dirichlet` distribution."""
+    """The beta distribution: the first element of a two-element :class:`Dirichlet` sample."""
 
     has_rsample = True
     arg_constraints: ClassVar = {
@@ -132,11 +132,12 @@ class Beta(Distribution):
 
 
 class MultivariateNormal(Distribution):
-    """Vectors with the mean ``loc`` (..., n), and one of: their covariance (..., n, n), its
-    inverse ``precision_matrix``, or its Cholesky factor ``scale_tril``.
+    """The multivariate normal distribution with mean ``loc`` (..., n) and one of:
+    ``covariance_matrix`` (..., n, n), its inverse ``precision_matrix``, or its lower Cholesky
+    factor ``scale_tril``.
 
     Raises:
-        ValueError: not exactly one of the three is given, or it is no matrix.
+        ValueError: not exactly one of the three is given, or it is not a matrix.
     """
 
     has_rsample = True

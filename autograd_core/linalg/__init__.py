@@ -1,5 +1,4 @@
-"""Linear algebra, under the names of ``torch.linalg``, built from what its functions say they are
-called.
+"""Linear algebra, under the names of ``torch.linalg``; built from the names that functions declare.
 
 Type checkers read ``__init__.pyi``, which is generated (:mod:`autograd_core.op.stub`).
 """

@@ -1,4 +1,4 @@
-"""What PyTorch has at its top level, most of it under older names than in ``torch.linalg``."""
+"""Linear algebra at the top level of PyTorch, mostly older names for ``torch.linalg``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from autograd_core.tensor import Tensor
 
 @public("function method", out="cast")
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
-    """:func:`autograd_core.linalg.cholesky` under its older name."""
+    """Compute :func:`autograd_core.linalg.cholesky`, under its older name."""
     L, info = decompositions.cholesky_old(self, upper)
     check_info("cholesky", info.array, not_positive)
     return L
@@ -31,7 +31,8 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
 
 @public("function method", out="expect")
 def qr(self: Tensor, some: bool = True) -> results.qr:
-    """:func:`autograd_core.linalg.qr` under its older name."""
+    """Compute :func:`autograd_core.linalg.qr`, under its older name; ``some=False`` gives a square
+    ``Q``."""
     return results.qr(*decompositions.qr(self, "reduced" if some else "complete"))
 
 
@@ -46,7 +47,7 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd
 
 @public("function method", out="expect")
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
-    """:func:`autograd_core.linalg.lu_factor_ex` under its older name."""
+    """Compute :func:`autograd_core.linalg.lu_factor_ex`, under its older name."""
     LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
@@ -55,20 +56,20 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> results.lu_unpack:
-    """Return ``P``, ``L`` and ``U`` from the results of :func:`autograd_core.linalg.lu_factor`."""
+    """Unpack the results of :func:`autograd_core.linalg.lu_factor` into ``P``, ``L`` and ``U``."""
     parts = lu_ops.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
     return results.lu_unpack(*parts)
 
 
 @public("function method", out="expect")
 def slogdet(self: Tensor) -> results.slogdet:
-    """:func:`autograd_core.linalg.slogdet` under its older name."""
+    """Compute :func:`autograd_core.linalg.slogdet`, under its older name."""
     return results.slogdet(*inverses.slogdet(self))
 
 
 @public("function method")
 def logdet(self: Tensor) -> Tensor:
-    """Return the logarithm of the determinant; NaN where that is negative."""
+    """Return the log of the determinant; NaN where the determinant is negative."""
     sign, logabsdet = inverses.slogdet(self)
     return elementwise.where(sign == -1, math.nan, logabsdet)
 
@@ -81,24 +82,26 @@ def triangular_solve(
     transpose: bool = False,
     unitriangular: bool = False,
 ) -> results.triangular_solve:
-    """:func:`autograd_core.linalg.solve_triangular` under its older name, and a copy of ``A``."""
+    """Compute :func:`autograd_core.linalg.solve_triangular`, under its older name, with a copy of
+    ``A``."""
     found = triangular.triangular_solve(self, A, upper, transpose, unitriangular)
     return results.triangular_solve(*found)
 
 
 @public("function method", out="expect")
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """:func:`autograd_core.linalg.lu_solve` under its older name."""
+    """Compute :func:`autograd_core.linalg.lu_solve`, under its older name."""
     return lu_ops.lu_solve(LU_data, LU_pivots, b)
 
 
 @public("function method", out="expect")
 def inverse(self: Tensor) -> Tensor:
-    """:func:`autograd_core.linalg.inv` under its older name."""
+    """Compute :func:`autograd_core.linalg.inv`, under its older name."""
     return inv(self)
 
 
 @public("function method")
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
-    """:func:`autograd_core.linalg.pinv` under its older name, with a tolerance near zero."""
+    """Compute :func:`autograd_core.linalg.pinv`, under its older name, with a relative
+    tolerance."""
     return pinv(self, rcond)

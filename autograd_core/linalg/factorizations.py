@@ -1,4 +1,4 @@
-"""Matrices as products of simpler ones."""
+"""Matrix factorizations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 def not_positive(minor: int) -> str:
-    """Return what is wrong with a matrix that Cholesky's algorithm stopped at."""
+    """Return the message for a matrix at which the Cholesky factorization failed."""
     return (
         "The factorization could not be completed because the input is not positive-definite "
         f"(the leading minor of order {minor} is not positive-definite)."
@@ -37,10 +37,11 @@ def not_positive(minor: int) -> str:
 
 @public(name="linalg.cholesky", out="cast")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
-    """Return the lower triangular ``L`` of ``A = L @ L.mT`` (the upper one of ``A = L.mT @ L``).
+    """Return the Cholesky factor: the lower triangular ``L`` of ``A = L @ L.mT``, or with
+    ``upper=True`` the upper triangular ``U`` of ``A = U.mT @ U``.
 
     Raises:
-        LinAlgError: ``A``, of which one half is read, is not positive definite.
+        LinAlgError: ``A`` is not positive definite. Only one triangle of ``A`` is read.
     """
     L, info = decompositions.cholesky_ex(A, upper)
     check_info("linalg.cholesky", info.array, not_positive)
@@ -51,7 +52,8 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 def cholesky_ex(
     A: Tensor, *, upper: bool = False, check_errors: bool = False
 ) -> results.linalg_cholesky_ex:
-    """:func:`cholesky`, and instead of an error where it stopped; 0 where it did not."""
+    """Return the factor of :func:`cholesky` and, instead of an error, the order of the leading
+    minor that is not positive definite; 0 if there is none."""
     L, info = decompositions.cholesky_ex(A, upper)
     if check_errors:
         check_info("torch.linalg.cholesky_ex", info.array, not_positive)
@@ -60,32 +62,32 @@ def cholesky_ex(
 
 @public(name="linalg.eigh", out="expect")
 def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
-    """Return eigenvalues, ascending, and eigenvectors of symmetric matrices.
+    """Return the eigenvalues, in ascending order, and the eigenvectors of symmetric matrices.
 
-    ``UPLO`` says which half is read, the lower or the upper.
+    ``UPLO`` is the triangle that is read: "L" or "U".
     """
     return results.linalg_eigh(*decompositions.eigh(A, UPLO))
 
 
 @public(name="linalg.eigvalsh", out="expect")
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
-    """Return eigenvalues of symmetric matrices, ascending."""
+    """Return the eigenvalues of symmetric matrices in ascending order."""
     return decompositions.eigh(A, UPLO)[0]
 
 
 @public(name="linalg.lu", out="expect")
 def lu(A: Tensor, *, pivot: bool = True) -> results.linalg_lu:
-    """Return ``P``, ``L`` and ``U`` of ``A = P @ L @ U``: rows exchanged, then Gauss's
-    algorithm."""
+    """Return the LU factorization with partial pivoting: ``P``, ``L`` and ``U`` of ``A = P @ L @
+    U``."""
     return results.linalg_lu(*lu_ops.lu(A, pivot))
 
 
 @public(name="linalg.lu_factor", out="expect")
 def lu_factor(A: Tensor, *, pivot: bool = True) -> results.linalg_lu_factor:
-    """Return both factors of :func:`lu` in one matrix, and the exchanges of rows (from 1).
+    """Return the factors of :func:`lu` in one matrix, and the pivots, counted from 1.
 
     Raises:
-        RuntimeError: a diagonal element of ``U`` is zero.
+        RuntimeError: a diagonal element of ``U`` is 0.
     """
     LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
     _check_solvable(info.array)
@@ -108,7 +110,8 @@ def _check_solvable(info: Any) -> None:
 def lu_factor_ex(
     A: Tensor, *, pivot: bool = True, check_errors: bool = False
 ) -> results.linalg_lu_factor_ex:
-    """:func:`lu_factor`, and instead of an error which element is zero; 0 if none."""
+    """Return the results of :func:`lu_factor` and, instead of an error, the number of the diagonal
+    element of ``U`` that is 0; 0 if there is none."""
     LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
     if check_errors:
         _check_solvable(info.array)
@@ -117,21 +120,23 @@ def lu_factor_ex(
 
 @public(name="linalg.qr", out="expect")
 def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
-    """Return ``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``.
+    """Return the QR factorization ``A = Q @ R``: ``Q`` has orthonormal columns, ``R`` is upper
+    triangular.
 
     Args:
-        mode: "reduced"; "complete", with a square ``Q``; "r", with an empty one.
+        mode: "reduced", "complete" for a square ``Q``, or "r" for ``R`` only, with an empty ``Q``.
     """
     return results.linalg_qr(*decompositions.qr(A, mode))
 
 
 @public(name="linalg.svd", out="expect")
 def svd(A: Tensor, full_matrices: bool = True) -> results.linalg_svd:
-    """Return ``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``, ``S`` descending."""
+    """Return the singular value decomposition ``A = U @ diag(S) @ Vh``, with ``S`` in descending
+    order."""
     return results.linalg_svd(*decompositions.svd(A, full_matrices))
 
 
 @public(name="linalg.svdvals", out="expect")
 def svdvals(A: Tensor) -> Tensor:
-    """Return singular values, descending."""
+    """Return the singular values in descending order."""
     return decompositions.svd(A, False)[1]

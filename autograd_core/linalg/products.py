@@ -1,4 +1,4 @@
-"""Norms, powers and products."""
+"""Norms, powers and products of vectors and matrices."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def vector_norm(
 ) -> Tensor:
     """Return ``sum(abs(x) ** ord) ** (1 / ord)`` over ``dim``, or over all elements.
 
-    The largest absolute value for ``inf``, the smallest for ``-inf``, the number of elements
-    that are not zero for 0.
+    An ``ord`` of inf gives the largest absolute value, -inf the smallest, and 0 the number of
+    nonzero elements.
     """
     if not isinstance(ord, int | float):
         raise TypeError(
@@ -93,7 +93,7 @@ def matrix_norm(
         ord: "fro" (all elements as a vector), "nuc" (sum of singular values), 2 and -2 (the
             largest and smallest singular value), 1 and -1 (sums of columns), inf and -inf (of
             rows).
-        dim: the two dimensions that make a matrix.
+        dim: the two dimensions that form a matrix.
     """
     check_matrices("linalg.matrix_norm", A.array, half=True)
     check_norm_dtype("linalg.matrix_norm", A, dtype)
@@ -147,7 +147,7 @@ def norm(
     *,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """Return a norm of vectors or matrices, whichever ``ord`` and ``dim`` speak of."""
+    """Return a vector norm or a matrix norm, depending on ``ord`` and ``dim``."""
     if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
         raise RuntimeError(
             f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"
@@ -170,8 +170,8 @@ def norm(
 def matrix_rank(
     A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
-    """Return how many singular values are above ``max(atol, rtol * largest)``; ``tol`` is the older
-    name of ``atol``."""
+    """Return the number of singular values greater than ``max(atol, rtol * largest)``; ``tol`` is
+    the older name of ``atol``."""
     if A.ndim < 2:
         raise RuntimeError(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
@@ -198,8 +198,7 @@ def _number(value: Any) -> Any:
 
 @public(name="linalg.cond", out="cast")
 def cond(A: Tensor, p: Order = None) -> Tensor:
-    """Return how much an error grows when a system with ``A`` is solved: the norms of ``A`` and of
-    its inverse, multiplied."""
+    """Return the condition number: the norm of ``A`` times the norm of its inverse."""
     if not A.array.size and A.ndim > 1 and p in (None, "fro", "nuc", *_NORMS):
         return Tensor.from_array(np.zeros(A._shape[:-2], A.dtype.dtype))
     if p is None or p in (2, -2):
@@ -223,7 +222,7 @@ def cond(A: Tensor, p: Order = None) -> Tensor:
 
 @public("function method", aliases="linalg.matrix_power", out="expect")
 def matrix_power(A: Tensor, n: int) -> Tensor:
-    """Return ``A`` multiplied with itself ``n`` times; of its inverse, if ``n`` is negative."""
+    """Return the ``n``-th power of ``A``; for a negative ``n``, that of its inverse."""
     if not isinstance(n, int):
         raise TypeError(
             f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
@@ -253,7 +252,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
 
 @public(name="linalg.multi_dot", out="expect")
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
-    """Return the product of many matrices, in the order that takes the fewest multiplications.
+    """Return the product of two or more matrices, multiplied in the order that takes the least
+    work.
 
     The first and the last may be vectors.
     """
@@ -313,7 +313,8 @@ def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
 
 @public(name="linalg.vander")
 def vander(self: Tensor, N: int | None = None) -> Tensor:
-    """Return the powers 0 to ``N - 1`` of each element, along a new dimension."""
+    """Return Vandermonde matrices: the powers 0 to ``N - 1`` of each element along a new last
+    dimension."""
     self = shape.at_least_1d(self)
     count = self._shape[-1] if N is None else N
     if count <= 1:
@@ -325,7 +326,7 @@ def vander(self: Tensor, N: int | None = None) -> Tensor:
 
 @public(name="linalg.vecdot", out="expect")
 def vecdot(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """Return inner products of vectors along ``dim``."""
+    """Return the dot products of vectors along ``dim``."""
     check_one("linalg_vecdot", dim)
     check_floating("linalg.vecdot", self.array, half=True)
     if self.dtype is not other.dtype:
@@ -340,11 +341,11 @@ def vecdot(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
 
 @public(name="linalg.cross", out="expect")
 def cross(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
-    """Return the vectors at right angles to both, for vectors of three elements along ``dim``."""
+    """Return the cross products of three-element vectors along ``dim``."""
     return _cross(self, other, dim)
 
 
 @public(name="linalg.diagonal")
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Return the diagonals of matrices, as a view."""
+    """Return the diagonals of matrices as a view."""
     return diagonals.diagonal(A, offset, dim1, dim2)

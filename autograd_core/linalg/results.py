@@ -1,4 +1,4 @@
-"""The tuples with names that functions on matrices return, as ``torch.return_types``."""
+"""The named tuples that functions on matrices return, as in ``torch.return_types``."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ def _shown(self: Any) -> str:
 
 
 class linalg_cholesky_ex(NamedTuple):
-    """The factor, and 0, or the order of the minor that is not positive definite."""
+    """The factor, and the order of the leading minor that is not positive definite, 0 if there is
+    none."""
 
     L: Tensor
     info: Tensor
 
 
 class linalg_eigh(NamedTuple):
-    """Eigenvalues, ascending, and eigenvectors as columns."""
+    """The eigenvalues in ascending order, and the eigenvectors as columns."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class linalg_inv_ex(NamedTuple):
-    """The inverse, and 0, or which diagonal element was zero (from 1)."""
+    """The inverse, and the number of the diagonal element that was 0, 0 if there is none."""
 
     inverse: Tensor
     info: Tensor
 
 
 class linalg_lstsq(NamedTuple):
-    """The solution, the sums of squares that are left, rank and singular values."""
+    """The solution, the residual sums of squares, the rank and the singular values."""
 
     solution: Tensor
     residuals: Tensor
@@ -59,14 +60,15 @@ class lu_unpack(NamedTuple):
 
 
 class linalg_lu_factor(NamedTuple):
-    """Both triangles in one matrix, and which rows were exchanged (from 1)."""
+    """Both triangular matrices in one, and the pivots, counted from 1."""
 
     LU: Tensor
     pivots: Tensor
 
 
 class linalg_lu_factor_ex(NamedTuple):
-    """Both triangles in one matrix, which rows were exchanged, and what was zero (from 1)."""
+    """Both triangular matrices in one, the pivots, and the diagonal element that is 0; 0 if none
+    is."""
 
     LU: Tensor
     pivots: Tensor
@@ -74,7 +76,7 @@ class linalg_lu_factor_ex(NamedTuple):
 
 
 class linalg_qr(NamedTuple):
-    """Orthonormal columns, and an upper triangular matrix."""
+    """A matrix with orthonormal columns, and an upper triangular one."""
 
     Q: Tensor
     R: Tensor
@@ -88,7 +90,7 @@ class qr(NamedTuple):
 
 
 class linalg_slogdet(NamedTuple):
-    """The sign of a determinant, and the logarithm of its absolute value."""
+    """The sign of a determinant, and the log of its absolute value."""
 
     sign: Tensor
     logabsdet: Tensor
@@ -102,7 +104,7 @@ class slogdet(NamedTuple):
 
 
 class linalg_solve_ex(NamedTuple):
-    """The solution, and 0, or which diagonal element was zero (from 1)."""
+    """The solution, and the number of the diagonal element that was 0, 0 if there is none."""
 
     result: Tensor
     info: Tensor

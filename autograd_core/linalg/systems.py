@@ -53,7 +53,8 @@ def inv(A: Tensor) -> Tensor:
 
 @public(name="linalg.inv_ex", out="expect")
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> results.linalg_inv_ex:
-    """:func:`inv`, and instead of an error which diagonal element was zero; 0 if none."""
+    """Return the result of :func:`inv` and, instead of an error, the number of the diagonal element
+    that is 0; 0 if there is none."""
     inverse, info = inverses.inv_ex(A)
     if check_errors:
         check_info("linalg.inv_ex", info.array, _zero_pivot)
@@ -69,8 +70,8 @@ def pinv(
     atol: Any = None,
     rtol: Any = None,
 ) -> Tensor:
-    """Return the pseudo-inverse; singular values up to ``max(atol, rtol * largest)`` count as
-    zero."""
+    """Return the Moore-Penrose pseudoinverse; singular values up to ``max(atol, rtol * largest)``
+    count as 0."""
     rtol = rcond if rtol is None else rtol
     absolute = None if atol is None else float(atol)
     return inverses.pinv(A, absolute, None if rtol is None else float(rtol), hermitian)
@@ -78,20 +79,21 @@ def pinv(
 
 @public(name="linalg.slogdet", out="expect")
 def slogdet(A: Tensor) -> results.linalg_slogdet:
-    """Return the sign of the determinant, and the logarithm of its absolute value."""
+    """Return the sign of the determinant and the log of its absolute value."""
     return results.linalg_slogdet(*inverses.slogdet(A))
 
 
 @public(name="linalg.solve", out="expect")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
-    """Return the ``X`` of ``A @ X = B``, or of ``X @ A = B``, for square matrices ``A``.
+    """Solve ``A @ X = B``, or with ``left=False`` ``X @ A = B``, for square matrices ``A``.
 
     >>> from autograd_core import tensor
     >>> solve(tensor([[2.0, 0.0], [0.0, 4.0]]), tensor([1.0, 2.0]))
     tensor([0.5000, 0.5000])
 
     Raises:
-        RuntimeError: ``A`` is not square; a LinAlgError where it is singular.
+        RuntimeError: ``A`` is not square.
+        LinAlgError: ``A`` is singular.
     """
     return linalg.solve_matrix(A, B, left)
 
@@ -100,7 +102,8 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 def solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
 ) -> results.linalg_solve_ex:
-    """:func:`solve`, and instead of an error which diagonal element was zero; 0 if none."""
+    """Return the result of :func:`solve` and, instead of an error, the number of the diagonal
+    element that is 0; 0 if there is none."""
     linalg.check_solvable(A.array, B.array, left)
     info = lu_ops.lu_factor_ex(A.detach())[2]
     try:
@@ -115,7 +118,8 @@ def solve_ex(
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
-    """Return the ``X`` of ``A @ X = B``, or of ``X @ A = B``, reading one triangle of ``A``."""
+    """Solve ``A @ X = B``, or with ``left=False`` ``X @ A = B``, for triangular matrices ``A``;
+    only one triangle of ``A`` is read."""
     return triangular.solve_triangular(A, B, upper, left, unitriangular)
 
 
@@ -123,8 +127,8 @@ def solve_triangular(
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
-    """Return the ``X`` of ``A @ X = B`` (``X @ A = B``) for the ``A``, or ``A.mT``, that was
-    factored."""
+    """Solve ``A @ X = B``, or with ``left=False`` ``X @ A = B``, given the LU factorization of
+    ``A``; ``adjoint=True`` solves for ``A.mT`` in place of ``A``."""
     return lu_ops.lu_solve(LU, pivots, B, left, adjoint)
 
 
@@ -132,10 +136,10 @@ def lu_solve(
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> results.linalg_lstsq:
-    """Return the ``X`` of least norm that makes ``A @ X - B`` least.
+    """Return the ``X`` of least norm that minimizes the norm of ``A @ X - B``.
 
-    The sums of squares that are left over come with the drivers other than "gelsy", for more
-    rows than columns of full rank; the singular values with "gelsd" and "gelss".
+    The residuals come with drivers other than "gelsy", if ``A`` has more rows than columns and full
+    rank; the singular values come with "gelsd" and "gelss".
     """
     if not B.ndim:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
@@ -165,7 +169,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 @public(name="linalg.tensorsolve", out="cast")
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
-    """Return the ``X`` of ``tensordot(A, X, X.ndim) = B``; ``dims`` of ``A`` go to its end
+    """Solve ``tensordot(A, X, X.ndim) = B``; the dimensions ``dims`` of ``A`` are moved to its end
     first."""
     if dims is not None:
         moved = [d % A.ndim for d in dims]

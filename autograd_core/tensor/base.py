@@ -1,4 +1,4 @@
-"""TensorBase: how modules below the Tensor know one."""
+"""TensorBase: the class by which modules below Tensor recognize one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices, of which there is one, and the errors for all others."""
+"""Devices: the CPU, and the errors for all others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TYPES: Final = (
 
 
 class device:  # lower case, as PyTorch spells it
-    """Where tensors are; all of them are on the CPU, but scripts ask.
+    """The device of a tensor, which is always the CPU.
 
     >>> device("cpu"), str(device("cuda:1"))
     (device(type='cpu'), 'cuda:1')
@@ -67,8 +67,8 @@ def check_device(requested: Any) -> None:
     """Refuse every device but the CPU, in PyTorch's words.
 
     Raises:
-        AssertionError: it is one for which PyTorch, too, would have to be compiled.
-        RuntimeError: it is none.
+        AssertionError: PyTorch, too, would have to be compiled for this device.
+        RuntimeError: there is no such device.
     """
     if requested is None:
         return

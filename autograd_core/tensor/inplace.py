@@ -1,4 +1,4 @@
-"""In-place forms, derived from the op they are the in-place form of."""
+"""In-place forms, derived from their ops."""
 
 from __future__ import annotations
 

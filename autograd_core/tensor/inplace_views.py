@@ -1,4 +1,4 @@
-"""In-place forms of views: the tensor itself looks at its memory in another way from now on."""
+"""In-place forms of view ops: the tensor itself becomes the view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the constructors of PyTorch's early days take: ``Tensor(2, 3)``, ``FloatTensor([1, 2])``."""
+"""The arguments of PyTorch's legacy constructors: ``Tensor(2, 3)``, ``FloatTensor([1, 2])``."""
 
 from __future__ import annotations
 

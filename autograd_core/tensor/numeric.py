@@ -1,4 +1,4 @@
-"""Constants, limits of dtypes, and the tensor types of PyTorch's early days."""
+"""Constants, limits of dtypes, and PyTorch's legacy tensor types."""
 
 from __future__ import annotations
 
@@ -107,17 +107,17 @@ def _operand(value: Any) -> tuple[dtype, int]:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
-    """Return the dtype of an elementwise result of tensors or numbers."""
+    """Return the dtype of the result of an elementwise op on two tensors or numbers."""
     return combined(_operand(tensor1), _operand(tensor2))
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Return whether results of one dtype may be put where the other is."""
+    """Return whether type promotion allows a cast from one dtype to the other."""
     return from_.category <= to.category
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """Return the shape of what tensors of these shapes make together."""
+    """Return the shape to which tensors of these shapes broadcast."""
     return Size(np.broadcast_shapes(*shapes))
 
 

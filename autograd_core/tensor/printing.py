@@ -1,7 +1,7 @@
-"""How a tensor prints: PyTorch's layout, width by width.
+"""Tensors as text, in PyTorch's layout.
 
-Numbers of one tensor share a format: whole numbers as ``1.``, others with four decimals, in
-scientific notation when they span too much.
+All numbers of a tensor share a format: whole numbers as ``1.``, others with four decimals, or
+scientific notation if they differ too much in size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autograd_core.dtype import get_default_dtype
 
 @dataclass(frozen=True)
 class PrintOptions:
-    """How tensors print; see :func:`set_printoptions`."""
+    """The options of printing; see :func:`set_printoptions`."""
 
     precision: int = 4
     threshold: float = 1000
@@ -44,15 +44,15 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Change how tensors print from now on.
+    """Set the options for printing tensors.
 
     Args:
-        precision: decimals of a float.
-        threshold: how many elements a tensor may have and still be printed in full.
-        edgeitems: how many are shown at each end of a dimension otherwise.
-        linewidth: characters in a line.
-        profile: "default", "short" or "full"; the others then change that.
-        sci_mode: write floats in scientific notation, or not; None lets their sizes decide.
+        precision: the number of decimals.
+        threshold: the most elements of a tensor that is printed in full.
+        edgeitems: the number of elements at each end of a dimension otherwise.
+        linewidth: the number of characters in a line.
+        profile: "default", "short" or "full", which the other options override.
+        sci_mode: whether to use scientific notation; None: depending on the values.
     """
     global _options  # PyTorch's interface to its own settings
     given = {
@@ -65,7 +65,7 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, Any]:
-    """Return the options in force, by their names in :func:`set_printoptions`."""
+    """Return the current options, named as in :func:`set_printoptions`."""
     return asdict(_options)
 
 

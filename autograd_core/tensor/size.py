@@ -1,4 +1,4 @@
-"""Shapes as users see them."""
+"""Size: the type of shapes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Size(tuple[int, ...]):
-    """A shape, as ``Tensor.shape`` gives it.
+    """The shape of a tensor, as ``Tensor.shape`` returns it.
 
     >>> Size((2, 3)), Size((2, 3)).numel()
     (torch.Size([2, 3]), 6)

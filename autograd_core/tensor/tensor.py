@@ -1,9 +1,9 @@
-"""Tensor: a NumPy array with a place in a graph.
+"""Tensor: a NumPy array that is part of a graph.
 
-Here is what a tensor is made of, and all that needs no op. Ops are made of tensors, so what needs
-them is bound later: an op's method where the op is declared (:mod:`autograd_core.op.public`),
-operators and what differs from the function of its name in :mod:`autograd_core.tensor.methods`.
-``generated.pyi`` lists both.
+This file holds the data of a tensor, and all methods that need no op. Ops are made of tensors, so
+what needs them is bound later: an op's method where the op is declared
+(:mod:`autograd_core.op.public`), operators and what differs from the function of its name in
+:mod:`autograd_core.tensor.methods`. ``generated.pyi`` lists both.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from autograd_core.tensor.size import Size
 
 
 class View(NamedTuple):
-    """How a view came to be: its base, the op that made it, and where."""
+    """The origin of a view: its base, the op that made it, and where."""
 
     base: Tensor
     op: Any
@@ -97,14 +97,15 @@ class _TensorMeta(type):
 
 
 class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
-    """A tensor of real numbers; make one with :func:`autograd_core.tensor`.
+    """A tensor of real numbers; :func:`autograd_core.tensor` makes one.
 
-    Called, it makes one of the default dtype: from a list or an array, or, given sizes, of zeros.
+    ``Tensor(data)`` copies a list or an array to the default dtype; ``Tensor(2, 3)`` makes zeros of
+    that shape.
 
-    ``array`` is the NumPy array itself, not a copy.  ``edge`` says where a gradient of this
-    tensor goes (see :mod:`autograd_core.autograd.node`); None for one that needs none.
-    ``version`` is None as long as no in-place op, view or saved result needs a counter, then
-    a one-element list that views share.  ``record`` is what tracing left here.
+    ``array`` is the NumPy array itself, not a copy. ``edge`` is where the gradient of this tensor
+    goes (see :mod:`autograd_core.autograd.node`), None if it needs none. ``version`` is None until
+    an in-place op, a view or a saved result needs a counter, then a one-element list that views
+    share. ``record`` is set by tracing.
     """
 
     __slots__ = (
@@ -143,7 +144,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @classmethod
     def from_array(cls, array: NDArray[Any], requires_grad: bool = False) -> Tensor:
-        """Return a leaf around ``array``, sharing its memory."""
+        """Return a leaf that shares the memory of ``array``."""
         t = blank()
         if type(array) is not np.ndarray:
             array = np.asarray(array)
@@ -200,19 +201,19 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return self.dtype.is_floating_point
 
     def is_signed(self) -> bool:
-        """Return whether the dtype has negative numbers."""
+        """Return whether the dtype is signed."""
         return self.array.dtype.kind in "if"
 
     def is_same_size(self, other: Tensor) -> bool:
-        """Return whether both have the same shape."""
+        """Return whether both tensors have the same shape."""
         return self._shape == other._shape
 
     def type_as(self, other: Tensor) -> Tensor:
-        """Return this tensor with the dtype of ``other``."""
+        """Return this tensor converted to the dtype of ``other``."""
         return self.to(other.dtype)
 
     def is_nonzero(self) -> bool:
-        """Return whether the one element is not zero."""
+        """Return whether the only element is not zero."""
         return bool(self)
 
     def __contains__(self, element: Any) -> bool:
@@ -235,7 +236,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return CPU
 
     def get_device(self) -> int:
-        """Return -1, which stands for no GPU."""
+        """Return -1: the tensor is on the CPU."""
         return -1
 
     is_cpu = property(_yes)
@@ -265,7 +266,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     # its memory
 
     def stride(self, dim: int | None = None) -> Any:
-        """Return how many elements lie between neighbours along each dimension, or along one."""
+        """Return the stride of each dimension, or of ``dim``, in elements."""
         steps = tuple(n // self.array.itemsize for n in self.array.strides)
         return steps if dim is None else steps[wrapped(dim, self.ndim, of_scalars=False)]
 
@@ -274,16 +275,16 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return self.array.ctypes.data
 
     def storage_offset(self) -> int:
-        """Return how many elements of the memory lie before the first of these."""
+        """Return the offset of the first element in the storage, in elements."""
         owner = self if self._base is None else self._base
         return (self.data_ptr() - owner.data_ptr()) // self.array.itemsize
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Return whether the elements lie in order."""
+        """Return whether the elements are contiguous in memory, in order."""
         return self.array.flags.c_contiguous
 
     def resize_(self, *sizes: Any, memory_format: Any = None) -> Self:
-        """Give the tensor another size; elements that it had stay in their order, others are zero.
+        """Resize the tensor in place; existing elements keep their order, new ones are 0.
 
         Raises:
             RuntimeError: the tensor requires a gradient.
@@ -303,15 +304,15 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return self
 
     def resize_as_(self, other: Tensor, memory_format: Any = None) -> Self:
-        """Give the tensor the size of ``other``."""
+        """Resize the tensor in place to the shape of ``other``."""
         return self.resize_(other._shape)
 
     # its place in a graph
 
     @property
     def grad(self) -> Any:
-        """The gradient of a leaf, or of a tensor that is to retain it; None as long as there is
-        none."""
+        """The gradient of a leaf, or of a tensor after :meth:`retain_grad`; None until there is
+        one."""
         try:
             return self._grad
         except AttributeError:
@@ -392,7 +393,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return None if base is None or base.edge is None else Nowhere()
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set whether this leaf gets a gradient; return the tensor itself."""
+        """Set whether this leaf requires a gradient, and return the tensor."""
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
@@ -405,16 +406,16 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return 0 if self.version is None else int(self.version[0])
 
     def is_inference(self) -> bool:
-        """Return whether this was made in inference mode, and so may enter no graph."""
+        """Return whether the tensor was made in inference mode, so that no graph can use it."""
         return self.version is INFERENCE
 
     def bump(self) -> None:
-        """Note that the data is about to change in place: those who saved this tensor can tell
-        afterwards, and a debugger that is to undo the change keeps what is there now."""
+        """Announce a change of the data in place: nodes that saved the tensor can detect it, and a
+        debugger that must undo it keeps the present values."""
         count_change(self)
 
     def retain_grad(self) -> None:
-        """Keep ``.grad`` although this tensor is no leaf."""
+        """Keep ``.grad`` of this tensor although it is not a leaf."""
         node, nr = resolve(self.edge)
         if node is None:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
@@ -429,20 +430,20 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @property
     def retains_grad(self) -> bool:
-        """Whether this node is not a leaf and :meth:`retain_grad` was called."""
+        """Whether this tensor is not a leaf and :meth:`retain_grad` was called."""
         node, nr = resolve(self.edge)
         return node is not None and node.hooks is not None and nr in node.hooks.retain
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-        """Call ``hook(gradient)`` when the gradient of this tensor is there; what it returns, if
-        anything, takes the gradient's place."""
+        """Call ``hook(gradient)`` whenever the gradient of this tensor has been computed; a tensor
+        that it returns replaces the gradient."""
         node, nr = resolve(self.edge)
         if node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         return hooks_of(node).add("tensor", hook, nr)
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
-        """Call ``hook(leaf)`` after ``.grad`` of this leaf was updated."""
+        """Call ``hook(leaf)`` whenever ``.grad`` of this leaf has been updated."""
         node = resolve(self.edge)[0]
         if node is None:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
@@ -453,8 +454,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return hooks_of(node).add("accumulated", hook)
 
     def detach(self) -> Tensor:
-        """Return the same data without the graph; an in-place change of one is seen by the
-        other."""
+        """Return a tensor that shares the data but not the graph; both see in-place changes."""
         return self._without_graph("detach()")
 
     def _without_graph(self, how: str) -> Tensor:
@@ -467,10 +467,10 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return t
 
     def detach_(self) -> Tensor:
-        """Leave the graph, in place.
+        """Detach the tensor from the graph, in place.
 
         Raises:
-            RuntimeError: this is a view; its base would not leave the graph with it.
+            RuntimeError: the tensor is a view, whose base would stay in the graph.
         """
         if self.view_of is not None:
             raise RuntimeError(
@@ -492,7 +492,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @property
     def data(self) -> Tensor:
-        """The same data without the graph, and without the version counter's protection."""
+        """A tensor that shares the data, but neither the graph nor the version counter."""
         t = self._without_graph(".data")
         if not t.is_inference():
             t.version = None
@@ -509,8 +509,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     # out to NumPy and to Python, where no gradient follows; whoever traces is told
 
     def numpy(self, *, force: bool = False) -> NDArray[Any]:
-        """Return the array itself; a tensor that requires a gradient must be detached first,
-        unless ``force`` does that."""
+        """Return the data as a NumPy array, without a copy; a tensor that requires a gradient must
+        be detached first, or ``force`` given."""
         if self.requires_grad and is_grad_enabled() and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
@@ -582,9 +582,9 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return self
 
     def new(self, *data: Any) -> Tensor:
-        """Return a new tensor of this dtype: from an array or a list, or, given sizes, of zeros.
+        """Return a new tensor of this dtype: from an array or a list, or zeros of the given sizes.
 
-        (PyTorch leaves the elements of the latter as they are in memory.)
+        (In PyTorch, the latter are uninitialized.)
         """
         return Tensor.from_array(legacy_array(self.dtype, data))
 

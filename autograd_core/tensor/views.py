@@ -1,4 +1,4 @@
-"""Views: tensors that look at the memory of another, and what in-place changes do to them.
+"""Views: tensors that share the memory of another one, and in-place changes of them.
 
 A change through a view changes its base.  In the graph the base then comes out of a
 :class:`CopySlices` node, which lets the gradient of the changed part pass through the op that
