@@ -22,9 +22,11 @@ from autograd_core.text import plural
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
+from viz import theme
 from viz.level_of_detail import folded, folding_of
 from viz.options import RenderOptions
 from viz.picture.compose import make_picture
+from viz.picture.geometry import text_width
 from viz.picture.model import Picture
 
 
@@ -245,6 +247,34 @@ def test_what_is_open_of_several_things_alike_has_a_frame_with_its_name(view: st
     expected = ["mm:1", "relu:1", "mm:2", "add:1"]
     assert ops[:4] == expected
     assert len(ops) == 4 * len(frames)
+
+
+@pytest.mark.parametrize(
+    "graph", [lambda: sample_graphs.residual(40), lambda: graph_of(sample_programs.transformer)]
+)
+def test_the_outline_of_a_frame_is_left_out_behind_labels(graph: Callable[[], Graph]) -> None:
+    text = viz.render(graph(), max_boxes=40).text
+    rectangle = r'<rect{} x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"'
+    frames = re.findall(r'<g class="frame">' + rectangle.format(""), text)
+    labels = re.findall(r'<text x="(\S+)" y="(\S+)" class="label ([^"]*)">([^<]*)<', text)
+    grounds = {
+        (float(x) + 2, float(y)) for x, y, *_ in re.findall(rectangle.format(' class="bg"'), text)
+    }
+    assert frames
+    crossing = 0
+    for x, y, width, height in (map(float, frame) for frame in frames):
+        for left, base, classes, said in labels:
+            reach = text_width(said, theme.MUTED_SIZE)
+            start = float(left) - reach * ("e" in classes.split())
+            low, high = float(base) - theme.MUTED_SIZE, float(base) + 3
+            across = start < x + width and start + reach > x and low < y + height and high > y
+            within = x < start and start + reach < x + width and y < low and high < y + height
+            if across and not within:
+                crossing += 1
+                assert any(abs(gx - start) < 0.2 and abs(gy - low) < 0.2 for gx, gy in grounds), (
+                    said
+                )
+    assert crossing
 
 
 def test_a_picture_without_anything_open_of_several_has_no_frame() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
 
 from viz import theme
 from viz.output.svg.elements import rectangle, text_at
+from viz.output.svg.lines import ground, label_place
 from viz.picture.geometry import Layout, Place, Route, text_width
 from viz.picture.model import Frame, Picture
 
@@ -36,6 +37,35 @@ def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
             if place is not None and len(boxes) > 1:
                 name = _name(picture, layout, place, frame)
                 yield f'<g class="frame">{rectangle(place, CORNER)}{name}</g>'
+                yield from _gaps(picture, layout, place)
+
+
+def _gaps(picture: Picture, layout: Layout, frame: Place) -> Iterator[str]:
+    """Take the outline of a frame away where the label of a line stands on it."""
+    for place in _labels(picture, layout):
+        apart = (
+            place.right < frame.x
+            or place.x > frame.right
+            or place.bottom < frame.y
+            or place.y > frame.bottom
+        )
+        inside = (
+            place.x > frame.x
+            and place.right < frame.right
+            and place.y > frame.y
+            and place.bottom < frame.bottom
+        )
+        if not apart and not inside:
+            yield ground(place)
+
+
+def _labels(picture: Picture, layout: Layout, among: Set[int] | None = None) -> Iterator[Place]:
+    """Yield where the labels of lines stand: of all, or of those that join two of these boxes."""
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if route.label is None or not line.label:
+            continue
+        if among is None or (line.kind != "saved" and {line.source, line.target} <= among):
+            yield label_place(line.label, route.label)
 
 
 def _name(picture: Picture, layout: Layout, place: Place, frame: Frame) -> str:
@@ -66,10 +96,8 @@ def _in_strip(
                     if min(y, next_y) < bottom and max(y, next_y) > top:
                         yield min(x, next_x) - EDGE, max(x, next_x) + EDGE
         if route.label is not None and top < route.label[1] < bottom + theme.MUTED_SIZE:
-            x, _, anchor = route.label
-            width = text_width(line.label, theme.MUTED_SIZE)
-            low = x - width if anchor == "end" else x
-            yield low - EDGE, low + width + EDGE
+            label = label_place(line.label, route.label)
+            yield label.x - EDGE, label.right + EDGE
 
 
 def _curves(route: Route) -> Iterator[list[tuple[float, float]]]:
@@ -105,21 +133,29 @@ def _by_column(layout: Layout, boxes: Sequence[int]) -> list[list[int]]:
 
 
 def _around(picture: Picture, layout: Layout, boxes: Sequence[int]) -> Place | None:
-    """Find the room of a frame, with the lines inside it; None where another box is in the way."""
+    """Find the room of a frame, with the lines inside it and, if it can be, their labels; None
+    where another box is in the way."""
     inside = set(boxes)
+    labels = list(_labels(picture, layout, inside))
+    return _free(picture, layout, inside, labels) or _free(picture, layout, inside, [])
+
+
+def _free(
+    picture: Picture, layout: Layout, boxes: Set[int], labels: Sequence[Place]
+) -> Place | None:
     places = [layout.places[index] for index in boxes]
-    left = min(place.x for place in places) - SIDE
-    right = max(place.right for place in places) + SIDE
+    left = min(place.x for place in [*places, *labels]) - SIDE
+    right = max(place.right for place in [*places, *labels]) + SIDE
     top = min(place.y for place in places) - ABOVE
     bottom = max(place.bottom for place in places) + BELOW
     for line, route in zip(picture.lines, layout.routes, strict=True):
-        if line.kind != "saved" and {line.source, line.target} <= inside:
+        if line.kind != "saved" and {line.source, line.target} <= boxes:
             xs = [route.start[0], *(x for segment in route.segments for x in segment[::2])]
             left, right = min(left, min(xs) - SIDE), max(right, max(xs) + SIDE)
     left, right = max(left, EDGE), min(right, layout.width - EDGE)
     top = max([top, *(caption.y + 2 * EDGE for caption in layout.captions)])
     for index, place in enumerate(layout.places):
         across = place.x < right and place.right > left
-        if index not in inside and across and place.y < bottom and place.bottom > top:
+        if index not in boxes and across and place.y < bottom and place.bottom > top:
             return None
     return Place(left, top, right - left, bottom - top)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from viz import theme
 from viz.output.svg.elements import escape_all, number, text_at
-from viz.picture.geometry import Label, Route, Segment, text_width
+from viz.picture.geometry import Label, Place, Route, Segment, text_width
 from viz.picture.magnitude import shade
 from viz.picture.model import Line
 from viz.picture.records import Records
@@ -56,7 +56,7 @@ def draw_labels(
     ):
         if place and text:
             if not halos:
-                yield _ground(text, place)
+                yield ground(label_place(text, place))
             yield _label(kind, alert, place, text)
 
 
@@ -84,14 +84,19 @@ def _label(kind: str, alert: bool, place: Label, said: str) -> str:
     return text_at(x, y, said, classes)
 
 
-def _ground(label: str, place: Label) -> str:
-    """Draw the ground on which the label of a line stands out from other lines."""
-    x, y, anchor = place
-    width = text_width(label, theme.MUTED_SIZE)
+def label_place(text: str, label: Label) -> Place:
+    """Return where the label of a line stands."""
+    x, y, anchor = label
+    width = text_width(text, theme.MUTED_SIZE)
     left = x - width if anchor == "end" else x
+    return Place(left - 2, y - theme.MUTED_SIZE, width + 4, theme.MUTED_SIZE + 3)
+
+
+def ground(place: Place) -> str:
+    """Draw the ground on which the label of a line stands out from other lines."""
     return (
-        f'<rect class="bg" x="{left - 2:.1f}" y="{y - theme.MUTED_SIZE:.1f}" '
-        f'width="{width + 4:.1f}" height="{theme.MUTED_SIZE + 3:.1f}"/>'
+        f'<rect class="bg" x="{place.x:.1f}" y="{place.y:.1f}" '
+        f'width="{place.width:.1f}" height="{place.height:.1f}"/>'
     )
 
 
