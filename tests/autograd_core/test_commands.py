@@ -273,7 +273,7 @@ def test_print_counts_trouble(value: list[float], text: str) -> None:
 
 def test_print_says_what_is_not_there(session: Session) -> None:
     text = answers(session, "print 0.weight.grad")
-    assert text == "0.weight.grad is None: no gradient (None), which is not a gradient of 0"
+    assert text == "0.weight.grad is None: no gradient, which is not a gradient of 0"
     assert answers(session, "print rms > 3 and nan") == "rms > 3 and nan = no"
     assert answers(session, "print shape") == "shape = []"
     assert answers(session, "print op") == "op = mean"

@@ -210,6 +210,20 @@ def test_a_forgotten_zero_grad_is_suspected() -> None:
     assert worse_than_info(lint(loss)) == []
 
 
+def test_of_leaves_that_no_optimizer_has_another_reason_is_told() -> None:
+    known, forgotten = leaf(1.0), leaf(2.0)
+    names: dict[str, Any] = {"known": known, "forgotten": forgotten}
+    names["optimizer"] = optimizer = torch.optim.SGD([known], lr=0.1)
+    for _ in range(2):
+        loss = (known * forgotten).sum()
+        optimizer.zero_grad()
+        found = lint(loss, names=names)
+        loss.backward()
+    (stale,) = [each for each in found if each.code == "stale-grad"]
+    assert stale.what.startswith("forgotten has a .grad from an earlier backward(), and no optimi")
+    assert stale.remedy.startswith("pass all parameters to the optimizer")
+
+
 def test_shared_leaves_are_counted() -> None:
     with trace():
         w = leaf(1.0)

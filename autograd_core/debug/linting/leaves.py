@@ -110,18 +110,36 @@ def _by_departure(departure: Departure, names: list[str]) -> Finding:
 
 
 def find_stale(subject: Subject) -> Iterator[Finding]:
-    """Yield leaves that have a ``.grad`` already."""
+    """Yield leaves that have a ``.grad`` already; apart those that no optimizer has, although it
+    has others of this pass: its ``zero_grad()`` clears no gradient of theirs."""
     stale = [(index, leaf) for index, leaf in subject.leaves.values() if leaf.grad is not None]
-    if stale:
-        names = [subject.name(leaf) for _, leaf in stale]
-        index = stale[0][0]
-        yield Finding(
-            "warning", "stale-grad",
+    trained: set[int] = set().union(*(ids for _, _, ids in subject.names.trained()))
+    some_are = not trained.isdisjoint(subject.leaves)
+    known = [each for each in stale if not some_are or id(each[1]) in trained]
+    if known:
+        names = [subject.name(leaf) for _, leaf in known]
+        yield _stale(
+            subject, known[0][0],
             f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from an earlier "
             "backward(), and the new gradient will be added to it",
             "call optimizer.zero_grad() first, unless you accumulate gradients on purpose",
-            subject.graph.address(index), index,
         )  # fmt: skip
+    forgotten = [each for each in stale if each not in known] if some_are else []
+    if forgotten:
+        names = [subject.name(leaf) for _, leaf in forgotten]
+        has, them = ("has", "it") if len(names) == 1 else ("have", "them")
+        yield _stale(
+            subject, forgotten[0][0],
+            f"{listed(names)} {has} a .grad from an earlier backward(), and no optimizer of the "
+            f"program has {them}: step() does not change {them}, and zero_grad() does not clear "
+            "the gradient",
+            "pass all parameters to the optimizer, or set requires_grad=False on those that are "
+            "not to learn",
+        )  # fmt: skip
+
+
+def _stale(subject: Subject, index: int, what: str, remedy: str) -> Finding:
+    return Finding("warning", "stale-grad", what, remedy, subject.graph.address(index), index)
 
 
 def find_shared(subject: Subject) -> Iterator[Finding]:

@@ -103,7 +103,7 @@ def tensor_text(name: str, value: Value | None) -> str:
     """Return a tensor with its shape, statistics, distribution and first elements."""
     if value is None:
         nothing = "None" if name.endswith(".grad") else "undefined"
-        return f"{name} is {nothing}: no gradient (None), which is not a gradient of 0"
+        return f"{name} is {nothing}: no gradient, which is not a gradient of 0"
     array, stats = value.array, value.statistics
     head = f"{name}  {format_shape(value.shape)} {value.dtype}"
     if stats.size <= 1:

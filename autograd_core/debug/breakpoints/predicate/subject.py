@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -86,7 +87,7 @@ class NodeSubject:
             return named_tensor(self.inspector, path)
         head, _, rest = path.partition(".")
         if head == "saved":
-            return _saved(self.inspector.detail(self.index), rest)
+            return self._saved(rest)
         nr = int(rest or 0)
         if head == "in":
             for incoming in self.inspector.incoming(self.index):
@@ -99,6 +100,20 @@ class NodeSubject:
                     raise LookupError("this node has not run yet, and sent nothing")
                 return outgoing.value
         raise LookupError(f"this node has no {path}")
+
+    def _saved(self, name: str) -> Value | None:
+        """Return what the node keeps as ``name``, or as its formula calls it: by the name of a
+        tensor of the program."""
+        try:
+            return _saved(self.inspector.detail(self.index), name)
+        except LookupError:
+            formula = self.inspector.graph.formulas[self.index]
+            if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", formula) is None:
+                raise
+            tensor = self.inspector.tensor(name)
+            if tensor is None:
+                raise
+            return current_value(tensor)
 
     def _leaf_grad(self, index: int) -> Value | None:
         leaf = self.inspector.leaf(index)
