@@ -21,6 +21,22 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def which_tensor(name: str, names: Iterable[str], most: int = 3) -> str:
+    """Ask for the tensors of ``names`` that end with ``name``, or look like it; "" for none.
+
+    >>> which_tensor("bias", ["up.bias", "down.bias", "up.weight"])
+    'did you mean up.bias, down.bias?'
+    >>> which_tensor("up.wieght", ["up.bias", "up.weight"])
+    'did you mean up.weight?'
+    """
+    listed = list(names)
+    ends = [each for each in listed if each.endswith(f".{name}")]
+    if not ends:
+        return did_you_mean(name, listed, cutoff=0.8)
+    more = f" ({len(ends) - most} more)" if len(ends) > most else ""
+    return f"did you mean {', '.join(ends[:most])}{more}?"
+
+
 def did_you_mean(
     text: str,
     words: Iterable[str],

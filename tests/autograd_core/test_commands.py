@@ -134,6 +134,8 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
         ("commands", "", "there are no breakpoints"),
         ("commands 7", "7", "there is no breakpoint 7"),
         ("print rsm", "rsm", "unknown word 'rsm'"),
+        ("print bias", "bias", "no tensor here is called 'bias'; did you mean 2.bias, 0.bias?"),
+        ("print 2.bais.grad", "2.bais.grad", "there is no leaf '2.bais' here; did you mean 2.bias"),
         ("print nosuch.grad", "nosuch.grad", "there is no leaf 'nosuch'"),
         ("print out", "out", "this node has not run yet"),
         ("print in.7", "in.7", "nothing arrives at this node as in.7"),

@@ -494,6 +494,7 @@ def test_a_node_that_never_returns_is_interrupted_by_asking_twice() -> None:
         assert "once more interrupts the node" in await screen.press("ctrl+c")
         await screen.press("ctrl+c")
         await screen.wait_for("PAUSED")
+        assert "interrupted in #2 endless:1, which has not run to its end" in screen.text()
 
     drive(RecordedSession(Endless.apply(x).sum(), names=Names({"x": x})), script, grace=SHORT)
 

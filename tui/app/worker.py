@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from textual.message import Message
 
+from autograd_core.debug.reports.rows import node_text
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Reply, Snapshot
 from tui.errors import AtWork
@@ -105,6 +106,9 @@ class SessionWorker:
                 reply = work(session)
             finally:
                 self.snapshot = session.snapshot
+        except KeyboardInterrupt:  # by _break_off
+            node = node_text(session.graph, min(session.position, session.length - 1))
+            reply = Reply(f"interrupted in {node}, which has not run to its end")
         except BaseException as error:  # a hook may even call sys.exit(): the screen stays
             reply = Reply(f"{type(error).__name__}: {error}", error=True)
         self._post(SnapshotReady(self.snapshot, reply, session.selected, line, typed))

@@ -25,7 +25,12 @@ _ELEMENTS: Final = re.compile(r"(?<![\w.])x(?![\w.(])")
 def understood(console: Console, operands: Operands) -> Expression:
     """Understand an expression, in which tensors of the program may stand by their names."""
     with pointing_at(operands):
-        return parse(operands.text, lambda word: console.session.inspector.tensor(word) is not None)
+        inspector = console.session.inspector
+        return parse(
+            operands.text,
+            lambda word: inspector.tensor(word) is not None,
+            inspector.graph.variables.values,
+        )
 
 
 def print_text(console: Console, operands: Operands, subject: Subject) -> str:

@@ -22,6 +22,7 @@ StyleName = Literal[
     "text", "strong", "muted", "faint", "backward", "leaf", "saved", "trouble", "title"
 ]
 ELLIPSIS = "…"
+_SOURCE = re.compile(r" +\S+:\d+  ")  # a line of the program, as a row of its own
 _LABEL = re.compile(r" +(?:\S+(?: \S+)*)? {2,}(?=\S)")
 UNDEFINED = "∅ undefined"
 
@@ -138,7 +139,7 @@ def unwrapped(lines: Sequence[str]) -> list[str]:
     column = 0
     for line in lines:
         head = len(line) - len(line.lstrip())
-        if rows and head == column > 0:
+        if rows and head == column > 0 and not _SOURCE.match(line):
             rows[-1] += f" {line[head:]}"
             continue
         rows.append(line)

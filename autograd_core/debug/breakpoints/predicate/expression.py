@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from autograd_core.debug.breakpoints.predicate.logic import Evaluate, any_of
@@ -41,8 +41,13 @@ class Expression(NamedTuple):
         return self.value(subject) is True
 
 
-def parse(text: str, named: Callable[[str], bool] | None = None) -> Expression:
-    """Understand ``text``; ``named`` says whether a word is the name of a tensor of the program.
+def parse(
+    text: str,
+    named: Callable[[str], bool] | None = None,
+    names: Callable[[], Iterable[str]] = tuple,
+) -> Expression:
+    """Understand ``text``; ``named`` says whether a word is the name of a tensor of the program,
+    ``names`` lists those of leaves.
 
     >>> parse("max - min").kind
     'number'
@@ -51,7 +56,7 @@ def parse(text: str, named: Callable[[str], bool] | None = None) -> Expression:
         ExpressionError: it means nothing in this language.
     """
     source = Source(text)
-    return _expression(source, source.tree, named)
+    return _expression(source, source.tree, named, names)
 
 
 def parse_predicate(text: str) -> Expression:
@@ -82,7 +87,10 @@ def parse_predicate(text: str) -> Expression:
 
 
 def _expression(
-    source: Source, tree: ast.expr, named: Callable[[str], bool] | None = None
+    source: Source,
+    tree: ast.expr,
+    named: Callable[[str], bool] | None = None,
+    names: Callable[[], Iterable[str]] = tuple,
 ) -> Expression:
-    kind, evaluate = Compiler(source, named).compile(tree)
+    kind, evaluate = Compiler(source, named, names).compile(tree)
     return Expression(source.typed(tree), kind, evaluate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -41,7 +41,7 @@ from autograd_core.debug.breakpoints.predicate.vocabulary import (
 )
 from autograd_core.debug.errors import ExpressionError
 from autograd_core.debug.snapshot import Value
-from autograd_core.text import did_you_mean
+from autograd_core.text import did_you_mean, which_tensor
 
 WHAT: Final[dict[Kind, str]] = {
     "flag": "true or false",
@@ -62,10 +62,17 @@ def elements(tree: ast.expr) -> list[ast.expr]:
 class Compiler:
     """Turns a tree into a function of the subject, and checks kinds on the way."""
 
-    def __init__(self, source: Source, named: Callable[[str], bool] | None = None) -> None:
-        """``named`` says whether a word is the name of a tensor of the program."""
+    def __init__(
+        self,
+        source: Source,
+        named: Callable[[str], bool] | None = None,
+        names: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        """``named`` says whether a word is the name of a tensor of the program, ``names`` lists
+        those of leaves."""
         self._source = source
         self._named = named or (lambda word: False)
+        self._names = names
 
     def compile(self, tree: ast.expr) -> tuple[Kind, Evaluate]:
         match tree:
@@ -179,6 +186,8 @@ class Compiler:
         return statistic.kind, applied(statistic.of, tensor)
 
     def _unknown(self, word: str, column: int) -> ExpressionError:
+        if tensors := which_tensor(word, self._names()):
+            return ExpressionError(f"no tensor here is called '{word}'; {tensors}", column)
         listed = f"help expressions lists the words, and text stands in quotes: '{word}'"
         hint = did_you_mean(word, WORDS, otherwise=listed)
         separator = ":" if hint is listed else ";"

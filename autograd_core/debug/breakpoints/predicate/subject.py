@@ -13,6 +13,7 @@ from autograd_core.debug.breakpoints.predicate.vocabulary import is_tensor
 from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.snapshot import NodeDetail, Value
 from autograd_core.debug.snapshot.value import current_value
+from autograd_core.text import which_tensor
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,8 @@ def _leaf_named(inspector: Inspector, name: str) -> int:
     for index in range(inspector.length):
         if _is_leaf(graph, index) and graph.address(index) == name:
             return index
-    raise LookupError(f"there is no leaf '{name}' here (info leaves lists them)")
+    meant = which_tensor(name, graph.variables.values()) or "info leaves lists them"
+    raise LookupError(f"there is no leaf '{name}' here; {meant}")
 
 
 def _saved(detail: NodeDetail, name: str) -> Value | None:
