@@ -68,15 +68,13 @@ def columns_of(
 
 def _occupied(grid: Grid, half: Half, x: Floats) -> tuple[Floats, Floats]:
     """Find from where to where the boxes, lanes and labels of a half reach, whatever their row."""
-    boxes = [box for box, other in enumerate(grid.halves) if other == half]
-    centers = x[[grid.vertex[box] for box in boxes]]
-    sizes = np.array([grid.sizes[box][0] for box in boxes]) / 2
-    lines = [
-        line
-        for line, (arc, source) in enumerate(zip(grid.arcs, grid.sources, strict=True))
-        if arc is not None and grid.halves[source] == half
-    ]
-    bends = [bend for line in lines for bend in grid.bends[line] or ()]
+    is_ours = np.array([other == half for other in grid.halves], np.bool_)
+    boxes = np.flatnonzero(is_ours)
+    centers = x[np.array(grid.vertex, np.int64)[boxes]]
+    sizes = np.array([width for width, _ in grid.sizes])[boxes] / 2
+    is_data = np.array([arc is not None for arc in grid.arcs], np.bool_)
+    lines = np.flatnonzero(is_data & is_ours[np.array(grid.sources, np.int64)]).tolist()
+    bends = [bend for line in lines if (way := grid.bends[line]) for bend in way]
     lows, highs = [centers - sizes, x[bends] - BEND_WIDTH], [centers + sizes, x[bends] + BEND_WIDTH]
     for low, high in _labels(grid, lines, x):
         lows.append(low)

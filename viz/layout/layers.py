@@ -18,6 +18,7 @@ from autograd_core.dag.columns import Ints, grouped
 from viz.layout.graph import Arc, LayoutGraph
 
 MOST_LANES = 12
+_NO_BENDS = range(0)
 
 
 @dataclass(slots=True)
@@ -87,7 +88,7 @@ def make_layers(count: int, arcs: Ints | Sequence[Arc]) -> Layers:
         depth=[*ranking.depth, *depth[upper[arc]][later].tolist()],
         height=[*ranking.height, *height[lower[arc]][later].tolist()],
         chains={
-            (one, other): range(first, first + span - 1)
+            (one, other): range(first, first + span - 1) if span > 1 else _NO_BENDS
             for (one, other), first, span in zip(
                 kept.tolist(), first_bends.tolist(), spans.tolist(), strict=True
             )

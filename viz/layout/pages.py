@@ -12,6 +12,10 @@ from itertools import accumulate
 from math import sqrt
 from typing import NamedTuple
 
+import numpy as np
+
+from autograd_core.dag.columns import Ints
+
 TALL = 1440
 """Lower pictures than this stay in one piece: shown whole on a screen they can be read."""
 
@@ -132,15 +136,12 @@ def choose_pages(
     return Pages(last_rows, list(accumulate(of_row)))
 
 
-def count_passing(rows: int, firsts: Sequence[int], lasts: Sequence[int]) -> list[int]:
+def count_passing(rows: int, firsts: Ints, lasts: Ints) -> list[int]:
     """Count the lines that pass the end of each row, by their first and last rows.
 
-    >>> count_passing(4, [0, 1], [1, 3])
+    >>> count_passing(4, np.array([0, 1]), np.array([1, 3]))
     [1, 1, 1, 0]
     """
-    change = [0] * rows
-    for first in firsts:
-        change[first] += 1
-    for last in lasts:
-        change[last] -= 1
-    return list(accumulate(change))
+    change = np.bincount(firsts, minlength=rows) - np.bincount(lasts, minlength=rows)
+    passing: list[int] = np.cumsum(change).tolist()
+    return passing

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from autograd_core.dag.columns import Ints
 from viz import theme
 from viz.layout.columns import Floats
 from viz.layout.compaction import Columns
@@ -114,12 +115,11 @@ def position_rows(
 ) -> Rows:
     """Give every row its height, every channel room for its ``tracks``, every box its place: below
     ``top``, on one page or, where it is ``paged``, on several."""
-    channels = _channels(grid, halves.columns.reach, tracks, ROOMY)
-    spacing = ROOMY if sum(grid.row_heights) + sum(channels) <= SCREEN else TIGHT
-    channels = [
-        channel + relief.rows.get(row, 0)
-        for row, channel in enumerate(_channels(grid, halves.columns.reach, tracks, spacing))
-    ]
+    spacing, channels = ROOMY, _channels(halves.columns.reach, tracks, ROOMY)
+    if sum(grid.row_heights) + sum(channels) > SCREEN:
+        spacing, channels = TIGHT, _channels(halves.columns.reach, tracks, TIGHT)
+    for row, room in relief.rows.items():
+        channels[row] += room
     pages = (
         _make_pages(grid, halves, ports, corners, channels)
         if paged
@@ -155,15 +155,16 @@ def position_rows(
     return Rows(grid, pages, row_top, track_top, row_bottom, tops, above, bottom)
 
 
-def _channels(grid: Grid, reach: Floats, tracks: dict[int, int], spacing: Spacing) -> list[float]:
+def _channels(reach: Floats, tracks: dict[int, int], spacing: Spacing) -> list[float]:
     """Return the least height between each row and the next, for square lines and soft ones."""
     slants = np.clip(
         np.floor((reach - 60) * SLANT), 0, spacing.most_slant
     )  # so that they stay soft
-    return [
-        max(_channel(tracks.get(row, 0), spacing), spacing.row_gap + slant)
-        for row, slant in enumerate(slants.tolist())
-    ]
+    heights: list[float] = (spacing.row_gap + slants).tolist()
+    for row, count in tracks.items():
+        if row >= 0:
+            heights[row] = max(_channel(count, spacing), heights[row])
+    return heights
 
 
 def _channel(tracks: int, spacing: Spacing) -> float:
@@ -184,25 +185,34 @@ def _make_pages(
 ) -> Pages:
     """Find where pages end, and all lines that run on into the next page."""
     pitches = [height + channel for height, channel in zip(grid.row_heights, channels, strict=True)]
-    soft = [line for line in range(len(grid.arcs)) if line not in corners]
-    firsts = [grid.rows[grid.upper[line]] for line in soft]
-    lasts = [grid.rows[grid.lower[line]] for line in soft]
+    rows = np.array(grid.rows, np.int64)
+    is_soft = np.ones(len(grid.arcs), np.bool_)
+    is_soft[list(corners)] = False
+    soft = np.flatnonzero(is_soft)
+    firsts, lasts = (rows[np.array(ends, np.int64)[soft]] for ends in (grid.upper, grid.lower))
     lanes = _lane_spans(grid, corners)
     passing = count_passing(
-        len(pitches), [*firsts, *(low for low, _ in lanes)], [*lasts, *(high for _, high in lanes)]
+        len(pitches),
+        np.concatenate([firsts, lanes[:, 0]]),
+        np.concatenate([lasts, lanes[:, 1]]),
     )
     width = halves.right - theme.MARGIN
     pages = choose_pages(pitches, width, len(halves.columns.extent), passing)
     if not pages:
         return pages
     crossings: list[Crossing] = []
-    for line, first, last in zip(soft, firsts, lasts, strict=True):
-        start, end = pages.of_row[first], pages.of_row[last]
-        if start != end:
-            xs = row_xs(grid, halves.columns, line, ports)
-            for page in range(start, end):
-                crossings.append(Crossing(page, xs[pages.last_rows[page] - first]))
-    for way in corners.values():
+    of_row = np.array(pages.of_row, np.int64)
+    turning = np.flatnonzero(of_row[firsts] != of_row[lasts])
+    for line, first, last in zip(
+        soft[turning].tolist(), firsts[turning].tolist(), lasts[turning].tolist(), strict=True
+    ):
+        xs = row_xs(grid, halves.columns, line, ports)
+        for page in range(pages.of_row[first], pages.of_row[last]):
+            crossings.append(Crossing(page, xs[pages.last_rows[page] - first]))
+    for line, way in corners.items():
+        ends = grid.rows[grid.upper[line]], grid.rows[grid.lower[line]]
+        if pages.of_row[max(0, min(ends) - 1)] == pages.of_row[max(ends)]:
+            continue  # as nearly always, all of it is on one page
         for (_, before), (x, level) in pairwise(way):
             start, end = sorted((_page(grid, pages, before), _page(grid, pages, level)))
             crossings += [Crossing(page, x) for page in range(start, end)]
@@ -216,12 +226,21 @@ def _page(grid: Grid, pages: Pages, level: Level) -> int:
     return pages.of_row[row] if row >= 0 else 0
 
 
-def _lane_spans(grid: Grid, corners: dict[int, list[Corner]]) -> list[tuple[int, int]]:
-    """Find the rows between which square lines run; those that share a lane to one box are one."""
-    spans: dict[tuple[int, float], list[int]] = {}
+def _lane_spans(grid: Grid, corners: dict[int, list[Corner]]) -> Ints:
+    """Find the rows between which square lines run, from the first to the last; those that share a
+    lane to one box are one."""
+    lows: dict[tuple[int, float], int] = {}
+    highs: dict[tuple[int, float], int] = {}
+    rows = grid.rows
     for line, way in corners.items():
-        lane = max(x for x, _ in way) if len(way) > 2 else way[0][0]
-        rows = (grid.rows[grid.upper[line]], grid.rows[grid.lower[line]])
-        end = max(grid.upper[line], grid.lower[line], key=lambda box: grid.rows[box])
-        spans.setdefault((end, lane), []).extend(rows)
-    return [(min(rows), max(rows)) for rows in spans.values()]
+        upper, lower = grid.upper[line], grid.lower[line]
+        low, high = rows[upper], rows[lower]
+        end = upper
+        if low > high:
+            low, high = high, low
+        elif low < high:
+            end = lower
+        key = end, max([x for x, _ in way]) if len(way) > 2 else way[0][0]
+        lows[key] = min(low, lows.get(key, low))
+        highs[key] = max(high, highs.get(key, high))
+    return np.array([list(lows.values()), list(highs.values())], np.int64).T
