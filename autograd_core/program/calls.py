@@ -273,6 +273,8 @@ def run_and_read(
     with collector_slowed():
         observed = ObservedPass(found.call, found.names)
         observed.run()
-        answer = read(observed.graph(view, lazy=lazy))
+        graph = observed.graph(view, lazy=lazy)
+        observed.forget()  # the graph has what it needs: half of the memory
+        answer = read(graph)
         observed.release()
     return answer, observed.gradients if found.call.is_grad else True

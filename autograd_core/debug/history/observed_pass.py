@@ -8,6 +8,7 @@ from typing import Self
 
 from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.plan import Plan
 from autograd_core.autograd.profiler import running_profile
 from autograd_core.autograd.step import Step
 from autograd_core.dag.capture import View, capture
@@ -27,16 +28,17 @@ def graph_of_call(
     effects: Mapping[int, NodeEffects],
     title: str = "",
     *,
+    plan: Plan | None = None,
     lazy: bool = False,
 ) -> Graph:
     """Return the graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks
-    made of them, as ``effects`` tells."""
+    made of them, as ``effects`` tells; ``plan`` is that of the whole graph, if it is known."""
     seeds = engine_of_call(call).seeds(call)
     known = {step.index: effects[step.index].calls for step in steps if step.index in effects}
     hooks = {index: changes_of(calls) for index, calls in known.items() if calls}
     return capture(
-        call.roots, view, gradient=seeds, names=names, steps=steps, hooks=hooks, order=order,
-        title=title, lazy=lazy,
+        call.roots, view, gradient=seeds, names=names, steps=steps, hooks=hooks, plan=plan,
+        order=order, title=title, lazy=lazy,
     )  # fmt: skip
 
 
@@ -91,9 +93,10 @@ class ObservedPass:
     def graph(self, view: View, title: str = "", *, lazy: bool = False) -> Graph:
         """Return the graph as it now stands; a ``lazy`` one is to be read before anything else
         runs."""
+        plan = None if self._call.inputs else self._driver.plan  # else it may be a part
         return graph_of_call(
             self._call, view, self._names, self.steps, self.order, self._driver.effects, title,
-            lazy=lazy,
+            plan=plan, lazy=lazy,
         )  # fmt: skip
 
     @property
@@ -101,6 +104,10 @@ class ObservedPass:
         """The gradients that a call of ``grad``, of which all has run, returns to the program."""
         found: Gradients = self._driver.gradients()
         return found
+
+    def forget(self) -> None:
+        """Keep no steps: they cannot be undone any more, nor told."""
+        self._steps.clear()
 
     def undo(self) -> None:
         """Undo all that has run."""
