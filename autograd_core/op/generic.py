@@ -176,11 +176,14 @@ def box(array: Any) -> Tensor:
 
 
 def materialize(node: Any, g: list[Any]) -> list[Any]:
-    """Return zeros for the outputs that got no gradient."""
+    """Return zeros for the outputs that got no gradient; not for hidden ones, which get none but
+    from a derivative of the op's derivative."""
     like = next(each for each in g if each is not None)
+    hidden = len(node.op.hidden)
+    last = len(g) - hidden if hidden else len(g)
     return [
-        np.zeros(shape, like.dtype) if each is None else each
-        for each, shape in zip(g, node.output_shapes, strict=True)
+        np.zeros(shape, like.dtype) if each is None and number < last else each
+        for number, (each, shape) in enumerate(zip(g, node.output_shapes, strict=True))
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.op import op
-from autograd_core.op.blocks import memory, ones
+from autograd_core.op.blocks import memory, numbers, ones
 from autograd_core.ops.networks.normalization import normalized_in, settled
 from autograd_core.ops.reductions.reduce import array_mean, numel, sum_dim
 from autograd_core.ops.shaping.shape import reshape
@@ -70,10 +70,14 @@ def _in_rows(x: Any) -> bool:
 def _normalized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
     """:func:`batch_norm` on rows: sums by BLAS, all factors of a channel at once."""
     rows = x.reshape(*x.shape[:2], -1)
-    size = x.size // x.shape[1]
-    mean = (rows @ ones(rows.shape[2], x.dtype)).sum(0) / size
+    one, size, least = numbers(x.dtype, 1, x.size // x.shape[1], eps)
+    mean = np.add.reduce(rows @ ones(rows.shape[2], x.dtype), 0)
+    mean /= size
     result = rows - mean[:, None]
-    rstd = 1 / np.sqrt(np.vecdot(result, result).sum(0) / size + x.dtype.type(eps))
+    rstd = np.add.reduce(np.vecdot(result, result), 0)
+    rstd /= size
+    rstd += least
+    np.divide(one, np.sqrt(rstd, rstd), rstd)
     result *= (rstd if weight is None else rstd * weight)[:, None]
     if bias is not None:
         result += bias[:, None]
@@ -100,12 +104,14 @@ def batch_norm_backward(
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of input, weight and bias.
 
-    Outside of training mean and variance are constants, and take no gradient on.
+    Outside of training mean and variance are constants, and take no gradient on; nothing but the
+    derivative of this function leads one to ``mean`` and ``rstd``, else theirs are None.
     """
     g_ans, g_mean, g_rstd = g
     axes, ndim = _axes(x.ndim), x.ndim
     if _in_rows(x) and x.itemsize > 2:
         return _backward_by_samples(g_ans, g_mean, g_rstd, x, weight, mean, rstd, training, needs)
+    g_mean, g_rstd = (0 if each is None else each for each in (g_mean, g_rstd))
     scale = per_channel(rstd, ndim)
     normalized = (x - per_channel(mean, ndim)) * scale
     g_x = g_weight = g_bias = None
@@ -139,25 +145,37 @@ def _backward_by_samples(
     need stays in the cache."""
     shape = (*x.shape[:2], -1)
     inputs, grads = x.reshape(shape), g.reshape(shape)
-    size = x.size // x.shape[1]
-    total, inner = np.zeros((2, x.shape[1]), x.dtype)
     middle, addends = mean[:, None].astype(x.dtype, copy=False), ones(inputs.shape[2], x.dtype)
     some = max(1, _BLOCK * len(x) // x.size)
     parts = [slice(start, start + some) for start in range(0, len(x), some)]
-    g_x = None
+    total = inner = None
     # filled with what is left of the mean, in the place of which the gradient comes
     found = np.empty(inputs.shape, x.dtype)
     for part in parts:
+        grad = grads[part]
         centred = np.subtract(inputs[part], middle, found[part])
-        total += (grads[part] @ addends).sum(0)
-        inner += np.vecdot(grads[part], centred).sum(0)
+        of_part = np.add.reduce(grad @ addends, 0), np.add.reduce(np.vecdot(grad, centred), 0)
+        if total is None:
+            total, inner = of_part
+        else:
+            total += of_part[0]
+            inner += of_part[1]
+    g_x = None
     if needs[0]:
         scale = rstd if weight is None else rstd * weight
         factor = scale[:, None]
         if training:
-            shift = ((total * scale - g_mean) / size)[:, None]
-            slope = inner * scale * rstd + g_rstd * rstd * rstd
-            slope = (slope * rstd / size)[:, None]
+            (size,) = numbers(x.dtype, x.size // x.shape[1])
+            shift, slope = total * scale, inner * scale
+            if g_mean is not None:
+                shift -= g_mean
+            if g_rstd is not None:
+                slope += g_rstd * rstd
+            slope *= rstd
+            slope *= rstd
+            for each in (shift, slope):
+                each /= size
+            shift, slope = shift[:, None], slope[:, None]
         with memory(1, inputs[:some].shape, x.dtype) as (spare,):
             for part in parts:
                 out, grad = found[part], grads[part]
@@ -224,7 +242,7 @@ def group_norm_backward(
     needs: tuple[bool, bool, bool],
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of input, weight and bias."""
-    g_ans, g_mean, g_rstd = g
+    g_ans, g_mean, g_rstd = (0 if each is None else each for each in g)
     grouped = _groups(x.shape, num_groups)
     normalized = (reshape(x, grouped) - mean) * rstd
     g_x = g_weight = g_bias = None

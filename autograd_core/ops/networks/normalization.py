@@ -161,13 +161,15 @@ def layer_norm_backward(
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of input, weight and bias.
 
-    Nothing in a user's program leads a gradient to ``mean`` and ``rstd``; the derivative of
-    this function does.
+    Nothing in a user's program leads a gradient to ``mean`` and ``rstd``, so theirs are None among
+    arrays; the derivative of this function does.
     """
     g_ans, g_mean, g_rstd = g
     axes, size = _last(normalized_shape), numel(normalized_shape)
     if type(x) is np.ndarray and x.itemsize > 2 and x.size:
-        return _by_blocks(g_ans, g_mean, g_rstd, x, weight, mean, rstd, normalized_shape, needs)
+        run = _of_few_rows if x.size <= _SMALL else _by_blocks
+        return run(g_ans, g_mean, g_rstd, x, weight, mean, rstd, normalized_shape, needs)
+    g_mean, g_rstd = (0 if each is None else each for each in (g_mean, g_rstd))
     normalized = (x - mean) * rstd
     g_x = g_weight = g_bias = None
     if needs[0]:
@@ -199,15 +201,9 @@ def _by_blocks(
     """
     size = numel(normalized_shape)
     g, rows = g.reshape(-1, size), x.reshape(-1, size)
-    mean, rstd, g_mean, g_rstd = (v.reshape(-1, 1) for v in (mean, rstd, g_mean, g_rstd))
-    if x.size <= _SMALL:
-        weight = None if weight is None else weight.reshape(size)
-        found = _of_few_rows(g, g_mean, g_rstd, rows, weight, mean, rstd)
-        shapes = (x.shape, normalized_shape, normalized_shape)
-        return tuple(  # type: ignore[return-value]
-            each.reshape(shape) if need else None
-            for each, shape, need in zip(found, shapes, needs, strict=True)
-        )
+    mean, rstd, g_mean, g_rstd = (
+        None if v is None else v.reshape(-1, 1) for v in (mean, rstd, g_mean, g_rstd)
+    )
     factor = ones(size, x.dtype) if weight is None else weight.reshape(size)
     g_x = np.empty(rows.shape, x.dtype) if needs[0] else None
     g_weight, g_bias = (np.zeros(size, x.dtype) if need else None for need in needs[1:])
@@ -228,10 +224,12 @@ def _by_blocks(
                 square = scale * scale
                 square /= size
                 slope = (product @ factor)[:, None]
-                slope += g_rstd[part]
+                if g_rstd is not None:
+                    slope += g_rstd[part]
                 slope *= square
                 shift = (g_part @ factor)[:, None]
-                shift -= g_mean[part] / scale
+                if g_mean is not None:
+                    shift -= g_mean[part] / scale
                 shift /= size
                 if weight is not None:
                     g_part = np.multiply(g_part, factor, product)
@@ -246,19 +244,47 @@ def _by_blocks(
 
 
 def _of_few_rows(
-    g: Any, g_mean: Any, g_rstd: Any, rows: Any, weight: Any, mean: Any, rstd: Any
+    g: Any,
+    g_mean: Any,
+    g_rstd: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    normalized_shape: tuple[int, ...],
+    needs: tuple[bool, bool, bool],
 ) -> tuple[Any, Any, Any]:
     """:func:`_by_blocks` of rows that need none, in half as many calls."""
-    normalized = rows - mean
+    shape, size = x.shape, numel(normalized_shape)
+    flat = x.ndim == 2 and len(normalized_shape) == 1
+    if not flat:
+        g, x = g.reshape(-1, size), x.reshape(-1, size)
+        weight = None if weight is None else weight.reshape(size)
+        mean, rstd, g_mean, g_rstd = (
+            None if v is None else v.reshape(-1, 1) for v in (mean, rstd, g_mean, g_rstd)
+        )
+    normalized = x - mean
     normalized *= rstd
     scaled = g if weight is None else g * weight
-    g_weight, g_bias = np.add.reduce(g * normalized, 0), np.add.reduce(g, 0)
-    shift = np.add.reduce(scaled, 1, keepdims=True)
-    shift -= g_mean / rstd
-    normalized *= np.vecdot(scaled, normalized)[:, None] + g_rstd * rstd
+    addends = ones(len(g), g.dtype)
+    g_weight = addends.dot(g * normalized) if needs[1] else None
+    g_bias = addends.dot(g) if needs[2] else None
+    shift = scaled.dot(ones(size, g.dtype))[:, None]
+    if g_mean is not None:
+        shift -= g_mean / rstd
+    slope = np.vecdot(scaled, normalized)[:, None]
+    if g_rstd is not None:
+        slope += g_rstd * rstd
+    normalized *= slope
     normalized += shift
-    (size,) = numbers(rows.dtype, rows.shape[1])
-    normalized /= size
-    g_x = scaled - normalized
+    (divisor,) = numbers(x.dtype, size)
+    normalized /= divisor
+    g_x = np.subtract(scaled, normalized, normalized)
     g_x *= rstd
-    return g_x, g_weight, g_bias
+    if flat:
+        return g_x if needs[0] else None, g_weight, g_bias
+    return (
+        g_x.reshape(shape) if needs[0] else None,
+        None if g_weight is None else g_weight.reshape(normalized_shape),
+        None if g_bias is None else g_bias.reshape(normalized_shape),
+    )
