@@ -132,8 +132,10 @@ def test_a_gradient_that_is_cleared_before_its_step_is_found_between_calls(check
 
 
 def test_the_other_model_of_a_gan_is_no_warning(check: Check) -> None:
-    said = check(GAN, "--call", "all", "--ignore", "stale-grad", code=0)
+    said = check(GAN, "--call", "all", code=0)
     assert "4 calls checked" in said
+    said = check(GAN.replace("opt_judge.zero_grad()", "pass"), "--call", "all", code=5)
+    assert "judge.weight have a .grad from an earlier backward()" in said
     said = check(GAN, "--all", code=0)
     assert "info [cut]  train.py:9" in said
 

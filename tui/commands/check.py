@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Any
@@ -158,13 +158,15 @@ def _report_on(
     """Show a report on each call that is requested, or on the last one; how many there were."""
     reports: list[Report] = []
     count, between = 0, Between()
+    lines: dict[int, set[Any]] = {}  # of the calls that the .grad of a leaf, by identity, is from
     plans: list[tuple[list[Any], list[tuple[Any, Any]]]] = []
 
     def examine(found: InterceptedCall) -> bool:
         nonlocal count
         count += 1
         title = f"{target}, {found.title}"
-        report = _examine(title, found.call.roots, found.names)
+        elsewhere = {leaf for leaf, known in lines.items() if found.call.line not in known}
+        report = _examine(title, found.call.roots, found.names, elsewhere)
         # grad() leaves .grad alone, and returns what it was asked for
         reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
         if call.number is None and not found.call.is_grad:
@@ -180,6 +182,10 @@ def _report_on(
         if not plans:
             return
         losses, leaves = plans.pop()
+        for leaf, before in leaves:
+            if before is None or not before.any():
+                lines[id(leaf)] = set()
+            lines.setdefault(id(leaf), set()).add(found.call.line)
         more = tuple(between.afterwards(found.call.line, losses, leaves, found.names))
         if more:
             show(Report(f"{target}, after {found.title}", more, ()))
@@ -216,10 +222,12 @@ def _plan(found: InterceptedCall) -> tuple[list[Any], list[tuple[Any, Any]]]:
     return [engine.own(each) for each in tensors], grads
 
 
-def _examine(title: str, roots: tuple[Any, ...], names: Names) -> Report:
+def _examine(
+    title: str, roots: tuple[Any, ...], names: Names, elsewhere: Collection[int] = frozenset()
+) -> Report:
     progress = _Progress()
     try:
-        findings = lint(roots, names=names)
+        findings = lint(roots, names=names, elsewhere=elsewhere)
         with user_code():  # a custom backward may raise, or end the process
             return Report(title, findings, check(roots, names=names, progress=progress))
         return Report(title, findings, ())

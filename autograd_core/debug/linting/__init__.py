@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from autograd_core.dag.capture import capture
@@ -24,7 +24,12 @@ __all__ = ["CODES", "Code", "Finding", "Severity", "lint"]
 _GRAVITY = ("error", "warning", "info")
 
 
-def lint(roots: Any, *, names: Names | Mapping[str, Any] | None = None) -> tuple[Finding, ...]:
+def lint(
+    roots: Any,
+    *,
+    names: Names | Mapping[str, Any] | None = None,
+    elsewhere: Collection[int] = frozenset(),
+) -> tuple[Finding, ...]:
     """Find common mistakes in the graph of ``roots`` before ``backward``, worst first.
 
     Nothing runs, and nothing changes. ``roots`` is a tensor or several, of either library. If the
@@ -43,6 +48,8 @@ def lint(roots: Any, *, names: Names | Mapping[str, Any] | None = None) -> tuple
     Args:
         names: the program's variables, as a dictionary or :class:`Names`; by default those of the
             calling program. Leaves and modules among them are checked, too.
+        elsewhere: the leaves, by identity, whose gradient is known to come from a call on another
+            line, as in a GAN.
 
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
@@ -55,7 +62,7 @@ def lint(roots: Any, *, names: Names | Mapping[str, Any] | None = None) -> tuple
 
     def find() -> list[Finding]:
         graph = capture(tensors, "backward", names=known, live=True)
-        return _findings(Subject(tensors, engine.plan(tensors).order, graph, known))
+        return _findings(Subject(tensors, engine.plan(tensors).order, graph, known, elsewhere))
 
     return tuple(
         sorted(merged(engine.apart(find)), key=lambda found: _GRAVITY.index(found.severity))

@@ -8,7 +8,7 @@ from typing import Any
 
 from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.dag.trace.cut import Departure
-from autograd_core.debug.linting.finding import Finding, listed
+from autograd_core.debug.linting.finding import Finding, Severity, listed
 from autograd_core.debug.linting.subject import Subject
 
 _REENTRANT = "CheckpointFunctionBackward"  # runs a backward pass of its own, unseen from here
@@ -115,7 +115,19 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
     stale = [(index, leaf) for index, leaf in subject.leaves.values() if leaf.grad is not None]
     trained: set[int] = set().union(*(ids for _, _, ids in subject.names.trained()))
     some_are = not trained.isdisjoint(subject.leaves)
-    known = [each for each in stale if not some_are or id(each[1]) in trained]
+    forgotten = [each for each in stale if some_are and id(each[1]) not in trained]
+    others = [each for each in stale if not some_are or id(each[1]) in trained]
+    elsewhere = [each for each in others if id(each[1]) in subject.elsewhere]
+    known = [each for each in others if id(each[1]) not in subject.elsewhere]
+    if elsewhere:
+        names = [subject.name(leaf) for _, leaf in elsewhere]
+        yield _stale(
+            subject, elsewhere[0][0],
+            f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from a backward() on "
+            "another line, and the new gradient will be added to it",
+            "nothing to do if zero_grad() clears it before that line runs again, as in a GAN",
+            "info",
+        )  # fmt: skip
     if known:
         names = [subject.name(leaf) for _, leaf in known]
         yield _stale(
@@ -124,7 +136,6 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
             "backward(), and the new gradient will be added to it",
             "call optimizer.zero_grad() first, unless you accumulate gradients on purpose",
         )  # fmt: skip
-    forgotten = [each for each in stale if each not in known] if some_are else []
     if forgotten:
         names = [subject.name(leaf) for _, leaf in forgotten]
         has, them = ("has", "it") if len(names) == 1 else ("have", "them")
@@ -138,8 +149,10 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _stale(subject: Subject, index: int, what: str, remedy: str) -> Finding:
-    return Finding("warning", "stale-grad", what, remedy, subject.graph.address(index), index)
+def _stale(
+    subject: Subject, index: int, what: str, remedy: str, severity: Severity = "warning"
+) -> Finding:
+    return Finding(severity, "stale-grad", what, remedy, subject.graph.address(index), index)
 
 
 def find_shared(subject: Subject) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,6 +25,8 @@ class Subject:
     order: Sequence[Node]
     graph: Graph
     names: Names
+    elsewhere: Collection[int] = frozenset()
+    """The leaves, by identity, whose gradient is known to come from a call on another line."""
 
     @cached_property
     def engine(self) -> Engine:
