@@ -328,3 +328,9 @@ def test_a_tensor_without_elements_is_called_empty() -> None:
 def test_a_name_that_is_cut_has_one_ellipsis() -> None:
     text = joined("g", "with t", "encoder.layers.0.some_long_name_of_a_module.ln1")
     assert text == "g · with t · …ln1"
+
+
+def test_a_number_that_names_a_module_is_no_factor() -> None:
+    build = GraphBuilder("loss")
+    build.node("op", "backward", "MulBackward0", order=0, formula="g · 0.5", scope="1")
+    assert make_picture(build.graph(), "backward").boxes[0].detail == "g · 0.5 · module 1"

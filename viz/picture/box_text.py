@@ -101,7 +101,10 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
 def _op_detail(graph: Graph, id: int) -> str:
     """Write what the op does, the shape ops in its box, and its scope, as far as there is room."""
     text = graph.formulas[id] if graph.halves[id] == "backward" else graph.details[id]
-    return joined(text or graph.details[id], formatting.chain(graph, id), graph.scopes[id])
+    scope = graph.scopes[id]
+    if scope.replace(".", "").isdigit():  # of a model that is a Sequential, and no factor
+        scope = f"module {scope}"
+    return joined(text or graph.details[id], formatting.chain(graph, id), scope)
 
 
 @functools.lru_cache(maxsize=4096)
