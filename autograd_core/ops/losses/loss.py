@@ -154,10 +154,14 @@ def _picked(
             f"Expected input batch_size ({shape[0]}) to match target batch_size "
             f"({target.shape[0] if target.ndim else 0})."
         )
-    if weight is None and target.size:
-        low, high = np.minimum.reduce(target, None), np.maximum.reduce(target, None)
-        if low >= 0 and high < shape[axis] and not low <= ignore_index <= high:
-            return target, None, axis  # as usual
+    if (
+        weight is None
+        and target.size
+        and not 0 <= ignore_index < shape[axis]
+        # without a sign, what is below 0 is above all classes
+        and np.maximum.reduce(target.view(f"u{target.itemsize}"), None) < shape[axis]
+    ):
+        return target, None, axis  # as usual
     counts = target != ignore_index
     wrong = counts & ((target < 0) | (target >= shape[axis]))
     if np.logical_or.reduce(wrong, axis=None):

@@ -132,7 +132,7 @@ def _log_softmax_rows(out: Any, powers: Any, x: Any) -> None:
 def _softmax_gradient(g: Any, result: Any, dim: int) -> Any:
     if _in_rows(result, dim):
         return _by_rows(_softmax_slopes, result, g)
-    return result * (g - sum_dim(g * result, dim, True))
+    return result * (g - np.add.reduce(g * result, dim, keepdims=True))
 
 
 def _softmax_slopes(out: Any, spare: Any, result: Any, g: Any) -> None:
@@ -143,7 +143,7 @@ def _softmax_slopes(out: Any, spare: Any, result: Any, g: Any) -> None:
 def _log_softmax_gradient(g: Any, result: Any, dim: int) -> Any:
     if _in_rows(result, dim):
         return _by_rows(_log_softmax_slopes, result, g)
-    return g - exp(result) * sum_dim(g, dim, True)
+    return g - np.exp(result) * np.add.reduce(g, dim, keepdims=True)
 
 
 def _log_softmax_slopes(out: Any, spare: Any, result: Any, g: Any) -> None:
