@@ -43,7 +43,7 @@ def inplace(
             ufunc is not None
             and current_mode() is WITHOUT_GRADIENTS
             and len(args) == 1
-            and _written(ufunc, self, args[0], **kwargs)
+            and _written(ufunc, self, args[0], kwargs)
         ):
             return self
         check_changeable(self.version)
@@ -85,8 +85,10 @@ _UFUNCS: Final[Mapping[str, Any]] = {
     "add_": np.add, "sub_": np.subtract, "mul_": np.multiply, "div_": np.true_divide,
 }  # fmt: skip
 
+_SCALED: Final = (np.add, np.subtract)  # which take ``alpha``
 
-def _written(ufunc: Any, x: Tensor, y: Any, alpha: Any = 1, **others: Any) -> bool:
+
+def _written(ufunc: Any, x: Tensor, y: Any, options: dict[str, Any]) -> bool:
     """Let NumPy write the result into ``x``, a float tensor that is no view, as an update by hand
     does under ``no_grad``: 2 us instead of 7.
 
@@ -94,10 +96,8 @@ def _written(ufunc: Any, x: Tensor, y: Any, alpha: Any = 1, **others: Any) -> bo
     """
     array, kind, version = x.array, x.dtype, x.version
     if (
-        others
-        or type(x) is not Tensor
+        type(x) is not Tensor
         or not kind.is_floating_point
-        or not array.flags.writeable
         or version is INFERENCE
         or getattr(x, "_view_of", None) is not None  # not by the property: 0.1 us less
     ):
@@ -108,13 +108,14 @@ def _written(ufunc: Any, x: Tensor, y: Any, alpha: Any = 1, **others: Any) -> bo
         other = _number(y, kind)
     else:
         return False
-    if alpha != 1:
+    if options:
+        alpha = options.get("alpha") if ufunc in _SCALED and len(options) == 1 else None
         if type(alpha) is not float:
             return False
         other = other * _number(alpha, kind)
     try:
         ufunc(array, other, array)
-    except ValueError:  # shapes
+    except ValueError:  # shapes, or memory that is only to be read
         return False
     if version is None:
         x.version = [1]

@@ -33,6 +33,16 @@ def test_views_and_detached_tensors_share_the_counter(torch: Any) -> None:
     assert numbers(x) == [3, 5, 4, 5]
 
 
+def test_an_update_without_a_graph_takes_only_the_options_of_its_op(torch: Any) -> None:
+    x, step = matrix(torch, requires_grad=False), matrix(torch, requires_grad=False)
+    with torch.no_grad():
+        x.add_(step, alpha=2.0).sub_(step, alpha=1)
+        assert numbers(x) == [2, 4, 6, 8]
+        with pytest.raises(TypeError, match="unexpected keyword argument 'alpha'"):
+            x.mul_(step, alpha=2.0)
+    assert numbers(x) == [2, 4, 6, 8]
+
+
 def test_a_changed_saved_input_is_refused(torch: Any) -> None:
     x = matrix(torch)
     y = x * 1
