@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import CO_OPTIMIZED
-from types import FrameType, ModuleType
-from typing import Any
+from types import FrameType
+from typing import Any, Final
 
 from autograd_core.engines import is_tensor, named_parameters, whole_parameters
 from autograd_core.own_files import is_user_file
@@ -30,16 +31,14 @@ class Names:
         variables = [
             (name, value)
             for namespace in namespaces
-            for name, value in list(namespace.items())
+            for name, value in _and_of_self(namespace)
             if not name.startswith("__")
         ]
         variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
-        self.modules: dict[str, Any] = {
-            name: value for name, value in variables if _is_module(value)
-        }
-        self.optimizers: dict[str, Any] = {
-            name: value for name, value in _and_of_self(variables) if _is_optimizer(value)
-        }
+        self.modules: dict[str, Any] = _by_name(variables, _is_module, id)
+        self.optimizers: dict[str, Any] = _by_name(
+            variables, _is_optimizer, lambda each: id(each.param_groups)
+        )
         shared = _shared_paths(self.modules)
         for find in (_itself, _parameters, _elements):
             for name, value in variables:
@@ -142,26 +141,41 @@ def _shared_paths(modules: Mapping[str, Any]) -> set[str]:
     return {name for names in paths.values() if len(names) > 1 for name in names if name}
 
 
+# Classes are asked, not the objects of a program, whose __getattr__ may do anything.
+
+
 def _is_module(value: Any) -> bool:
-    # a module of Python is not asked: this library would be imported whole to answer
-    return not isinstance(value, (type, ModuleType)) and hasattr(value, "named_parameters")
+    return hasattr(type(value), "named_parameters")
 
 
 def _is_optimizer(value: Any) -> bool:
-    return (
-        not isinstance(value, (type, ModuleType))
-        and isinstance(getattr(value, "param_groups", None), list)
-        and hasattr(value, "zero_grad")
+    return hasattr(type(value), "zero_grad") and isinstance(
+        getattr(value, "param_groups", None), list
     )
 
 
-def _and_of_self(variables: list[tuple[str, Any]]) -> Named:
-    """Yield the variables, and what a trainer keeps of its own: ``self.optimizer``."""
-    yield from variables
+def _and_of_self(variables: Mapping[str, Any]) -> Named:
+    """Yield the variables, and what a trainer keeps of its own: ``self.model``."""
+    yield from list(variables.items())
+    itself = variables.get("self")
+    for attribute, each in list(getattr(itself, "__dict__", {}).items()):
+        if _is_optimizer(each) or (
+            not _is_module(itself) and (_is_module(each) or is_tensor(each))
+        ):
+            yield f"self.{attribute}", each
+
+
+def _by_name(
+    variables: Named, chosen: Callable[[Any], bool], identity: Callable[[Any], int]
+) -> dict[str, Any]:
+    """Return what is ``chosen``, each once, under its first name."""
+    found: dict[str, Any] = {}
+    seen: set[int] = set()
     for name, value in variables:
-        if name == "self":
-            for attribute, each in list(getattr(value, "__dict__", {}).items()):
-                yield f"self.{attribute}", each
+        if name not in found and chosen(value) and identity(value) not in seen:
+            seen.add(identity(value))
+            found[name] = value
+    return found
 
 
 def _elements(name: str, value: Any) -> Named:
@@ -176,16 +190,55 @@ def _elements(name: str, value: Any) -> Named:
 
 
 def caller_names(others: Mapping[str, Any] | None = None) -> Names:
-    """Return the names in the calling program: first local, then global ones, then ``others``."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not is_user_file(frame.f_code.co_filename):
-        frame = frame.f_back
-    if frame is None:
-        return Names(others or {})
-    local = frame.f_locals
-    names = Names(local, frame.f_globals, others or {})
-    if sys.version_info < (3, 13) and frame.f_code.co_flags & CO_OPTIMIZED:
-        # Before 3.13 this is a copy that the frame keeps, and with it every tensor that the
-        # caller had a name for, for as long as the function runs.
-        local.clear()
+    """Return the names in the calling program: local ones, global ones, those of the functions
+    that called these, then ``others``. Where a library calls, such as a trainer's, the program's
+    own functions come before the library's."""
+    calling = _calling_frames()
+    namespaces: list[Mapping[str, Any]] = []
+    for at, frame in enumerate(calling):
+        namespaces.append(frame.f_locals)
+        # the variables of a library's modules are none of the program's
+        if at == 0 or not _is_of_library(_file(frame)):
+            namespaces.append(frame.f_globals)
+    different = list({id(each): each for each in namespaces}.values())
+    names = Names(*different, others or {})
+    if sys.version_info < (3, 13):
+        del namespaces, different
+        for frame in calling:
+            _forget_copy(frame)
     return names
+
+
+def _forget_copy(frame: FrameType) -> None:
+    """Empty the copy of its variables that a function keeps, before Python 3.13, for as long as it
+    runs, and with it every tensor that it had a name for; unless it asked for ``locals()``."""
+    if frame.f_code.co_flags & CO_OPTIMIZED:
+        copy = frame.f_locals
+        if sys.getrefcount(copy) == 3:  # the frame's, ours, and that of the call
+            copy.clear()
+
+
+def _calling_frames() -> list[FrameType]:
+    """Return the frame that called this program, then the other ones of the user's own files, from
+    the inside out, and those of libraries between them."""
+    found: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if is_user_file(_file(frame)):
+            found.append(frame)
+        frame = frame.f_back
+    own = [at for at, each in enumerate(found) if not _is_of_library(_file(each))]
+    inside = found[: own[-1] + 1] if own else found
+    return sorted(inside, key=lambda each: each is not found[0] and _is_of_library(_file(each)))
+
+
+def _file(frame: FrameType) -> str:
+    return frame.f_code.co_filename
+
+
+_LIBRARIES: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+
+
+def _is_of_library(file: str) -> bool:
+    """Return whether a file was installed: whoever debugs did not write it."""
+    return file.startswith(_LIBRARIES) or "site-packages" in file or "dist-packages" in file

@@ -1,0 +1,116 @@
+"""Names of tensors come from the variables of all functions that lead to the call."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import autograd_core as torch
+from autograd_core.dag.names import Names, caller_names
+
+
+def library(source: str, **variables: Any) -> dict[str, Any]:
+    """The functions of a module that was installed."""
+    found: dict[str, Any] = dict(variables)
+    exec(compile(source, "/python/site-packages/trainer.py", "exec"), found)
+    return found
+
+
+def test_a_function_has_the_names_of_those_that_called_it() -> None:
+    def step(x: Any) -> Names:
+        return caller_names()
+
+    def train() -> tuple[Names, Any]:
+        weight = torch.ones(2)
+        return step(weight), weight
+
+    names, weight = train()
+    assert names.of(weight) == "x"  # the innermost name counts
+    other = torch.zeros(3)
+    assert (lambda: caller_names())().of(other) == "other"
+
+
+def test_what_a_trainer_keeps_has_its_name() -> None:
+    class Trainer:
+        def __init__(self) -> None:
+            self.model = torch.nn.Linear(2, 1)
+            self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1.0)
+            self.scale = torch.ones(1)
+
+        def step(self) -> Names:
+            return caller_names()
+
+    trainer = Trainer()
+    names = trainer.step()
+    assert names.of(trainer.scale) == "self.scale"
+    assert names.of(trainer.model.weight) == "weight"
+    assert list(names.optimizers) == ["self.optimizer"]
+    assert "self.model" in names.modules
+
+
+def test_names_of_the_program_come_before_those_of_a_library() -> None:
+    source = "def fit(m, call):\n    hidden = call.hidden\n    return run(m, call)\n"
+    source += "def run(inner, call):\n    return call(inner)\n"
+
+    def call(loss: Any) -> Names:
+        return caller_names()
+
+    call.hidden = torch.ones(1)  # type: ignore[attr-defined]
+    fit: Callable[..., Names] = library(source, other=torch.ones(1))["fit"]
+    mine = torch.ones(2)
+    given = torch.ones(3)
+    names = fit(given, call)
+    assert [names.of(each) for each in (mine, given)] == ["mine", "loss"]
+    assert names.of(call.hidden) == "hidden"  # type: ignore[attr-defined]
+    assert names.of(fit.__globals__["other"]) == ""
+
+
+def test_each_model_and_optimizer_is_named_once() -> None:
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+
+    def step(inner: Any, opt: Any) -> Names:
+        return caller_names()
+
+    names = step(model, optimizer)
+    assert list(names.modules) == ["inner"]
+    assert list(names.optimizers) == ["opt"]
+
+
+def test_no_function_keeps_what_it_had_a_name_for() -> None:
+    def outer() -> bool:
+        tensor = torch.ones(3)
+        alive = weakref.ref(tensor)
+        inner()
+        del tensor
+        gc.collect()
+        return alive() is None
+
+    def inner() -> None:
+        caller_names()
+
+    assert outer()
+
+
+def test_the_locals_that_a_function_asked_for_stay() -> None:
+    def outer() -> dict[str, Any]:
+        tensor = torch.ones(3)
+        kept = locals()
+        caller_names()
+        assert tensor is not None
+        return kept
+
+    assert "tensor" in outer()
+
+
+def test_objects_that_answer_to_every_name_are_not_asked() -> None:
+    class Greedy:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError(f"asked for {name}")
+
+    greedy = Greedy()
+    x = torch.ones(1)
+    assert caller_names().of(x) == "x"
+    del greedy
