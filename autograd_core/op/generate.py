@@ -75,7 +75,7 @@ def _first_call(op: Op) -> Any:
     made, call = namespace["call"], op.call
     call.__globals__.update(namespace, call=call)
     call.__defaults__, call.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
-    call.__code__ = made.__code__
+    call.__code__ = made.__code__.replace()  # of its own, as Python tunes it to its globals
     return call
 
 
@@ -90,7 +90,8 @@ def _first_backward(node: Any, g: Any, keep: bool) -> Any:
             namespace[name] = np.array(number, np.float32)
         namespace[f"rule_{edge}_in_blocks"] = as_passes(op, edge) or in_blocks(rule.function)
     exec(_code(backward_text(op), "backward"), namespace)
-    op.node_class.backward = namespace["backward"]
+    made = op.node_class.backward = namespace["backward"]
+    made.__code__ = made.__code__.replace()
     return node.backward(g, keep)
 
 
