@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from autograd_core.dag.model import Half
 from autograd_core.text import plural
@@ -80,12 +81,13 @@ def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
 def describe(picture: Picture) -> str:
     """Describe the picture for a screen reader: what it is, then the lines one by one."""
     sentences = [caption.replace(" · ", ", ") + "." for caption in picture.captions]
-    names = _names(picture)
+    described = picture.lines[:MOST_DESCRIBED_LINES]
+    names = _names(picture, 1 + max((max(x.source, x.target) for x in described), default=-1))
     lines = [
         f"{names[line.source]} → {names[line.target]}"
         + (f" (saved {line.label})" if line.kind == "saved" else "")
         + (f" ({line.label})" if line.hooked else "")
-        for line in picture.lines[:MOST_DESCRIBED_LINES]
+        for line in described
     ]
     if left := len(picture.lines) - len(lines):
         lines.append(f"and {left:,} more")
@@ -111,12 +113,13 @@ def _running_order(box: Box) -> tuple[int, int]:
     return (1 << 62 if box.order is None else box.order, box.node)
 
 
-def _names(picture: Picture) -> list[str]:
-    """Number titles where several boxes of a half share one."""
+def _names(picture: Picture, count: int | None = None) -> list[str]:
+    """Number titles where several boxes of a half share one; of the first ``count`` boxes, if that
+    is given."""
     total = Counter(picture.boxes.rows("half", "title"))
     seen: Counter[tuple[Half, str]] = Counter()
     names = []
-    for key in picture.boxes.rows("half", "title"):
+    for key in islice(picture.boxes.rows("half", "title"), count):
         seen[key] += 1
         names.append(key[1] if total[key] == 1 else f"{key[1]}:{seen[key]}")
     return names

@@ -67,6 +67,8 @@ def detail(graph: Graph, id: int, view: str, changed: str) -> str:
         text = formatting.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
     took = formatting.cost(graph, id) if graph.costs else ""
     changed = _hooked(graph, id) if id in graph.hooks else ""
+    if not took and not changed:
+        return text
     return " · ".join(part for part in (took, changed, text) if part)
 
 

@@ -59,7 +59,8 @@ def lines_of(
         id = ids[line]
         of_saved = None
         if kinds[line] == "saved":
-            of_saved = labels[line] if id in bundles else text.label(id, whole=True)
+            shortened = "." in graph.edge_labels.get(id, "") and id not in bundles
+            of_saved = text.label(id, whole=True) if shortened else labels[line]
         between = f"{addresses[graph.edge_sources[id]]} → {addresses[graph.edge_targets[id]]}"
         return line_tooltip(graph, id, between, of_saved, bundles.get(id, ()))
 
@@ -113,7 +114,8 @@ def _ends(
         if kind == "saved":
             if view != "both":
                 continue
-            source = _saved_source(graph, source, target, consumers)
+            if source in consumers:
+                source = _saved_source(graph, source, target, consumers)
         if source in index and target in index:
             ends.append((id, source, target))
     return ends

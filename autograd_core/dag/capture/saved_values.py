@@ -52,11 +52,14 @@ class SavedReader:
     def columns(self, order: Iterable[GradFn]) -> SavedColumns:
         """Return what the nodes of ``order`` keep, described; each goes by its place there."""
         columns = SavedColumns()
-        add, kept, extent = columns.add, self.kept, self.extent
+        add, extent, extents = columns.add, self.extent, self._extents
         for number, node in enumerate(order):
-            for name, value, state in kept(node):
+            found = self.kept(node)
+            for name, value, state in found:
                 if state == "kept" and value is not None:  # as nearly always
-                    if (known := extent(value)) is not None:
+                    seen = extents.get(id(value))
+                    known = extent(value) if seen is None else seen[1]
+                    if known is not None:
                         shape, dtype, nbytes, storage = known
                         add(number, name, shape, dtype, nbytes, state, storage)
                 else:

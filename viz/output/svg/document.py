@@ -168,8 +168,10 @@ def finish_in_parts(
     for text in body:
         # as bytes at once: where a text has one arrow, each of its characters takes two
         part = text.encode("utf-8", "replace")
-        content.update(separator + part)
-        document.write(b"\n" + part.replace(b'id="@-', named))
+        content.update(separator)
+        content.update(part)
+        document.write(b"\n")
+        document.write(part.replace(b'id="@-', named))
         separator = b"\n"
     document.write(b"\n</svg>\n")
     for rule in rules:
