@@ -1,16 +1,23 @@
 """CPU seconds from a tensor to an SVG on disk, stage by stage, for programs of any size.
 
     python benchmarks/pictures.py [--nodes 20000] [--view backward] [--rounds 3] [--folded]
-        [--program shared]
+        [--program shared] [--command]
 
 Every backward node is drawn, unless ``--folded`` asks for what a user gets by default.  The
-best of the rounds counts, stage by stage; all programs take turns in every round.
+best of the rounds counts, stage by stage; all programs take turns in every round.  The texts
+and courses of large pictures are made while they are written.
+
+``--command`` runs a script of so many ops under ``python`` and under ``gradstep render``, on the
+core and on PyTorch, and prints what the command takes beyond it.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -132,14 +139,66 @@ def draw_folded(tensor: Tensor, view: View, path: Path) -> float:
     return time.thread_time() - start
 
 
+SCRIPT = """
+import {library} as torch
+x, weight = torch.ones(4).requires_grad_(), torch.ones(4).requires_grad_()
+y = x
+for _ in range({steps}):
+    y = torch.tanh(y * weight + x)
+loss = y.sum()
+loss.backward()
+"""
+
+
+class Run(NamedTuple):
+    """What a process took: seconds of CPU, and megabytes at most."""
+
+    seconds: float
+    megabytes: float
+
+
+def run(*arguments: str) -> Run:
+    """Run Python with these arguments."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # else every run compiles everything
+    with subprocess.Popen(
+        [sys.executable, *arguments], env=environment, stderr=subprocess.DEVNULL
+    ) as process:
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"python {' '.join(arguments)} ended with {process.returncode}")
+    return Run(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def compare_command(nodes: int, rounds: int, folder: Path) -> None:
+    """Print what ``gradstep render`` takes beyond a script of so many ops."""
+    for library in ("autograd_core", "torch"):
+        script = folder / f"{library}_program.py"
+        script.write_text(SCRIPT.format(library=library, steps=nodes // 3))
+        command = ("-m", "gradstep", "render", str(script), "-o", str(folder / "picture.svg"))
+        runs = [(run(str(script)), run(*command)) for _ in range(rounds)]
+        plain, drawn = (min(one[at].seconds for one in runs) for at in (0, 1))
+        memory = max(one[1].megabytes for one in runs)
+        print(
+            f"{library:<14}{nodes:>10,} ops: plain {plain:.2f} s, drawn {drawn - plain:.2f} s "
+            f"more, {memory:,.0f} MB"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--view", default="backward", choices=("forward", "backward", "both"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folded", action="store_true")
+    parser.add_argument("--command", action="store_true")
     parser.add_argument("--program", choices=[program.__name__ for program in PROGRAMS])
     options = parser.parse_args()
+    if options.command:
+        with tempfile.TemporaryDirectory() as name:
+            compare_command(options.nodes, options.rounds, Path(name))
+        return
     chosen = [one for one in PROGRAMS if options.program in (None, one.__name__)]
     tensors = {program.__name__: program(options.nodes) for program in chosen}
     with tempfile.TemporaryDirectory() as folder:
