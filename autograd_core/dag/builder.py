@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from autograd_core.dag.columns import InOrder, LazyColumn, LazyEntries
@@ -151,6 +152,41 @@ class GraphBuilder:
         if group is not None:
             self.groups[id] = group
         return id
+
+    def ops(
+        self,
+        half: Half,
+        *,
+        names: Sequence[str],
+        scopes: Sequence[str],
+        shapes: Sequence[Shape | None],
+        dtypes: Sequence[str],
+        details: Sequence[str],
+        sources: Sequence[Source | None],
+        statistics: Sequence[Statistics | None] = (),
+    ) -> range:
+        """Add many ops in whole columns, as :meth:`node` adds one, and return their ids."""
+        ids = range(len(self.kinds), len(self.kinds) + len(names))
+        seen, counts = self._seen, self.counts
+        for name, scope in zip(names, scopes, strict=True):
+            key = (half, scope, short_name(name))
+            count = seen[key] = seen.get(key, 0) + 1
+            counts.append(count)
+        self.kinds += ["op"] * len(ids)
+        self.halves += [half] * len(ids)
+        self.names += names
+        self.scopes += scopes
+        self.shapes += shapes
+        self.dtypes += dtypes
+        self.details += details
+        self.formulas.extend([""] * len(ids))
+        for id, source in zip(ids, sources, strict=True):
+            if source is not None:
+                self.sources[id] = source
+        for id, one in zip(ids, statistics, strict=False):
+            if one is not None:
+                self.statistics[id] = one
+        return ids
 
     def edge(
         self,

@@ -57,9 +57,11 @@ def _operand(record: OpRecord, names: Names) -> str:
 
 def number_detail(op: str, kept: Iterable[tuple[str, Any, Any]]) -> str:
     """Write the arithmetic with a number that a node keeps, of which nothing else was traced."""
+    if op not in ("mul", "div"):
+        return ""
     numbers = [getattr(value, "number", None) for _, value, _ in kept]
     found = next((each for each in numbers if isinstance(each, int | float)), None)
-    return _with_number(op, "x", found) if found is not None and op in ("mul", "div") else ""
+    return _with_number(op, "x", found) if found is not None else ""
 
 
 def _with_number(op: str, tensor: str, value: float) -> str:

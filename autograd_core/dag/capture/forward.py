@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +11,7 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.details import detail, number_detail
 from autograd_core.dag.capture.saved_values import SavedReader, add_saved
 from autograd_core.dag.capture.statement import statement_of
-from autograd_core.dag.model import NodeKind, Source, short_name
+from autograd_core.dag.model import NodeKind, short_name
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record, reachable, sources_of
 from autograd_core.engines.protocol import Engine, Plan, Tensor
@@ -39,13 +39,7 @@ def add_traced_forward(
     origins = [engine.origin(tensor) for tensor in tensors]
     records = reachable([found[0] for found in origins if isinstance(found, tuple)])
     leaves = _Leaves.of(plan.order, running)
-    sources = sources_of([each if isinstance(each, OpRecord) else None for each in records])
-    ids = {
-        record: _add_op(build, record, source, names)
-        if isinstance(record, OpRecord)
-        else _add_leaf(build, record, leaves, names)
-        for record, source in zip(records, sources, strict=True)
-    }
+    ids = _add_records(build, records, leaves, names)
     _add_inputs(build, [each for each in records if isinstance(each, OpRecord)], ids)
     for tensor, label, found in zip(tensors, labels, origins, strict=True):
         if isinstance(found, tuple):
@@ -105,22 +99,42 @@ def _leaf_kind(tensor: Tensor | None, has_gradient: bool) -> NodeKind:
     return "leaf" if has_gradient else "constant"
 
 
-def _add_leaf(build: GraphBuilder, record: LeafRecord, leaves: _Leaves, names: Names) -> int:
-    name = names.of(record.tensor())
-    kind = leaves.kind(record)
-    called = name or record.called or (record.cut.how if record.cut else kind)
-    return build.node(
-        kind, "forward", called, variable=name, shape=record.shape, dtype=record.dtype,
-        statistics=record.statistics, detail=leaves.detail(record),
-    )  # fmt: skip
+def _add_records(
+    build: GraphBuilder, records: Sequence[Record], leaves: _Leaves, names: Names
+) -> dict[Record, int]:
+    """Add ops, leaves and constants, and return their ids."""
+    found = {
+        at: (leaves.kind(record), names.of(record.tensor()))
+        for at, record in enumerate(records)
+        if isinstance(record, LeafRecord)
+    }
+    ids = build.ops(
+        "forward",
+        names=[
+            record.name if isinstance(record, OpRecord) else _called(record, *found[at])
+            for at, record in enumerate(records)
+        ],
+        scopes=[record.scope if isinstance(record, OpRecord) else "" for record in records],
+        shapes=[
+            record.shapes[0] if isinstance(record, OpRecord) else record.shape for record in records
+        ],
+        dtypes=[record.dtype for record in records],
+        details=[
+            detail(record, names) if isinstance(record, OpRecord) else leaves.detail(record)
+            for record in records
+        ],
+        sources=sources_of([each if isinstance(each, OpRecord) else None for each in records]),
+        statistics=[record.statistics for record in records],
+    )
+    for at, (kind, name) in found.items():
+        build.kinds[ids[at]] = kind
+        if name:
+            build.variables[ids[at]] = name
+    return dict(zip(records, ids, strict=True))
 
 
-def _add_op(build: GraphBuilder, record: OpRecord, source: Source | None, names: Names) -> int:
-    return build.node(
-        "op", "forward", record.name, scope=record.scope, shape=record.shapes[0],
-        dtype=record.dtype, source=source, statistics=record.statistics,
-        detail=detail(record, names),
-    )  # fmt: skip
+def _called(record: LeafRecord, kind: NodeKind, name: str) -> str:
+    return name or record.called or (record.cut.how if record.cut else kind)
 
 
 def _where_cut(record: LeafRecord) -> str:
@@ -186,10 +200,13 @@ def add_derived_forward(
     gradient, values) is missing.  Takes and returns the same as :func:`add_traced_forward`."""
     build.derived_forward = True
     engine = reader.engine
-    ids: dict[GradFn, int] = {}
     requested = set(running)
-    for node in sorted(plan.order, key=_forward_order):
-        ids[node] = _add_derived(build, reader, node, node in requested, names)
+    by_order = sorted(plan.order, key=_forward_order)
+    leaves = [node for node in by_order if node.kind == LEAF]
+    ids = {
+        node: _add_derived_leaf(build, engine, node, node in requested, names) for node in leaves
+    }
+    ids.update(_add_derived_ops(build, reader, by_order[len(leaves) :]))
     for node in plan.order:
         for input_nr, edge in enumerate(node.edges):
             source, output_nr = resolve(edge)
@@ -216,24 +233,35 @@ def _forward_order(node: GradFn) -> tuple[bool, int]:
     return (node.kind != LEAF, node.sequence_nr)
 
 
-def _add_derived(
-    build: GraphBuilder, reader: SavedReader, node: GradFn, runs: bool, names: Names
+def _add_derived_leaf(
+    build: GraphBuilder, engine: Engine, node: GradFn, runs: bool, names: Names
 ) -> int:
-    engine = reader.engine
-    shape, dtype = node.output_shape, node.output_dtype.name
-    if node.kind == LEAF:
-        leaf = engine.leaf(node)
-        kind = _leaf_kind(leaf, runs)
-        name = names.of(leaf)
-        return build.node(
-            kind, "forward", name or kind, variable=name, shape=shape, dtype=dtype,
-            detail=_REQUIRES_GRAD if runs else _NOT_IN_INPUTS,
-            statistics=engine.scalar_statistics(leaf) if leaf is not None else None,
-        )  # fmt: skip
-    record, stem = node.record, engine.stem(node) or short_name(node.name())
+    leaf = engine.leaf(node)
+    kind = _leaf_kind(leaf, runs)
+    name = names.of(leaf)
     return build.node(
-        "op", "forward", stem,
-        scope="" if record is None else record.scope,
-        source=None if record is None else record.source, shape=shape, dtype=dtype,
-        detail=engine.opaque(node) or number_detail(stem, reader.kept(node)),
+        kind, "forward", name or kind, variable=name, shape=node.output_shape,
+        dtype=node.output_dtype.name, detail=_REQUIRES_GRAD if runs else _NOT_IN_INPUTS,
+        statistics=engine.scalar_statistics(leaf) if leaf is not None else None,
     )  # fmt: skip
+
+
+def _add_derived_ops(
+    build: GraphBuilder, reader: SavedReader, nodes: Sequence[GradFn]
+) -> Iterable[tuple[GradFn, int]]:
+    engine, kept = reader.engine, reader.kept
+    stems = [engine.stem(node) or short_name(node.name()) for node in nodes]
+    records = [node.record for node in nodes]
+    ids = build.ops(
+        "forward",
+        names=stems,
+        scopes=["" if record is None else record.scope for record in records],
+        shapes=[node.output_shape for node in nodes],
+        dtypes=[node.output_dtype.name for node in nodes],
+        details=[
+            engine.opaque(node) or number_detail(stem, kept(node))
+            for node, stem in zip(nodes, stems, strict=True)
+        ],
+        sources=sources_of(records),
+    )
+    return zip(nodes, ids, strict=True)

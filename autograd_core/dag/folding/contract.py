@@ -127,9 +127,10 @@ def _add_pairs(build: GraphBuilder, graph: Graph, places: Places, new_ids: Ints)
     ends[:, 0] = np.fromiter(graph.pairs.keys(), np.int64, count)
     ends[:, 1] = np.fromiter(graph.pairs.values(), np.int64, count)
     ends = ends[places.leads[ends].all(axis=1)]
-    pairs = new_ids[ends]
-    for one, other in np.unique(pairs[(pairs[:, 0] >= 0) & (pairs[:, 0] < pairs[:, 1])], axis=0):
-        build.pair(int(one), int(other))
+    one, other = new_ids[ends].T
+    first_half, length = (one >= 0) & (one < other), len(build.kinds)
+    for code in np.unique(one[first_half] * length + other[first_half]).tolist():
+        build.pair(*divmod(code, length))
 
 
 def _copy(

@@ -70,7 +70,7 @@ def make_units(graph: Graph, columns: Columns, halves: Sequence[Half]) -> Units 
     """Return the ops of these halves as units; None for a graph with a cycle, which nothing can
     order."""
     units = _connect(graph, columns, *_rows(graph, halves))
-    if any(max(sources, default=-1) > unit for unit, sources in enumerate(units.inputs)):
+    if any(sources and max(sources) > unit for unit, sources in enumerate(units.inputs)):
         order = _sorted(units)
         if order is None:
             return None
