@@ -10,6 +10,7 @@ from autograd_core.autograd.call import Gradients
 from autograd_core.dag.errors import UnknownAddress
 from autograd_core.debug.reports.why import Explanation, explain
 from autograd_core.debug.reports.why.afterwards import Afterwards
+from autograd_core.debug.reports.why.optimizers import WILL_NOT_CHANGE
 from autograd_core.debug.session import Session
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.errors import ProgramError, ScriptDone
@@ -127,6 +128,8 @@ class _Asked:
     def _look_again(self, until: str) -> None:
         if self._answer is not None and self._afterwards is not None:
             more = tuple(self._afterwards.rows(until))
+            if any(WILL_NOT_CHANGE in text for _, text in self._answer.rows):
+                more = tuple(row for row in more if row[0] != "likely")  # the cause is known
             self._answer = replace(self._answer, rows=(*self._answer.rows, *more))
         self._afterwards = None
 

@@ -85,7 +85,8 @@ class ContributionOrder:
     def targets_between(self, first: int, last: int) -> list[int]:
         """Return the plan nodes that nodes ``first`` up to ``last`` send gradients to."""
         start, stop = int(self._target_starts[first]), int(self._target_starts[last])
-        found: list[int] = np.unique(self._targets[start:stop]).tolist()
+        # np.unique would load numpy.ma, which keeps the program's module alive
+        found: list[int] = np.flatnonzero(np.bincount(self._targets[start:stop])).tolist()
         return found
 
     def edges(self, index: int) -> list[int]:

@@ -11,6 +11,8 @@ from typing import Any
 from autograd_core.dag.names import Names
 from autograd_core.debug.reports.rows import Row
 
+WILL_NOT_CHANGE = "will not change"
+
 
 def optimizer_rows(names: Names, name: str, leaf: Any, file: str) -> Iterator[Row]:
     """Say so where none of the optimizers that the program names would change ``leaf``; ``file`` is
@@ -21,15 +23,14 @@ def optimizer_rows(names: Names, name: str, leaf: Any, file: str) -> Iterator[Ro
     if not groups:
         first, *others = names.optimizers
         who = f"neither {first} nor {' nor '.join(others)} has" if others else f"{first} lacks"
-        among = " among its parameters" if others else ", which is none of its parameters"
-        yield "likely", f"{name} will not change: {who} it{among}"
+        yield "likely", f"{name} {WILL_NOT_CHANGE}: {who} it among its parameters"
         for title in names.optimizers:
             for line in _assigned(title, file):
                 text = linecache.getline(file, line).strip()
                 yield "", f"{PurePath(file).name}:{line}  {text}"
     for title, group in groups:
         if group.get("lr") == 0:
-            yield "note", f"{title} will not change {name}: its learning rate is 0"
+            yield "note", f"{title} {WILL_NOT_CHANGE} {name}: its learning rate is 0"
 
 
 def _assigned(name: str, file: str) -> list[int]:
