@@ -16,6 +16,7 @@ from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
 from tests.tui.sessions import chain, shared_weight, troubled
 from tui.app.arrangement import HUGE, NARROW, PLAIN, WIDE, arrangement
 from tui.app.sections import SECTIONS
+from tui.app.widgets.execution import ExecutionList
 
 HUGE_SIZE = (200, 60)
 
@@ -465,6 +466,30 @@ def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
         assert "›" not in text.splitlines()[0]
 
     drive(Session(y, names={"x": x}), script, (100, 30))
+
+
+def test_the_heads_of_columns_follow_where_a_scrollbar_goes() -> None:
+    x = torch.ones(3, requires_grad=True)
+    inner = torch.ones(3, requires_grad=True)
+    y = x
+    for _ in range(20):
+        y = y.tanh()
+
+    def hook(g: torch.Tensor) -> None:
+        with torch.enable_grad():
+            (inner * inner).sum().backward()
+
+    x.register_hook(hook)
+
+    async def script(screen: Driver) -> None:
+        rows = screen.app.screen.query_one(ExecutionList)
+        for key in ("c", "greater_than_sign", "less_than_sign"):
+            await screen.press(key)
+            assert rows._fixed == rows.fixed_lines()
+
+    with trace():
+        # of this width, as the scrollbar decides what fits
+        drive(Session(y.sum(), names={"x": x}), script, (72, 24))
 
 
 @pytest.mark.parametrize("make", [shared_weight, troubled])

@@ -85,10 +85,8 @@ class LineView(ScrollView, can_focus=False):
     def update_lines(self) -> None:
         """Draw what has changed; the number of lines may have changed too."""
         self._measure()
-        fixed = self.fixed_lines()
-        if fixed != self._fixed:
-            self._fixed = fixed
-            self.refresh(Region(0, 0, self.size.width, len(fixed)))
+        self._update_fixed()
+        fixed = self._fixed
         # width 0: lines are cut to the pane and never scroll sideways
         size = Size(0, self.line_count() + len(fixed))
         if size != self.virtual_size:
@@ -102,6 +100,12 @@ class LineView(ScrollView, can_focus=False):
         for y in range(top, min(top + self.visible_height, self.line_count())):
             if self._drawn.get(y) != (self.line(y), self.is_selected(y)):
                 self.redraw(y)
+
+    def _update_fixed(self) -> None:
+        fixed = self.fixed_lines()
+        if fixed != self._fixed:
+            self._fixed = fixed
+            self.refresh(Region(0, 0, self.size.width, len(fixed)))
 
     def redraw(self, y: int) -> None:
         """Draw line ``y`` anew."""
@@ -122,7 +126,10 @@ class LineView(ScrollView, can_focus=False):
             self.scroll_to(y=y - height + 1 + ahead, animate=False, immediate=True)
 
     def render_lines(self, crop: Region) -> list[Strip]:
+        before = self._text_width
         self._measure()
+        if self._text_width != before:  # a scrollbar has come or gone
+            self._update_fixed()
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:

@@ -164,7 +164,7 @@ def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
     """
     graph = snapshot.graph
     accumulate = is_accumulate(graph.names[index])
-    name = printable(graph.variables.get(index, "") if accumulate else graph.address(index))
+    name = printable((accumulate and graph.variables.get(index)) or graph.address(index))
     if cell_len(name) > limit:
         name = fit(name, limit, keep_end=True)
     return f"{step_number(index)} {'+= ' if accumulate else ''}{name}".rstrip()

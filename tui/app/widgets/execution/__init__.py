@@ -74,6 +74,7 @@ class ExecutionList(ViewWidget):
         start = self.lanes.computed
         self.lanes.extend(start + LANES_PER_TICK)
         if self.lanes.width != width and width < MAX_LANES:
+            self.update_lines()  # the line over the columns, too
             self.refresh()
         if self.lanes.complete:
             self._look_ahead.pause()

@@ -148,7 +148,7 @@ def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
     width = columns.name
     if is_accumulate(name):
         whole = width + columns.scope + bool(columns.scope)
-        text = "+= " + fit(graph.variables.get(row, ""), whole - 3, keep_end=True)
+        text = "+= " + fit(graph.variables.get(row) or graph.address(row), whole - 3, keep_end=True)
         return [Part(text + " ", "leaf")]
     scope: Line = []
     if columns.scope:
