@@ -212,6 +212,15 @@ def test_the_plan_runs_young_nodes_first_and_leaves_at_once(program: Program) ->
             assert all(isinstance(other, AccumulateGrad) for other in between)
 
 
+def test_a_node_of_two_edges_takes_ten_slots() -> None:
+    x = torch.ones(3, requires_grad=True)
+    node, broadcast = (x * x).grad_fn, (x * torch.ones(2, 3)).grad_fn
+    assert sys.getsizeof(node) <= 112  # with what the garbage collector keeps
+    assert node.notes is None
+    assert sys.getsizeof(broadcast) > sys.getsizeof(node)  # it knows what to reduce to
+    assert type(broadcast).__name__ == type(node).__name__ == "MulBackward0"
+
+
 # -- no recursion over graphs -----------------------------------------------------------------
 
 

@@ -377,18 +377,21 @@ def within(self, *, min=None, max=None):
 _BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
 _INT8 = np.dtype(np.int8)
 _FEW: Final = 256  # elements up to which `np.where` is as fast
+_SOME: Final = 1 << 12  # up to which a product of whole numbers is faster than three passes
 
 
 def masked(x: Any, mask: Any) -> Any:
     """Return arrays of floats: ``x`` where ``mask`` holds, else 0.
 
-    By bits, which takes a fifth of the time of ``np.where``; a product with the mask would
-    make NaN of infinity.
+    By bits, which takes a fifth of the time of ``np.where``; a product of numbers with the mask
+    would make NaN of infinity.
     """
     if mask.size <= _FEW:
         (zero,) = numbers(x.dtype, 0)
         return np.where(mask, x, zero)
     bits = _BITS[x.itemsize]
+    if mask.size <= _SOME:
+        return np.multiply(x.view(bits), mask).view(x.dtype)
     ones = np.negative(mask.view(_INT8)).astype(bits)  # all bits set where the mask holds
     same = x.ndim and ones.shape == x.shape
     return np.bitwise_and(ones, x.view(bits), out=ones if same else None).view(x.dtype)
