@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.model import Graph, HookChange
 from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.dag.statistics import Statistics, format_shape
@@ -123,9 +124,10 @@ def _title(graph: Graph) -> str:
 
 
 def _read(graph: Graph) -> Graph:
-    """Read columns that are worked out where somebody looks, once each."""
+    """Read columns that are worked out where somebody looks, once each, and count once."""
     return replace(
         graph,
+        unfolded=totals(graph),
         stems=dict(graph.stems),
         formulas=list(graph.formulas),
         sources=dict(graph.sources),

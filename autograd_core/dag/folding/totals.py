@@ -34,11 +34,8 @@ def totals(graph: Graph) -> Totals:
 def _parameters(graph: Graph) -> int:
     """Return the elements of all parameters, of the forward half where there is one."""
     half: Half = "forward" if "forward" in graph.halves else "backward"
-    return sum(
-        prod(graph.shapes[id] or ())
-        for id, kind in enumerate(graph.kinds)
-        if kind in PARAMETER_KINDS and graph.halves[id] == half
-    )
+    ids = [id for id, kind in enumerate(graph.kinds) if kind in PARAMETER_KINDS]
+    return sum(prod(graph.shapes[id] or ()) for id in ids if graph.halves[id] == half)
 
 
 def _leaf_gradients(graph: Graph) -> int:
