@@ -64,7 +64,7 @@ def position_columns(graph: LayoutGraph, layers: Layers, relief: Mapping[int, in
     rows = [layers.ranks[one] for one in graph.vertex]
     return Grid(
         *graph,
-        layers=layers,
+        layers=layers.in_place(),
         rows=rows,
         row_heights=_row_heights(len(layers.rows), rows, graph.sizes),
         bends=[None if arc is None else layers.chains.get(arc) for arc in graph.arcs],
