@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from math import ceil
 
+from autograd_core.dag.collector import collector_paused
 from viz import theme
 from viz.layout.compaction import compact
 from viz.layout.crossings import order
@@ -37,6 +38,7 @@ MOST_ROUNDS = 4
 """So often more room is made for labels that other lines would cut."""
 
 
+@collector_paused()
 def lay_out(picture: Picture, *, paged: bool = True) -> Layout:
     """Find places and routes for everything in ``picture``, in time linear in its size; what is far
     too tall goes on in another column, unless it is not to be ``paged``."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from autograd_core.dag.collector import collector_paused
 from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.model import Graph, HookChange
 from autograd_core.dag.saved_columns import SavedColumns
@@ -29,6 +30,7 @@ LONGEST_TEXT = 40
 MOST_CHIPS = 6
 
 
+@collector_paused()
 def make_picture(
     graph: Graph,
     view: View = "both",

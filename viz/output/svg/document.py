@@ -18,6 +18,7 @@ from typing import Final
 
 import numpy as np
 
+from autograd_core.dag.collector import collector_paused
 from viz import theme
 from viz.output.svg.boxes import draw_boxes
 from viz.output.svg.elements import escape, text_at
@@ -30,6 +31,7 @@ from viz.picture.geometry import HEADER_TITLE_Y, Layout
 from viz.picture.model import Picture
 
 
+@collector_paused()
 def write_svg(
     picture: Picture,
     layout: Layout,
