@@ -101,7 +101,7 @@ def run_plain(root: TensorsOrEdges, given: Any, keep: bool) -> bool:
     if given is None:
         if root._shape:
             return False
-        seed = np.ones((), root.dtype.dtype)
+        seed = np.array(1, root.dtype.dtype)  # np.ones takes 0.4 us more
     elif type(given) is Tensor and given._shape == root._shape and given.dtype is root.dtype:
         seed = given.array
     else:

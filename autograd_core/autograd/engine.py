@@ -108,7 +108,7 @@ class GraphTask:
         self.ends: set[Node] = set()  # of these nodes, those that are planned for nothing else
         self.restricted = False  # to what some places need
         for root, seed in zip(roots, seeds, strict=True):
-            present = self.pending[root]
+            present = self.pending.get(root)
             self.pending[root] = seed if present is None else present + seed
 
     def fork(self, pending: dict[Node | Port, Gradient]) -> Self:
