@@ -31,7 +31,7 @@ from autograd_core.autograd.grad_mode import (
     undo_log,
 )
 from autograd_core.autograd.memory import memory_of
-from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, Node, Port, resolve
+from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, Port, resolve
 from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.step import Delivery, Step
 from autograd_core.autograd.undo_log import UndoLog
@@ -96,12 +96,16 @@ class NativeDriver:
         self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.disturbances = 0  # how often memory was changed in place that gradients may share
         self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()  # that memory
+        packed = bool(nodes_with_packed)
+        special = [  # most nodes need not be asked
+            (index, node)
+            for index, node in enumerate(self.order)
+            if node.kind < ONE_EDGE
+            or packed
+            or ((notes := node.notes) is not None and notes.hooks is not None)
+        ]
         # whether to guard what is shown from later changes
-        self._guards = call.graph or any(
-            runs_user_code(node)
-            for node in self.order
-            if node.hooks is not None or node.kind == GENERAL or nodes_with_packed
-        )
+        self._guards = call.graph or any(runs_user_code(node) for _, node in special)
         self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
         self._freeing_from = len(self.order)  # from there on the pass itself freed what was saved
         self.muted_edges: set[tuple[int, int]] = set()
@@ -112,7 +116,7 @@ class NativeDriver:
         self.read_only = ""
         self._grads = {
             index: None if (grad := self.grad(index)) is None else grad.array.copy()
-            for index, node in enumerate(self.order)
+            for index, node in special
             if node.kind == LEAF
         }
         outer = undo_log()
