@@ -19,8 +19,11 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph
 from tests.viz import sample_graphs
 from viz import render, theme
+from viz.layout import labels, lay_out, routes
+from viz.output.svg import document as document_module
 from viz.output.svg import escape
 from viz.output.svg.style import style
+from viz.picture import records
 from viz.picture.compose import make_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -63,6 +66,30 @@ def test_boxes_and_lines_are_groups_with_classes_and_tooltips() -> None:
     assert tooltip is not None
     assert tooltip.text is not None
     assert "SubBackward0" in tooltip.text
+
+
+@pytest.mark.parametrize("texts", [1, 3, 100])
+def test_texts_that_are_made_when_they_are_written_are_the_same(
+    texts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = document()
+    monkeypatch.setattr(records, "MANY", 0)
+    monkeypatch.setattr(document_module, "BATCH", texts)
+    monkeypatch.setattr(document_module, "_WINDOW", 1 << 10)
+    assert document() == known
+    assert "\0" not in known
+
+
+def test_courses_that_are_found_when_they_are_written_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    picture = make_picture(sample_graphs.mlp())
+    known = lay_out(picture).routes
+    monkeypatch.setattr(routes, "MANY", 0)
+    monkeypatch.setattr(labels, "MANY", 0)
+    late = lay_out(picture).routes
+    for name in ("start", "segments"):
+        assert list(late.column(name)) == list(known.column(name))
 
 
 def test_two_pictures_share_a_page_without_sharing_names() -> None:
