@@ -148,6 +148,24 @@ def test_scopes_come_from_modules_and_addresses_survive_edits_elsewhere() -> Non
     assert small <= large
 
 
+def test_a_module_that_a_method_of_its_owner_calls_has_the_path_from_there() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+
+        def training_step(self, x: Any) -> Any:
+            return self.layers(x).sum()
+
+        def part(self) -> Any:
+            return self.layers
+
+    with trace():
+        loss = Net().training_step(torch.ones(3, 2)) + Net().part()(torch.ones(1, 2)).sum()
+    addresses = {node.address for node in capture(loss, "backward").nodes()}
+    assert {"layers.0/addmm:1", "layers.1/relu:1", "0/addmm:1", "1/relu:1"} <= addresses
+
+
 def test_free_code_can_name_a_scope(leaves: tuple[Any, Any]) -> None:
     a, b = leaves
     with scope("unseen"):

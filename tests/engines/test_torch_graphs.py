@@ -228,6 +228,25 @@ def test_ops_of_a_module_of_pytorchs_bear_the_line_that_calls_it() -> None:
     ]
 
 
+def test_a_module_that_a_method_of_its_owner_calls_has_the_path_from_there() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+
+        def training_step(self, x: Any) -> Any:
+            return self.layers(x).sum()
+
+        def part(self) -> Any:
+            return self.layers
+
+    with trace():
+        loss = Net().training_step(torch.ones(3, 2)) + Net().part()(torch.ones(1, 2)).sum()
+    graph = capture(loss, "backward", names={})
+    addresses = set(map(graph.address, range(len(graph))))
+    assert {"layers.0/addmm:1", "layers.1/relu:1", "0/addmm:1", "1/relu:1"} <= addresses
+
+
 def test_tensors_that_are_described_together_are_described_as_each_alone() -> None:
     odd = torch.tensor([1.0, float("nan"), float("-inf")])
     whole = torch.randn(300, 5, dtype=torch.float64)

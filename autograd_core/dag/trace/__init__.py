@@ -253,7 +253,9 @@ class GraphTracer:
     def module(self, module: Any) -> _Scope:
         """Ops inside belong to ``module``, by the name it has in the outermost one."""
         if not self._outermost:
-            return _Scope(self, "", module)
+            outermost = outermost_of(module, sys._getframe(1))
+            name = "" if outermost is module else self._names.of(module, outermost)
+            return _Scope(self, name, outermost)
         name = self._names.of(module, self._outermost[-1]) or type(module).__name__
         # names are paths from the outermost module; scopes nest, so only the last part of it that
         # is new is added
@@ -368,21 +370,43 @@ def called(tensor: Tensor, frame: FrameType | None) -> str:
     return found
 
 
+def outermost_of(module: Any, frame: FrameType | None) -> Any:
+    """Return the module of which ``module`` is a part, and in a method of which, such as
+    ``training_step``, it is called; ``module`` itself where it is called elsewhere."""
+    frame = user_frame(frame)
+    if frame is None or frame.f_code.co_varnames[:1] != ("self",):
+        return module
+    with variables_of(frame) as variables:
+        caller = variables.get("self")
+    named = getattr(type(caller), "named_modules", None)
+    if named is not None and any(part is module for _, part in named(caller)):
+        return caller
+    return module
+
+
 _SHARE_LOCALS = frozenset(("dir", "eval", "exec", "locals", "vars"))
 
 
 def _name_in(frame: FrameType, tensor: Tensor) -> str:
     """Return the local variable of ``frame`` that is ``tensor``; "" where there is none."""
-    kept = sys.version_info < (3, 13)
-    # Before 3.13 a frame keeps the dictionary of its variables: asked for, that changes under a
-    # program or a debugger that has it, too, and it would hold what the program deletes.
-    if kept and (sys.gettrace() is not None or not _SHARE_LOCALS.isdisjoint(frame.f_code.co_names)):
-        return ""
-    variables = frame.f_locals
-    name = next((name for name, value in variables.items() if value is tensor), "")
-    if kept:
-        variables.clear()
-    return name
+    with variables_of(frame) as variables:
+        return next((name for name, value in variables.items() if value is tensor), "")
+
+
+@contextmanager
+def variables_of(frame: FrameType) -> Iterator[Mapping[str, Any]]:
+    """Have the local variables of a function; none where to ask for them would be seen.
+
+    Before Python 3.13 a frame keeps the dictionary of its variables: asked for, that changes under
+    a program or a debugger that has it, too, and it would hold what the program deletes.
+    """
+    if sys.version_info >= (3, 13):
+        yield frame.f_locals
+    elif sys.gettrace() is not None or not _SHARE_LOCALS.isdisjoint(frame.f_code.co_names):
+        yield {}
+    else:
+        yield frame.f_locals
+        frame.f_locals.clear()
 
 
 def user_source(frame: FrameType | None) -> Source | None:

@@ -27,7 +27,7 @@ from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
 from autograd_core.dag.model import Source
-from autograd_core.dag.trace import user_source
+from autograd_core.dag.trace import outermost_of, user_source
 from autograd_core.dag.trace.inputs import BUDGET
 from autograd_core.engines.pytorch.departures import TAKING_OUT
 from autograd_core.engines.pytorch.inputs import noting_functions
@@ -299,8 +299,9 @@ class _Modules:
         if is_dynamo_compiling() or get_ident() != self._thread:
             return
         if not self._running:
-            names = {id(part): path for path, part in module.named_modules()}
-            path = ""
+            outermost = outermost_of(module, sys._getframe(1))
+            names = {id(part): path for path, part in outermost.named_modules()}
+            path = names[id(module)]
         else:
             outer, names = self._running[-1]
             path = names.get(id(module), "")
