@@ -18,11 +18,14 @@ from autograd_core.dag.trace import Values, trace
 from autograd_core.dag.trace.inputs import BUDGET, Budget
 from autograd_core.debug.history.observed_pass import ObservedPass
 from autograd_core.engines import engine_of_call
+from autograd_core.engines.attach import tell
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptDone
 from autograd_core.program.process import our_names
 
 T = TypeVar("T")
 
+MANY = 300_000
+"""Nodes of a pass beyond which a line on stderr says at its start what a picture will take."""
 _RANGE = re.compile(r"(\d+)(?::(\d*))?")
 _SPELLING: dict[CallKind, str] = {"backward": "backward()", "grad": "autograd.grad()"}
 
@@ -272,6 +275,10 @@ def run_and_read(
     to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
     with collector_slowed():
         observed = ObservedPass(found.call, found.names)
+        count = len(observed.order)
+        if count > MANY:
+            cost = "which takes minutes and 6 KB of memory for each"
+            tell(f"{found.title} has {count:,} nodes, {cost}")
         observed.run()
         graph = observed.graph(view, lazy=lazy)
         observed.forget()  # the graph has what it needs: half of the memory

@@ -12,6 +12,7 @@ import autograd_core as torch
 from autograd_core.autograd import Function
 from autograd_core.autograd.call import BackwardCall, gradients, interceptor, pass_mode, start
 from autograd_core.autograd.step import Step
+from autograd_core.program import calls
 
 
 @contextmanager
@@ -164,3 +165,21 @@ def test_passes_nest_as_deep_as_they_like() -> None:
         Deeper.apply(x, 4).sum().backward()
     assert x.grad.tolist() == [16.0, 16.0]
     assert depths == [0, 1, 2, 3, 4]
+
+
+def test_a_very_large_graph_says_what_its_picture_takes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def handle(found: calls.InterceptedCall) -> Any:
+        return calls.run_and_capture(found, "backward")[1]
+
+    def told() -> str:
+        x, y = leaves()
+        with calls.intercepting(handle, calls.CallSelector(None)):
+            (x * y).sum().backward()
+        return capsys.readouterr().err
+
+    assert told() == ""
+    monkeypatch.setattr(calls, "MANY", 2)
+    expected = "backward() call 1 has 4 nodes, which takes minutes and 6 KB of memory for each"
+    assert told() == f"gradstep: {expected}\n"
