@@ -48,7 +48,7 @@ def test_the_code_of_an_entry_can_be_read(capsys: pytest.CaptureFixture[str]) ->
     out = capsys.readouterr().out
     compile(out, "<exp>", "exec")
     assert "def call(self):" in out
-    assert "g_self = rule_self(g, result)" in out
+    assert "g_self = g * result" in out
 
 
 def test_wrong_use_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,14 +12,14 @@ from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.reports.formatting import source_place, wrapped
 from autograd_core.text import plural
 
-# What checks is slow to load, and most sessions never ask: each command loads its own.
+# What checks is slow to load, and most sessions never ask for it: each command loads its own.
 if TYPE_CHECKING:
     from autograd_core.debug.checking import NodeCheck
     from autograd_core.debug.linting import Finding
 
 
 def _check(console: Console, operands: Operands) -> str:
-    from autograd_core.debug.checking import check_node
+    from autograd_core.debug.checking import check_node  # slow to load
 
     session = console.session
     if operands.text == "all":
@@ -34,7 +34,7 @@ def _check(console: Console, operands: Operands) -> str:
 
 
 def _all(console: Console) -> str:
-    from autograd_core.debug.checking import check_plan
+    from autograd_core.debug.checking import check_plan  # slow to load
 
     found, end = [], ""
     console.session.take_interrupt()  # an old one
@@ -82,7 +82,7 @@ _UNTRACED: Final = "gradstep check traces the forward pass and can tell"
 
 
 def _lint(console: Console, operands: Operands) -> str:
-    from autograd_core.debug.linting import lint
+    from autograd_core.debug.linting import lint  # slow to load
 
     session = console.session
     lines = []
