@@ -23,7 +23,7 @@ class Distribution:
         batch_shape: the shape of the parameters, without the dimensions of one event.
         event_shape: the shape of one event.
         validate_args: whether parameters and samples are validated, which takes time; None for the
-        default, see :meth:`set_default_validate_args`.
+            default, see :meth:`set_default_validate_args`.
 
     Raises:
         ValueError: a parameter has an invalid value; the message is PyTorch's.
