@@ -55,6 +55,8 @@ def test_a_nan_of_the_forward_pass_is_reported_where_it_began() -> None:
         loss = (w.log().tanh().exp() * 2).sum()
     said = stop(loss, w=w)
     assert said["what"] == "nan began in the forward pass, at #5 log:1"
+    alone = stop(loss, "nan", w=w)  # the condition is not said twice
+    assert alone["what"] == "catch 1: nan began in the forward pass, at #5 log:1"
     assert said["there"] == "nan at 1 of 3 places, first at [1], where its input is −2"
     assert said["line"].endswith("loss = (w.log().tanh().exp() * 2).sum()")
     assert said["seen"] == "first in the backward pass: out of #3 exp:1 is nan 1/3, first at [1]"

@@ -25,7 +25,10 @@ def stop_text(session: Session, reached: Reached) -> str:
     if reached.point.kind != "catch":
         return reached.reason
     headline, lines = stop_report(session, reached.trigger)
-    return "\n".join([f"{reached.point.title}, {headline}", *lines])
+    title, word = reached.point.title, headline.partition(" ")[0]
+    said_once = title.endswith(f": {word}")  # catch 1: nan, and that nan began somewhere
+    first = title.removesuffix(word) + headline if said_once else f"{title}, {headline}"
+    return "\n".join([first, *lines])
 
 
 def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
