@@ -277,8 +277,8 @@ def run_and_read(
         observed = ObservedPass(found.call, found.names)
         count = len(observed.order)
         if count > MANY:
-            cost = "which takes minutes and 6 KB of memory for each"
-            tell(f"{found.title} has {count:,} nodes, {cost}")
+            cost = "drawing them takes minutes, and 6 KB of memory for each"
+            tell(f"{found.title} has {count:,} nodes; {cost}")
         observed.run()
         graph = observed.graph(view, lazy=lazy)
         observed.forget()  # the graph has what it needs: half of the memory

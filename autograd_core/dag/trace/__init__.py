@@ -395,7 +395,7 @@ def _name_in(frame: FrameType, tensor: Tensor) -> str:
 
 @contextmanager
 def variables_of(frame: FrameType) -> Iterator[Mapping[str, Any]]:
-    """Have the local variables of a function; none where to ask for them would be seen.
+    """Give the local variables of a function; none where asking for them would be seen.
 
     Before Python 3.13 a frame keeps the dictionary of its variables: asked for, that changes under
     a program or a debugger that has it, too, and it would hold what the program deletes.
@@ -405,8 +405,10 @@ def variables_of(frame: FrameType) -> Iterator[Mapping[str, Any]]:
     elif sys.gettrace() is not None or not _SHARE_LOCALS.isdisjoint(frame.f_code.co_names):
         yield {}
     else:
-        yield frame.f_locals
-        frame.f_locals.clear()
+        try:
+            yield frame.f_locals
+        finally:
+            frame.f_locals.clear()
 
 
 def user_source(frame: FrameType | None) -> Source | None:
