@@ -6,7 +6,8 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import CO_OPTIMIZED
-from types import FrameType
+from itertools import islice
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
 from autograd_core.engines import is_tensor, named_parameters, whole_parameters
@@ -31,9 +32,10 @@ class Names:
         variables = [
             (name, value)
             for namespace in namespaces
-            for name, value in _and_of_self(namespace)
+            for name, value in list(namespace.items())
             if not name.startswith("__")
         ]
+        variables += [held for name, value in variables for held in _kept_by(name, value)]
         variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
         self.modules: dict[str, Any] = _by_name(variables, _is_module, id)
         self.optimizers: dict[str, Any] = _by_name(
@@ -154,15 +156,19 @@ def _is_optimizer(value: Any) -> bool:
     )
 
 
-def _and_of_self(variables: Mapping[str, Any]) -> Named:
-    """Yield the variables, and what a trainer keeps of its own: ``self.model``."""
-    yield from list(variables.items())
-    itself = variables.get("self")
-    for attribute, each in list(getattr(itself, "__dict__", {}).items()):
-        if _is_optimizer(each) or (
-            not _is_module(itself) and (_is_module(each) or is_tensor(each))
-        ):
-            yield f"self.{attribute}", each
+def _kept_by(name: str, value: Any) -> Named:
+    """Yield what an object of the program keeps, as a trainer does: ``self.model``."""
+    if (
+        isinstance(value, type | ModuleType | FunctionType)
+        or not type(value).__dictoffset__
+        or is_tensor(value)
+    ):
+        return
+    whole = _is_module(value)  # its parts have their paths in it
+    attributes = object.__getattribute__(value, "__dict__")
+    for attribute, each in list(islice(attributes.items(), _MOST_ELEMENTS)):
+        if _is_optimizer(each) or (not whole and (_is_module(each) or is_tensor(each))):
+            yield f"{name}.{attribute}", each
 
 
 def _by_name(
@@ -219,8 +225,8 @@ def _forget_copy(frame: FrameType) -> None:
 
 
 def _calling_frames() -> list[FrameType]:
-    """Return the frame that called this program, then the other ones of the user's own files, from
-    the inside out, and those of libraries between them."""
+    """Return the frames of the user's own files, from the inside out, then those of libraries
+    that these called; those of libraries alone where the user's program has none."""
     found: list[FrameType] = []
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
@@ -229,7 +235,7 @@ def _calling_frames() -> list[FrameType]:
         frame = frame.f_back
     own = [at for at, each in enumerate(found) if not _is_of_library(_file(each))]
     inside = found[: own[-1] + 1] if own else found
-    return sorted(inside, key=lambda each: each is not found[0] and _is_of_library(_file(each)))
+    return sorted(inside, key=lambda each: _is_of_library(_file(each)))
 
 
 def _file(frame: FrameType) -> str:

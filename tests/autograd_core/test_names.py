@@ -67,6 +67,21 @@ def test_names_of_the_program_come_before_those_of_a_library() -> None:
     assert names.of(fit.__globals__["other"]) == ""
 
 
+def test_what_an_object_keeps_is_named_after_its_variable() -> None:
+    class Learner:
+        def __init__(self) -> None:
+            self.policy = torch.nn.Linear(2, 1)
+            self.rate = torch.ones(1)
+
+    source = "def learn(self):\n    loss = self.rate * 2\n    return names(), loss\n"
+    learn = library(source, names=caller_names)["learn"]
+    agent = Learner()
+    names, loss = learn(agent)
+    assert list(names.modules) == ["agent.policy"]
+    assert names.of(agent.rate) == "agent.rate"
+    assert names.of(loss) == "loss"
+
+
 def test_each_model_and_optimizer_is_named_once() -> None:
     model = torch.nn.Linear(2, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=1.0)

@@ -275,6 +275,12 @@ def test_a_number_in_the_arithmetic_is_shown() -> None:
     assert graph.formulas[mul.pair] == "g · 0.5"
 
 
+def test_a_dimension_from_the_end_is_shown_as_it_was_written() -> None:
+    x = torch.ones(3, requires_grad=True)
+    graph = capture(torch.diag_embed(x, 0, -2, -1).sum(), names={"x": x})
+    assert "g.diagonal(0, −2, −1)" in list(graph.formulas)
+
+
 def test_a_constant_with_a_name_keeps_it_in_the_formula() -> None:
     x, rate = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor(0.5)
     graph = capture((rate * x).sum(), names={"x": x, "rate": rate})

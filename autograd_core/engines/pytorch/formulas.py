@@ -39,7 +39,7 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
     called = tuple([(key, names.of(value)) for key, value, _ in kept if value is not None])
     numbers = tuple(
         [
-            (key, value)
+            (key, _signed(value))
             for key in entry.plain
             if isinstance(value := getattr(node.origin, f"_saved_{key}", None), int | float)
         ]
@@ -51,6 +51,11 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
     )
     needed = tuple([edge is not None for edge in node.edges])
     return _formula(name, node.saved_names, needed, called, numbers)
+
+
+def _signed(value: float) -> float:
+    """Return a saved number as it was: PyTorch hands an int64 over as a uint64, -1 as 2**64 - 1."""
+    return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
 
 
 def formulas(node: Any) -> tuple[tuple[str, str], ...]:
