@@ -9,7 +9,7 @@ from autograd_core.autograd.call import Gradients
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import Values, trace
 from autograd_core.dag.trace.inputs import BUDGET, Budget
-from autograd_core.engines import is_tensor
+from autograd_core.engines import engine_of, is_tensor
 from autograd_core.program.calls import (
     After,
     CallSelector,
@@ -36,6 +36,18 @@ class Found(NamedTuple):
     root: Any
     target: Target
     names: Names
+
+    def require_kept(self) -> None:
+        """See that a backward pass from the tensor could run.
+
+        Raises:
+            ProgramError: an earlier one has freed what it would need.
+        """
+        if is_freed(self.root):
+            raise ProgramError(
+                f"{self.target}: its graph was freed by an earlier backward pass",
+                remedy="call that pass with retain_graph=True, or name it by --call",
+            )
 
 
 def run_target(
@@ -89,7 +101,19 @@ def run_target(
         return None
     calls.require_requested()
     name, scalar = single_scalar(variables, calls.counts["grad"])
+    if calls.counts["grad"] and is_freed(scalar):
+        raise ProgramError(
+            f"the script ended without calling backward(), and autograd.grad() freed the graph of "
+            f"{name}",
+            remedy="--call grad:1 takes the first call of autograd.grad()",
+        )
     return Found(scalar, target._replace(name=name), Names(variables))
+
+
+def is_freed(root: Any) -> bool:
+    """Return whether a backward pass has freed values that the graph of ``root`` saved."""
+    engine = engine_of([root])
+    return any(node.is_freed for node in engine.plan(engine.tensors([root])).order)
 
 
 def find_named(target: Target, arguments: list[str]) -> Found:

@@ -29,6 +29,7 @@ loss = w * w
 print(torch.autograd.grad(loss, w, retain_graph=True)[0].item())
 other = w * 3
 """
+GRAD_FREES = ONLY_GRAD.replace(", retain_graph=True", "").replace("other = w * 3\n", "")
 NAN_IN_GRAD = """\
 import autograd_core as torch
 
@@ -44,9 +45,11 @@ Run = Callable[..., tuple[int, list[str], str]]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
 
-    def carry_out(script: str, command: str, *arguments: str) -> tuple[int, list[str], str]:
+    def carry_out(
+        script: str, command: str, *arguments: str, target: str = "script.py"
+    ) -> tuple[int, list[str], str]:
         Path("script.py").write_text(script)
-        code = main([command, *arguments, "script.py"])
+        code = main([command, *arguments, target, *(["w"] if command == "why" else [])])
         out, err = capsys.readouterr()
         return code, out.splitlines(), err
 
@@ -144,3 +147,24 @@ def test_what_cannot_be_taken_is_told(
 ) -> None:
     found, _, err = run(script, command, *arguments)
     assert (found, said in err) == (code, True), err
+
+
+DEBUG = ("debug", "--batch", "--ex", "quit")
+
+
+@pytest.mark.parametrize("command", [("render",), ("film",), ("check",), DEBUG, ("why",)])
+def test_a_script_whose_graph_grad_has_freed_is_told_of_its_call(
+    run: Run, command: tuple[str, ...]
+) -> None:
+    code, _, err = run(GRAD_FREES, *command)
+    assert code == 3
+    assert "autograd.grad() freed the graph of loss; --call grad:1 takes the first" in err
+
+
+@pytest.mark.parametrize("command", [("film",), DEBUG, ("why",)])
+def test_a_tensor_whose_graph_was_freed_has_no_backward_pass(
+    run: Run, command: tuple[str, ...]
+) -> None:
+    code, _, err = run(GRAD_FREES, *command, target="script.py:loss")
+    assert (code, "Traceback" in err) == (3, False)
+    assert "script.py:loss: its graph was freed by an earlier backward pass" in err

@@ -348,6 +348,7 @@ class _Face:
                 f"{target} has the shape {shape}, and backward() starts from a scalar",
                 remedy="name one, such as its sum()",
             )
+        found.require_kept()
         session = Session(
             root,
             names=names,
@@ -355,11 +356,6 @@ class _Face:
             timeline=self._timeline,
             history_bytes=self._room(),
         )
-        if _is_freed(session):
-            raise ProgramError(
-                f"{target}: its graph was freed by an earlier backward pass",
-                remedy="call that pass with retain_graph=True, or debug that pass",
-            )
         with suppress(ScriptDone), user_code(Failure):
             self._show(session)
 
@@ -497,7 +493,3 @@ class Progress:
         if self._written:
             output.progress("")
             self._written = False
-
-
-def _is_freed(session: Session) -> bool:
-    return any(node.is_freed for node in session.order)

@@ -139,9 +139,10 @@ def _recording_of(
 
 
 def _recording_of_tensor(found: Found, view: View) -> Recording:
+    found.require_kept()
     try:
         return record_call(backward_call(found.root), view, found.names)
-    except RuntimeError as error:  # it is no scalar, or its graph was freed: PyTorch's words
+    except RuntimeError as error:  # it is no scalar: PyTorch's words
         raise ProgramError(f"the backward pass failed: {error}") from None
 
 

@@ -105,6 +105,7 @@ class _Asked:
 
     def explain_tensor(self, found: Found) -> None:
         """Answer for ``root.backward()``, which nobody called."""
+        found.require_kept()
         with suppress(ScriptDone), user_code(Failure):
             self._title = f"{found.target}.backward()"
             self._explain(Session(found.root, names=found.names))
