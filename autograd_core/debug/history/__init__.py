@@ -62,11 +62,14 @@ class History:
         self._held = 0  # by checkpoints but the first, which costs nothing
         self._dropped = self._recomputed = 0
         self._shortest = max(1, len(driver.order) // _MOST_CHECKPOINTS)
+        self._due = self._due_bytes = 0  # steps that the driver makes when it is asked
 
     def __len__(self) -> int:
-        return len(self._steps)
+        return len(self._steps) + self._due
 
     def __getitem__(self, index: int) -> Step:
+        if self._due:
+            self._driver.catch_up()
         step = self._steps[index]
         if step is None:
             self._recompute(index)
@@ -85,6 +88,8 @@ class History:
 
     def seconds(self, index: int) -> float:
         """Return how long node ``index`` took when it was first recorded."""
+        if self._due:
+            self._driver.catch_up()
         if isnan(self._seconds[index]):
             self._recompute(index)
         return self._seconds[index]
@@ -94,6 +99,7 @@ class History:
         # these records take longer to define than all else here, and pictures need none of them
         from autograd_core.debug.snapshot import Usage
 
+        self._driver.catch_up()
         kept = len(self._steps) - self._dropped
         return Usage(self._bytes + self._held, self.budget, kept, self._dropped, self._recomputed)
 
@@ -115,6 +121,21 @@ class History:
         apart = len(self._steps) - segment.start
         if self._fresh_bytes > self.budget // 8 and apart >= self._shortest:
             self._add_checkpoint()
+
+    def expect(self, count: int, nbytes: int) -> None:
+        """Take note of nodes that have just run, of which :meth:`fill` is told later: at once where
+        they take more than there is room for."""
+        self._due += count
+        self._due_bytes += nbytes
+        if self._bytes + self._held + self._due_bytes > self.budget:
+            self._driver.catch_up()
+
+    def fill(self, step: Step, seconds: float) -> bool:
+        """Record the next one of the steps that are due."""
+        self._due -= 1
+        self._due_bytes = 0
+        self.append(step, seconds)
+        return True
 
     def pass_over(self, count: int) -> None:
         """Take note of nodes that have just run, of which no step was made."""
@@ -145,6 +166,7 @@ class History:
 
     def truncate(self, length: int) -> None:
         """Forget the steps from ``length`` on."""
+        self._driver.catch_up()
         for step in self._steps[length:]:
             if step is None:
                 self._dropped -= 1

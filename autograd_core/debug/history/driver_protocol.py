@@ -6,7 +6,7 @@ positions, breakpoints or screens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple, Protocol, Self
 
@@ -23,6 +23,16 @@ Pending = dict[Place, Any]
 Keep = Callable[[Step, float], bool]
 Pass = Callable[[int], bool]
 """Told how many nodes have run of which no Step was made; false where the pass is to halt."""
+
+
+class Later(NamedTuple):
+    """Whoever takes Steps that are made when somebody asks: ``ran`` is told how many nodes have run
+    and at most how many bytes they keep, and answers as :data:`Pass` does; ``keep`` gets them."""
+
+    ran: Callable[[int, int], bool]
+    keep: Keep
+
+
 STEP_BYTES: Final = 600  # of the objects that make a step, beside its gradients
 
 
@@ -107,12 +117,33 @@ class Driver(Protocol):
         """Run plan node ``index`` and tell what it did."""
         ...
 
-    def record(self, start: int, stop: int, keep: Keep, passed: Pass | None = None) -> None:
+    def record(
+        self,
+        start: int,
+        stop: int,
+        keep: Keep,
+        passed: Pass | None = None,
+        later: Later | None = None,
+    ) -> None:
         """Run plan nodes from ``start`` on, handing each Step and its seconds to ``keep``, to
         ``stop`` or until that returns False.
 
         With ``passed``, nodes that can run again in a fork may run as in a plain pass: it is told
-        of them instead, some at a time."""
+        of them instead, some at a time.  With ``later``, the Steps may be made when something is
+        read that depends on them."""
+        ...
+
+    def catch_up(self) -> None:
+        """Make the Steps that were left for later."""
+        ...
+
+    def inner_passes(self) -> Iterable[Nested]:
+        """Return the passes that ran inside nodes."""
+        ...
+
+    def added(self, index: int) -> Any:
+        """Return what the leaf at node ``index``, of which a Step is due, had added, after hooks:
+        its ``.grad`` where that is it; None where no Step is due."""
         ...
 
     def undo(self, step: Step) -> None:

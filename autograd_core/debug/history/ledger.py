@@ -55,7 +55,7 @@ class Ledger:
         order: Sequence[Node],
         seeds: Sequence[Gradient],
         history: History,
-        pending: Pending,
+        pending: Callable[[], Pending],
         version: Callable[[], int],
     ) -> None:
         """``version`` is as :class:`Values` takes it."""
@@ -113,7 +113,7 @@ class Ledger:
         if index < state.position or (index == state.position and state.inside):
             return self._history.shown(index).incoming[input_nr]
         node = self._order[index]
-        return self._pending[Port(node, input_nr) if node.ported else node]
+        return self._pending()[Port(node, input_nr) if node.ported else node]
 
     def _gradient(self, source: Source) -> Gradient:
         if source.producer == SEED:

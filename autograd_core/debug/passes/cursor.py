@@ -15,7 +15,7 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.debug.edits import Edits
 from autograd_core.debug.history import History
 from autograd_core.debug.history.contributions import PassState
-from autograd_core.debug.history.driver_protocol import Driver, Nested
+from autograd_core.debug.history.driver_protocol import Driver, Later, Nested
 from autograd_core.debug.history.phases import phases_of, show_partly, state_in
 from autograd_core.debug.snapshot import Phase
 
@@ -104,8 +104,11 @@ class Cursor:
     def _run(self, stop: int) -> None:
         start = self.position
         try:
-            light = not self.records_all and stop - start >= LONG
-            self.driver.record(start, stop, self._keep, self._pass if light else None)
+            long = stop - start >= LONG
+            passed = self._pass if long and not self.records_all else None
+            later = Later(self._expect, self.history.fill)
+            looks = self._stop_after_nested or not long
+            self.driver.record(start, stop, self._keep, passed, None if looks else later)
         except MemoryError as error:
             self.history.halve()
             self.error = error
@@ -118,6 +121,11 @@ class Cursor:
         self.history.append(step, seconds)
         self.position += 1
         return not self.interrupted and not (self._stop_after_nested and self._stops_here())
+
+    def _expect(self, count: int, nbytes: int) -> bool:
+        self.history.expect(count, nbytes)
+        self.position += count
+        return not self.interrupted
 
     def _pass(self, count: int) -> bool:
         self.history.pass_over(count)

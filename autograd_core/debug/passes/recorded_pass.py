@@ -66,7 +66,7 @@ class RecordedPass:
             driver.order,
             driver.entering_seeds(),
             cursor.history,
-            driver.pending,
+            lambda: driver.pending,
             lambda: driver.disturbances,
         )
         self.inspector = Inspector(cursor, self.graph, self.ledger, names, number)
@@ -149,10 +149,9 @@ class RecordedPass:
 
     def _release(self) -> None:
         self.driver.release()
-        for effects in self.driver.effects.values():
-            for inner in effects.nested:
-                if isinstance(inner, RecordedPass):
-                    inner._release()
+        for inner in self.driver.inner_passes():
+            if isinstance(inner, RecordedPass):
+                inner._release()
 
 
 def _hint(nodes: Sequence[Node]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -38,6 +38,7 @@ from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.debug.history.driver_protocol import (
     STEP_BYTES,
     Keep,
+    Later,
     Nested,
     NodeEffects,
     Pass,
@@ -142,7 +143,14 @@ class NativeDriver:
         self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
         return steps[0]
 
-    def record(self, start: int, stop: int, keep: Keep, passed: Pass | None = None) -> None:
+    def record(
+        self,
+        start: int,
+        stop: int,
+        keep: Keep,
+        passed: Pass | None = None,
+        later: Later | None = None,
+    ) -> None:
         self._program, self._user_mode, self._leaf_of = current_mode(), None, None
         self._log.forget_random_state()  # the program may have drawn numbers
         with pass_mode(self.call.graph, self._task):
@@ -150,6 +158,15 @@ class NativeDriver:
                 self._observe(start, stop, keep)
             else:
                 self._pass_over(start, stop, keep, passed)
+
+    def catch_up(self) -> None:
+        """Nothing: Steps are made when nodes run."""
+
+    def added(self, index: int) -> Any:
+        """Nothing: no Step is due."""
+
+    def inner_passes(self) -> Iterable[Nested]:
+        return [each for effects in self.effects.values() for each in effects.nested]
 
     def _observe(self, start: int, stop: int, keep: Keep) -> bool:
         """Run nodes one by one; whether ``keep`` let it come to the end."""

@@ -12,7 +12,8 @@ of the first run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from time import perf_counter
@@ -32,6 +33,7 @@ from autograd_core.dag.collector import collector_paused, collector_slowed
 from autograd_core.debug.history.driver_protocol import (
     STEP_BYTES,
     Keep,
+    Later,
     Nested,
     NodeEffects,
     Pass,
@@ -98,7 +100,6 @@ class TorchDriver:
     Attributes:
         order: the nodes in the order in which they run; without ``halting`` that is foretold
             before the pass, and real after it.
-        effects: what hooks of the program's changed, and which passes ran inside, by index.
     """
 
     put_back = ".grad is restored; their other changes are not"
@@ -118,11 +119,14 @@ class TorchDriver:
         self._leaf_nodes = {node for node in self.order if node.kind == LEAF}
         self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
         self._ends = self._find_ends()
-        self.pending: Pending = {place: None for node in self.order for place in places_of(node)}
+        self._pending: Pending = {place: None for node in self.order for place in places_of(node)}
         for root, seed in zip(roots, call.seeds, strict=True):
             if owner(root.edge) in self._index:
-                deliver(self.pending, 0, root.edge, seed)
-        self.effects: dict[int, NodeEffects] = {}
+                deliver(self._pending, 0, root.edge, seed)
+        self._effects: dict[int, NodeEffects] = {}
+        self._inside: dict[int, tuple[Nested, ...]] = {}  # by index, passes that ran there
+        self._due: tuple[int, int, Keep] | None = None  # nodes that ran, whose Steps are wanted
+        self._due_runs = 0  # how many of the runs are theirs
         self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
         self.disturbances = 0
@@ -179,7 +183,14 @@ class TorchDriver:
         self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
         return steps[0]
 
-    def record(self, start: int, stop: int, keep: Keep, passed: Pass | None = None) -> None:
+    def record(
+        self,
+        start: int,
+        stop: int,
+        keep: Keep,
+        passed: Pass | None = None,
+        later: Later | None = None,
+    ) -> None:
         """Run the pass up to node ``stop``, handing each Step and its seconds to ``keep``: here,
         a node that runs unseen cannot run again by itself, so none is passed over.
 
@@ -190,26 +201,97 @@ class TorchDriver:
             self._around.enter_context(self._outer.state_before(start))
             self._outer = None
         with collector_slowed():  # what grows is the record; looked through, it takes twice as long
-            self._record(start, stop, keep)
+            if later is not None and self._thread is not None and not self.muted_edges:
+                self._run_on(start, stop, later)
+            else:
+                self.catch_up()
+                self._record(start, stop, keep)
 
     def _record(self, start: int, stop: int, keep: Keep) -> None:
         index = start
         while index < stop:
             if not self._is_known(index):
                 self._advance(index, stop)
-            # entered once for many nodes: it takes as long as a small one
-            with unobserved(), torch.set_grad_enabled(self.call.graph):
-                while index < stop:
-                    run = self._runs.pop(index, None)
-                    if run is not None:
-                        goes_on = keep(self._step(index, run), run[2])
-                    elif self._is_known(index):
-                        goes_on = keep(self._unreached(index), 0.0)
-                    else:
-                        break
-                    index += 1
-                    if not goes_on:
-                        return
+            index, goes_on = self._make_steps(index, stop, keep)
+            if not goes_on:
+                return
+
+    def _make_steps(self, index: int, stop: int, keep: Keep) -> tuple[int, bool]:
+        """Make the Steps of nodes that have run; return up to where, and whether to go on."""
+        # entered once for many nodes: it takes as long as a small one
+        with unobserved(), torch.set_grad_enabled(self.call.graph):
+            while index < stop:
+                run = self._runs.pop(index, None)
+                if run is not None:
+                    goes_on = keep(self._step(index, run), run[2])
+                elif self._is_known(index):
+                    goes_on = keep(self._unreached(index), 0.0)
+                else:
+                    break
+                index += 1
+                if not goes_on:
+                    return index, False
+        return index, True
+
+    def _run_on(self, start: int, stop: int, later: Later) -> None:
+        """Run the pass up to node ``stop``; what the hooks were given is all that is kept of it
+        until somebody asks."""
+        index = start
+        while index < stop:
+            if not self._is_known(index):
+                self._advance(index, stop)
+            first, runs = index, self._runs
+            while index < stop and (index in runs or self._is_known(index)):
+                index += 1
+            begin = first if self._due is None else self._due[0]
+            self._due = begin, index, later.keep
+            self._due_runs += sum([each in runs for each in range(first, index)])
+            if not later.ran(index - first, self._bytes_of_runs(first, index)):
+                return
+
+    def _bytes_of_runs(self, start: int, stop: int) -> int:
+        """Return at most what the gradients of nodes that have run take."""
+        runs = self._runs
+        try:
+            return sum([
+                g.nbytes
+                for index in range(start, stop) if index in runs
+                for g in runs[index][0] if g is not None and type(g) is not ref
+            ]) + STEP_BYTES * (stop - start)  # fmt: skip
+        except (RuntimeError, NotImplementedError):  # one has no memory of its own, or in parts
+            return sys.maxsize
+
+    def catch_up(self) -> None:
+        """Make the Steps of nodes that ran when nobody asked for them."""
+        if self._due is not None:
+            (start, stop, keep), self._due, self._due_runs = self._due, None, 0
+            with collector_slowed():
+                self._make_steps(start, stop, keep)
+
+    @property
+    def pending(self) -> Pending:
+        """The sums that wait."""
+        if self._due is not None:
+            self.catch_up()
+        return self._pending
+
+    @property
+    def effects(self) -> dict[int, NodeEffects]:
+        """What hooks of the program's changed, and which passes ran inside, by index."""
+        if self._due is not None:
+            self.catch_up()
+        return self._effects
+
+    def inner_passes(self) -> Iterable[Nested]:
+        return [each for found in self._inside.values() for each in found]
+
+    def added(self, index: int) -> Any:
+        run = self._runs.get(index)
+        if run is None:
+            return None
+        (arrived, *_), found = run[1], self.grad(index)
+        taken_over = self._leaves[index][1] is None and found is run[4] is not None
+        return found if taken_over and version_of(found) == self._versions[index] else arrived
 
     def _is_known(self, index: int) -> bool:
         """Return whether node ``index`` has run, or never will."""
@@ -221,7 +303,9 @@ class TorchDriver:
         """Let the engine run on until node ``index`` has run, and if it can, those to ``stop``."""
         if self._error is not None:
             raise self._error
-        self._missing = stop - index - sum(index <= each < stop for each in self._runs)
+        self._missing = stop - index
+        if len(self._runs) > self._due_runs:  # some ran sooner than foretold
+            self._missing -= sum(index <= each < stop for each in self._runs)
         if self._ends:
             self._missing -= sum(node in self._ends for node in self.order[index:stop])
         self._handed_over = perf_counter()
@@ -361,6 +445,7 @@ class TorchDriver:
         nested: tuple[Nested, ...] = ()
         if self.nested:
             nested, self.nested = tuple(self.nested), []
+            self._inside[index] = nested
         if index in self._leaves:
             after = self.order[index].origin.variable.grad
             if after is not None:
@@ -392,7 +477,7 @@ class TorchDriver:
 
     def _take(self, node: Any) -> tuple[Any, ...]:
         """Take what waits at ``node``."""
-        pending = self.pending
+        pending = self._pending
         if node.output_count == 1:
             incoming = (pending[node],)
             pending[node] = None
@@ -409,7 +494,7 @@ class TorchDriver:
         incoming = self._take(node)
         captured = self._capture(node, incoming)
         edges = () if node in self._ends else node.edges
-        unsent = tuple(deliver(self.pending, nr, to, None) for nr, to in enumerate(edges))
+        unsent = tuple(deliver(self._pending, nr, to, None) for nr, to in enumerate(edges))
         return Step(index, node, incoming, incoming, unsent, captured=captured)
 
     def _capture(self, node: Any, gradients: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
@@ -421,7 +506,7 @@ class TorchDriver:
 
     def _step(self, index: int, run: _Run) -> Step:
         """Make the Step of a node that has run."""
-        node, pending = self.order[index], self.pending
+        node, pending = self.order[index], self._pending
         sent, hooked, _, nested, _ = run
         calls: tuple[HookCall, ...] = ()
         if node.output_count == 1 and pending[node] is hooked[0]:  # as nearly always
@@ -484,7 +569,7 @@ class TorchDriver:
         return (), incoming
 
     def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
-        self.effects[index] = NodeEffects(0, 0, calls=calls, nested=nested, user_code=True)
+        self._effects[index] = NodeEffects(0, 0, calls=calls, nested=nested, user_code=True)
 
     def _accumulated(self, index: int, run: _Run) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
@@ -555,8 +640,8 @@ class TorchDriver:
         """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
         self._end_run()
         self._put_back(start)
-        for index in [index for index in self.effects if index >= start]:
-            del self.effects[index]
+        for index in [index for index in self._effects if index >= start]:
+            del self._effects[index]
         self._runs.clear()
         self._error, self._done, self._diverged = None, False, True
 
@@ -568,19 +653,21 @@ class TorchDriver:
 
     def _put_back(self, start: int) -> None:
         """Give the leaves from node ``start`` on the ``.grad`` that they had."""
-        for index in sorted({*self._leaves, *self.effects}, reverse=True):
+        for index in sorted({*self._leaves, *self._inside}, reverse=True):
             if index < start:
                 break
             if index in self._leaves:
                 put_gradient(self.order[index].origin.variable, *self._leaves[index])
-            inside: Any = () if index not in self.effects else self.effects[index].nested
+            inside: Any = self._inside.get(index, ())
             for inner in reversed(inside):
                 inner.driver.undo_all()
         self._leaves = {k: kept for k, kept in self._leaves.items() if k < start}
+        self._inside = {k: found for k, found in self._inside.items() if k < start}
 
     def undo_all(self) -> None:
         """Give every leaf the ``.grad`` that it had before the pass."""
         self._end_run()
+        self.catch_up()
         self._put_back(0)
         self._runs.clear()
         self._done = True
@@ -592,7 +679,7 @@ class TorchDriver:
     def anew(self, pending: Pending) -> Self:
         other = type(self)(self.call)
         other.order, other._index, other._ends = self.order, self._index, self._ends
-        other.pending = {**dict.fromkeys(self.pending), **pending}
+        other._pending = {**dict.fromkeys(self.pending), **pending}
         other._outer, other._elsewhere = self, self._thread
         other._diverged = other._retains = True
         return other
