@@ -15,6 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 from autograd_core.debug.session import Session  # noqa: E402
@@ -22,6 +23,7 @@ from autograd_core.engines.pytorch.origins import noting  # noqa: E402
 from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import each_program, run_whole  # noqa: E402
+from tui.commands.fail_on import FailOn  # noqa: E402
 
 pytestmark = pytest.mark.torch
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
@@ -353,3 +355,62 @@ def test_the_forward_value_of_a_node_is_its_first_result_or_is_unknown() -> None
     assert pool is None, "only its indices are kept"
     assert np.array_equal(tanh.array, x.tanh().detach().numpy())
     assert np.array_equal(leaf.array, x.detach().numpy())
+
+
+class Readings(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
+    """Notes the ops of a thread that wait for a device until a number is there."""
+
+    WAITING = ("equal", "_local_scalar_dense", "is_nonzero", "nonzero", "item")
+
+    def __init__(self, found: list[str]) -> None:
+        super().__init__()
+        self.found = found
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        name = function.overloadpacket.__name__
+        if name in self.WAITING:
+            self.found.append(name)
+        return function(*args, **(kwargs or {}))
+
+
+def shared_inputs() -> Any:
+    """Nodes with several gradients each, and leaves with a ``.grad``: where sums are made."""
+    x = torch.ones(3, requires_grad=True)
+    x.grad = torch.ones(3)
+    state = x
+    for _ in range(60):
+        state = state * 0.5 + x.sin()
+    return state.sum()
+
+
+def test_a_pass_that_nobody_halts_reads_no_number() -> None:
+    found: list[str] = []
+
+    def handle(intercepted: InterceptedCall) -> Any:
+        session = session_of(intercepted)
+
+        def body() -> None:
+            with Readings(found):
+                session.continue_()
+                run, found[:] = list(found), []
+                assert not run
+                assert len(session.steps) == session.length
+                assert "equal" in found  # sums are compared when somebody looks
+
+        with Readings(found):
+            session.host(body)
+        return finish(session, intercepted)
+
+    with intercepting(handle, EVERY_CALL):
+        shared_inputs().backward()
+
+
+def test_a_good_call_under_fail_on_reads_one_number() -> None:
+    found: list[str] = []
+    watch = FailOn("nan")
+    root = shared_inputs() + torch.ones(3, dtype=torch.double, requires_grad=True).sum()
+    with intercepting(lambda _: False, EVERY_CALL, look=watch.quick_look), Readings(found):
+        root.backward()
+    assert len(found) == 1

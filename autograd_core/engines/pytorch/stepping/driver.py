@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
+from math import inf
 from time import perf_counter
 from typing import Any, Final, Self, cast
 from weakref import ref
@@ -45,7 +46,7 @@ from autograd_core.debug.history.hooks import HookCall
 from autograd_core.engines.attach import tell
 from autograd_core.engines.pytorch.entry import Arguments, carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
-from autograd_core.engines.pytorch.nodes import TorchNode
+from autograd_core.engines.pytorch.nodes import TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.order import leading_to, owner, plan_from, plan_of
 from autograd_core.engines.pytorch.private import (
     hook_nodes,
@@ -79,10 +80,9 @@ _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its gr
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
 
-_Run = tuple[tuple[Any, ...], tuple[Any, ...], float, tuple[Nested, ...], Any]
-"""A node that has run: what it sent, what arrived after its hooks, its seconds, the passes that ran
-inside, and of a leaf the ``.grad`` afterwards; no named tuple, which takes as long to make as all
-else in a hook."""
+_Run = tuple[Sequence[Any], tuple[Any, ...], float, Any]
+"""A node that has run: what it sent, what arrived after its hooks, its seconds, and of a leaf the
+``.grad`` afterwards; no named tuple, which takes as long to make as all else in a hook."""
 
 # the named tuples of the record, made in a third of the time that their names take
 _made_delivery: Final = cast("Callable[[Any], Delivery]", partial(tuple.__new__, Delivery))
@@ -116,7 +116,7 @@ class TorchDriver:
         self.plan = plan
         self.order: Sequence[Any] = plan.order
         self._index = {node: index for index, node in enumerate(self.order)}
-        self._leaf_nodes = {node for node in self.order if node.kind == LEAF}
+        self._leaf_nodes = [node for node in self.order if isinstance(node, TorchLeaf)]
         self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
         self._ends = self._find_ends()
         self._pending: Pending = {place: None for node in self.order for place in places_of(node)}
@@ -150,9 +150,9 @@ class TorchDriver:
         self._told = False  # that one of them was changed since
         self._captured: dict[Any, Any] = {}
         self._result: Any = ()
-        self._missing = 0  # how many nodes are to run until the engine halts
-        self._left = 0  # how many are to run at all
-        self._handed_over = self._ended = 0.0
+        self._enough = inf  # runs at which the engine halts
+        self._deadline = inf  # or when it halts
+        self._ended = 0.0  # the last node
         self._halted = self._done = self._diverged = self._silent = False
         self._error: BaseException | None = None
         if not self._retains:
@@ -212,6 +212,7 @@ class TorchDriver:
         while index < stop:
             if not self._is_known(index):
                 self._advance(index, stop)
+                self._synchronize()
             index, goes_on = self._make_steps(index, stop, keep)
             if not goes_on:
                 return
@@ -253,11 +254,12 @@ class TorchDriver:
         """Return at most what the gradients of nodes that have run take."""
         runs = self._runs
         try:
-            return sum([
+            sizes: list[int] = [
                 g.nbytes
                 for index in range(start, stop) if index in runs
                 for g in runs[index][0] if g is not None and type(g) is not ref
-            ]) + STEP_BYTES * (stop - start)  # fmt: skip
+            ]  # fmt: skip
+            return sum(sizes) + STEP_BYTES * (stop - start)
         except (RuntimeError, NotImplementedError):  # one has no memory of its own, or in parts
             return sys.maxsize
 
@@ -265,6 +267,7 @@ class TorchDriver:
         """Make the Steps of nodes that ran when nobody asked for them."""
         if self._due is not None:
             (start, stop, keep), self._due, self._due_runs = self._due, None, 0
+            self._synchronize()
             with collector_slowed():
                 self._make_steps(start, stop, keep)
 
@@ -289,9 +292,10 @@ class TorchDriver:
         run = self._runs.get(index)
         if run is None:
             return None
-        (arrived, *_), found = run[1], self.grad(index)
-        taken_over = self._leaves[index][1] is None and found is run[4] is not None
-        return found if taken_over and version_of(found) == self._versions[index] else arrived
+        found = self.grad(index)
+        taken_over = self._leaves[index][1] is None and found is run[3] is not None
+        is_as_it_was = taken_over and version_of(found) == self._versions[index]
+        return found if is_as_it_was else run[1][0]
 
     def _is_known(self, index: int) -> bool:
         """Return whether node ``index`` has run, or never will."""
@@ -303,12 +307,11 @@ class TorchDriver:
         """Let the engine run on until node ``index`` has run, and if it can, those to ``stop``."""
         if self._error is not None:
             raise self._error
-        self._missing = stop - index
-        if len(self._runs) > self._due_runs:  # some ran sooner than foretold
-            self._missing -= sum(index <= each < stop for each in self._runs)
-        if self._ends:
-            self._missing -= sum(node in self._ends for node in self.order[index:stop])
-        self._handed_over = perf_counter()
+        if self._thread is not None:
+            self._enough = len(self._runs) + self._missing(index, stop)
+            if stop == len(self.order):  # behind the last one it is over, and need not halt
+                self._enough += 1
+            self._deadline = perf_counter() + _SLICE
         try:
             if self._thread is None:
                 self.in_engine_thread(partial(self._run_engine, index))
@@ -323,9 +326,17 @@ class TorchDriver:
                 raise
             return
         self._halted = not over and not self._done
-        self._synchronize()
         if self._thread is None:
             self._take_real_order(index)
+
+    def _missing(self, index: int, stop: int) -> int:
+        """Count the nodes from ``index`` to ``stop`` that have not run and will."""
+        missing = stop - index
+        if len(self._runs) > self._due_runs:  # some ran sooner than foretold
+            missing -= sum(index <= each < stop for each in self._runs)
+        if self._ends:
+            missing -= sum(node in self._ends for node in self.order[index:stop])
+        return missing
 
     def _synchronize(self) -> None:
         """Wait for what the engine has started on a GPU: this thread may use another stream."""
@@ -338,26 +349,10 @@ class TorchDriver:
         if arguments is None:
             self._done = True
             return
-        wanted: list[tuple[Any, Any]] = []
-        # a pass that begins inside a custom Function may add to a leaf before its node does
-        quiet = not any(node.is_function for node in self.order)
-        handed = self._handed_over_to_leaves(start) if observed and quiet else {}
-        for index in range(start, len(self.order)) if observed else ():
-            node = self.order[index]
-            if node in self._ends:
-                continue
-            # a hook costs as much as a small node, so there is one before only where it is needed
-            if node.kind == LEAF and quiet and node.origin.variable.grad is None:
-                self._leaves[index] = None, None
-            elif node.kind == LEAF:
-                wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
-            after = partial(self._after, index)
-            if index in handed:
-                after = partial(self._after_handing_over, index, handed[index])
-            wanted.append((node.origin.register_hook, after))
+        with unobserved():
+            wanted = self._wanted_hooks(start) if observed else []
         unhook = hook_nodes(wanted)
         self._ended = perf_counter()
-        self._left = sum(node not in self._ends for node in self.order[start:])
         try:
             self._result = carry_out(arguments, self._hear)
             self._done = True
@@ -366,26 +361,60 @@ class TorchDriver:
         finally:
             unhook()
 
-    def _handed_over_to_leaves(self, start: int) -> dict[int, list[int]]:
-        """Find, by node, the edges whose gradient becomes a ``.grad`` as it is: where nobody else
-        holds it, the engine takes it over, and need not copy it.
+    def _wanted_hooks(self, start: int) -> list[tuple[Any, Any]]:
+        """List the hooks that are to see what nodes from ``start`` on do, each with the method that
+        registers it."""
+        # a pass that begins inside a custom Function may add to a leaf before its node does
+        quiet = not any(node.is_function for node in self.order)
+        empty = {
+            leaf for leaf in self._leaf_nodes if quiet and leaf.tensor.origin.grad is None
+        }  # of these it is known what they hold before
+        handed = self._handed_over_to_leaves(start, empty)
+        muted = {index for index, _ in self.muted_edges}
+        wanted: list[tuple[Any, Any]] = []
+        after, after_leaf = self._after, self._after_leaf
+        for index, node in enumerate(self.order[start:], start):
+            if self._ends and node in self._ends:
+                continue
+            hook: Any
+            if type(node) is TorchLeaf:
+                # a hook costs as much as a small node: there is one before only where it is needed
+                if node in empty:
+                    self._leaves[index] = None, None
+                else:
+                    wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
+                hook = partial(after_leaf, index, node.tensor.origin)
+            elif index in muted:
+                hook = partial(self._after_muted, index)
+            elif index in handed:
+                hook = partial(self._after_handing_over, index, handed[index])
+            else:
+                hook = partial(after, index)
+            wanted.append((node.origin.register_hook, hook))
+        return wanted
 
-        Not where code of the program's is known to change a ``.grad`` while the pass runs.
+    def _handed_over_to_leaves(self, start: int, empty: set[TorchLeaf]) -> dict[int, list[int]]:
+        """Find, by node, the edges whose gradient becomes a ``.grad`` as it is: where nobody else
+        holds it, the engine takes it over, and need not copy it.  ``empty`` are the leaves that
+        have none.
+
+        Not where code of the program's is known to change a ``.grad`` while the pass runs, nor
+        where edges are muted: the pass ends behind such a node, and its leaf never runs.
         """
-        if self.call.graph or self.call.is_grad or is_shared_with_processes():
+        if self.call.graph or self.call.is_grad or self.muted_edges or is_shared_with_processes():
             return {}
         ways: dict[Any, tuple[int, int] | None] = {}  # None of a leaf to which several lead
-        for index in range(start, len(self.order)):
-            for nr, edge in enumerate(self.order[index].edges):
-                if edge in self._leaf_nodes:
-                    ways[edge] = None if edge in ways else (index, nr)
+        for index, node in enumerate(self.order[start:], start):
+            for edge in node.edges:
+                if type(edge) is TorchLeaf:
+                    ways[edge] = None if edge in ways else (index, node.edges.index(edge))
         found: dict[int, list[int]] = {}
         for leaf, way in ways.items():
-            variable = leaf.origin.variable
+            variable = leaf.tensor.origin
             if any(hook_tables(variable)):
                 if variable._post_accumulate_grad_hooks:
                     return {}
-            elif way is not None and variable.grad is None and self.pending.get(leaf) is None:
+            elif way is not None and leaf in empty and self._pending.get(leaf) is None:
                 index, nr = way
                 found.setdefault(index, []).append(nr)
         return found
@@ -433,33 +462,49 @@ class TorchDriver:
     ) -> None:
         kept = list(sent)
         for nr in numbers:
-            # where the pass ends behind this node, its leaf never runs
-            if sent[nr] is not None and not self.muted_edges:
+            if sent[nr] is not None:
                 kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
-        self._after(index, tuple(kept), arrived)
+        self._after(index, kept, arrived)
 
-    def _after(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
-        if self._silent:
-            return
-        now, after = perf_counter(), None
-        nested: tuple[Nested, ...] = ()
-        if self.nested:
-            nested, self.nested = tuple(self.nested), []
-            self._inside[index] = nested
-        if index in self._leaves:
-            after = self.order[index].origin.variable.grad
-            if after is not None:
-                self._versions[index] = version_of(after)
-        self._runs[index] = sent, arrived, now - self._ended, nested, after
-        self._missing -= 1
-        self._left -= 1
-        if self._thread is not None:
-            if self.muted_edges and any(at == index for at, _ in self.muted_edges):
+    def _after_muted(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
+        if not self._silent:
+            self._keep_run(index, sent, arrived, None)
+            if self._thread is not None:
                 raise Abort  # what is not to be sent is not: the next run begins behind this node
-            if (self._missing <= 0 and self._left) or nested or now - self._handed_over > _SLICE:
-                self._thread.halt()
-                now = self._handed_over = perf_counter()
+
+    def _after_leaf(
+        self, index: int, leaf: torch.Tensor, sent: tuple[Any, ...], arrived: tuple[Any, ...]
+    ) -> None:
+        if not self._silent:
+            with unobserved():
+                held = leaf.grad
+                if held is not None:
+                    self._versions[index] = version_of(held)
+            self._keep_run(index, sent, arrived, held)
+
+    def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
+        if not self._silent:
+            # as _keep_run, without the call: this is what recording costs at a node
+            now = perf_counter()
+            self._runs[index] = sent, arrived, now - self._ended, None
+            self._ended = now
+            if len(self._runs) >= self._enough or self.nested or now > self._deadline:
+                self._pause(index)
+
+    def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
+        now = perf_counter()
+        self._runs[index] = sent, arrived, now - self._ended, held
         self._ended = now
+        if len(self._runs) >= self._enough or self.nested or now > self._deadline:
+            self._pause(index)
+
+    def _pause(self, index: int) -> None:
+        """Halt behind node ``index``, if something is left to run."""
+        if self.nested:
+            self._inside[index], self.nested = tuple(self.nested), []
+        if self._thread is not None:
+            self._thread.halt()
+            self._ended = perf_counter()
 
     # steps
 
@@ -507,7 +552,8 @@ class TorchDriver:
     def _step(self, index: int, run: _Run) -> Step:
         """Make the Step of a node that has run."""
         node, pending = self.order[index], self._pending
-        sent, hooked, _, nested, _ = run
+        sent, hooked, _, _ = run
+        nested = self._inside.get(index, ())
         calls: tuple[HookCall, ...] = ()
         if node.output_count == 1 and pending[node] is hooked[0]:  # as nearly always
             incoming, pending[node] = hooked, None
@@ -573,7 +619,7 @@ class TorchDriver:
 
     def _accumulated(self, index: int, run: _Run) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        (_, (added, *_), _, _, found), (_, before) = run, self._leaves[index]
+        (_, (added, *_), _, found), (_, before) = run, self._leaves[index]
         if before is not None:
             self.disturbances += 1  # the engine added in place
         hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)

@@ -51,7 +51,11 @@ class KeptRun:
                     dtype = torch.float32 if value.dtype.itemsize < 4 else None
                     found = value.sum(dtype=dtype)
                     alike.setdefault((found.device, found.dtype), []).append(found)
-            return all(bool(torch.stack(sums).isfinite().all()) for sums in alike.values())
+            by_device: dict[Any, list[Any]] = {}
+            for (device, _), sums in alike.items():
+                by_device.setdefault(device, []).append(torch.stack(sums).isfinite().all())
+            # the one place that waits for a device
+            return all(bool(torch.stack(found).all()) for found in by_device.values())
 
     def undo(self) -> None:
         for leaf, held, numbers in self._before:
