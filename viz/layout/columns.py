@@ -28,8 +28,9 @@ Floats = NDArray[np.float64]
 
 class Space(NamedTuple):
     """How far apart things stand: ``widths`` are those of all vertices, bends included; boxes keep
-    ``gap`` between them and bends keep ``lane`` from everything, and stay out of ``rooms``, which
-    the labels of each vertex take to the right of its centre."""
+    ``gap`` between them and bends keep ``lane`` from everything.  ``rooms`` are what the labels of
+    each vertex take to the right of its centre: bends stay out of that of a box, and boxes out of
+    that of a bend."""
 
     widths: Floats
     rooms: Floats
@@ -172,7 +173,7 @@ def _neighbouring_blocks(
     from_box, to_box = left < layers.box_count, right < layers.box_count
     distance = (space.widths[left] + space.widths[right]) / 2
     distance += np.where(from_box & to_box, space.gap, space.lane)
-    distance = np.where(to_box, distance, np.maximum(distance, space.rooms[left]))
+    distance = np.where(from_box == to_box, distance, np.maximum(distance, space.rooms[left]))
     blocks = np.array(block)
     before, behind = (blocks[right], blocks[left]) if rightwards else (blocks[left], blocks[right])
     sequence = np.lexsort((-distance, behind, before))

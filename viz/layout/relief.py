@@ -33,8 +33,7 @@ class Relief(NamedTuple):
         labels = grid.picture.lines.column("label")
         for line in cut:
             if grid.arcs[line] is None:
-                width = geometry.text_width(labels[line], theme.MUTED_SIZE) + AROUND_NAME
-                gutter = max(gutter, width)
+                gutter = max(gutter, _room(labels[line]))
         ends = {
             row
             for line in cut
@@ -44,7 +43,14 @@ class Relief(NamedTuple):
         rows.update(dict.fromkeys(ends, HEIGHT))
         near = {vertex for line in cut for vertex in _boxes_beside(grid, line)}
         vertices.update(dict.fromkeys(near, BESIDE))
+        for line in cut:
+            if bends := grid.bends[line]:
+                vertices[bends[len(bends) // 2]] = _room(labels[line])
         return Relief(rows, vertices, gutter)
+
+
+def _room(label: str) -> int:
+    return round(geometry.text_width(label, theme.MUTED_SIZE)) + AROUND_NAME
 
 
 def _boxes_beside(grid: Grid, line: int) -> Iterator[int]:

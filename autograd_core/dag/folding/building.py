@@ -10,6 +10,7 @@ from autograd_core.dag.folding.bands import MOST_SIBLINGS, WIDTH, cut_into_bands
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.repeats import Rounds, find_rounds
 from autograd_core.dag.folding.tree import Fold, FoldKind, fold_of
+from autograd_core.dag.folding.uneven import find_uneven_rounds
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import Graph
 
@@ -50,15 +51,13 @@ class TreeBuilder:
             open_scopes[-1][1].append(self._head(unit, scope))
         while len(open_scopes) > 1:
             self._close(open_scopes)
-        children = self._with_rounds(self._with_data(open_scopes[0][1], ""), "")
-        children = self._in_bands(children, "")
+        children = self._arranged(self._with_data(open_scopes[0][1], ""), "")
         return self._inner("scope", "", "", children)
 
     def _close(self, open_scopes: list[tuple[str, list[Fold]]]) -> None:
         """Hand the innermost scope to the one around it; a scope of one thing is that thing."""
         label, children = open_scopes.pop()
-        children = self._with_rounds(self._with_data(children, label), label)
-        children = self._in_bands(children, label)
+        children = self._arranged(self._with_data(children, label), label)
         closed = children[0] if len(children) == 1 else self._inner("scope", label, label, children)
         open_scopes[-1][1].append(closed)
 
@@ -86,8 +85,7 @@ class TreeBuilder:
         for is_data, run in groupby(children, self._is_data):
             parts = list(run)
             if is_data and len(parts) >= LEAST_DATA:
-                inner = self._in_bands(self._with_rounds(parts, scope), scope)
-                data = self._inner("data", self._ends(parts), scope, inner)
+                data = self._inner("data", self._ends(parts), scope, self._arranged(parts, scope))
                 parts = [data._replace(boxes=data.width)]
             found += parts
         return found
@@ -96,6 +94,14 @@ class TreeBuilder:
         """Return whether none of the ops in a head gets a gradient."""
         members = self._heads.members(fold.unit) if fold.kind == "head" else ()
         return bool(members) and self._data.issuperset(members)
+
+    def _arranged(self, children: list[Fold], scope: str) -> list[Fold]:
+        """Return the children of a scope, few enough to be drawn side by side: in rounds where they
+        are alike, then in bands."""
+        folded = self._with_rounds(children, scope)
+        if len(folded) > MOST_SIBLINGS:
+            folded = self._with_uneven_rounds(children, scope) or folded
+        return self._in_bands(folded, scope)
 
     def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
         """Return the children, with runs of equal ones put into a repeat or a loop each, inner runs
@@ -117,6 +123,23 @@ class TreeBuilder:
                     last = rounds.stop
                 children = rest + children[last:]
         return children
+
+    def _with_uneven_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
+        """Return the children, with each round of a loop in one fold, and rounds in a row that are
+        alike in a loop; [] where there is no such loop, or no line is known."""
+        known = bool(self._graph.sources)
+        found = find_uneven_rounds(children, self._at_lines(children)) if known else []
+        if not found:
+            return []
+        rounds = []
+        for t, one in enumerate(found):
+            parts = self._arranged(children[one.start : one.stop], scope)
+            rounds.append(self._inner("iteration", f"t = {t}", scope, parts))
+        folded = self._with_rounds(children[: found[0].start], scope)
+        for _, run in groupby(rounds, lambda one: one.signature):
+            alike = list(run)
+            folded += alike if len(alike) == 1 else [self._inner("loop", "", scope, alike)]
+        return folded + self._with_rounds(children[found[-1].stop :], scope)
 
     def _at_lines(self, folds: Sequence[Fold]) -> list[int]:
         """Return for each fold a number for what it does at its line: two ops of a kind at
