@@ -181,7 +181,7 @@ def test_a_loop_that_does_more_in_some_rounds_folds_into_its_rounds() -> None:
             k = torch.sin(y**3) * rate
             k = torch.exp(k) * torch.cos(k) + torch.tanh(k)
             y = y + torch.sigmoid(k).sqrt() * 0.1
-            if step in (1, 2, 5, 7, 8, 11, 12):  # as an adaptive solver gives results where they are asked for
+            if step in (1, 2, 5, 7, 8, 11, 12):  # as where a solver's results are asked for
                 middle = y * k
                 seen.append(torch.log(middle.abs() + 1.0))
         loss = torch.stack(seen).sum() + y.sum()

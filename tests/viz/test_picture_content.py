@@ -330,6 +330,16 @@ def test_a_name_that_is_cut_has_one_ellipsis() -> None:
     assert text == "g · with t · …ln1"
 
 
+def test_the_product_of_a_dropout_module_is_called_dropout() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.5))
+    with trace():
+        loss = model(torch.ones(1, 2)).sum()
+    titles = [box.title for box in make_picture(capture(loss), "both").boxes]
+    assert "dropout" in titles
+    assert "mul" not in titles
+    assert "MulBackward0" in titles
+
+
 def test_a_number_that_names_a_module_is_no_factor() -> None:
     build = GraphBuilder("loss")
     build.node("op", "backward", "MulBackward0", order=0, formula="g · 0.5", scope="1")

@@ -161,6 +161,8 @@ def title(graph: Graph, id: int) -> str:
     variable = graph.variables.get(id, "")
     if not variable and graph.names[id] == "AccumulateGrad":
         variable = "leaf"  # as its partner in the forward half
+    if graph.names[id] == "mul" and "Dropout" in graph.modules.get(graph.scopes[id], ""):
+        return "dropout"  # as the program calls it: both engines multiply by the mask
     if graph.kinds[id] in ("op", "group", "seed") or not variable:
         return graph.names[id]
     if graph.halves[id] == "forward":
