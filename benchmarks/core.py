@@ -18,7 +18,6 @@ import importlib
 import importlib.util
 import os
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -27,6 +26,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import fresh  # noqa: E402
 import numpy as np  # noqa: E402
 import ops  # noqa: E402
+from nets import convolutional, recurrent, transformer  # noqa: E402
+from workload import Halves, Workload  # noqa: E402
 
 
 class Timing(NamedTuple):
@@ -38,23 +39,6 @@ class Timing(NamedTuple):
     @property
     def total(self) -> float:
         return self.forward + self.backward
-
-
-Halves = tuple[Callable[[], Any], Callable[[Any], None]]
-
-
-class Workload(NamedTuple):
-    """``make(library)`` returns the two halves of one step; ``nodes`` is what to divide by.
-
-    ``formula`` is the same for libraries that differentiate functions of arrays: given their
-    NumPy, a function and its arguments.  ``by_hand`` is the same in NumPy, its derivative too.
-    """
-
-    name: str
-    nodes: int
-    make: Callable[[Any], Halves]
-    formula: Callable[[Any], tuple[Callable[[Any], Any], Any]] | None = None
-    by_hand: Callable[[], Halves] | None = None
 
 
 def chain(size: int, length: int = 1000) -> Workload:
@@ -252,101 +236,6 @@ def mlp() -> Workload:
         return loss, parameters
 
     return Workload("training step of a small MLP", 1, make, formula)
-
-
-def convolutional(batch: int = 64) -> Workload:
-    def make(torch: Any) -> Any:
-        nn, optim = (
-            importlib.import_module(f"{torch.__name__}.{part}") for part in ("nn", "optim")
-        )
-        F = importlib.import_module(f"{torch.__name__}.nn.functional")
-        first, second = nn.Conv2d(1, 20, 5), nn.Conv2d(20, 50, 5)
-        wide, last = nn.Linear(800, 500), nn.Linear(500, 10)
-        parameters = [p for m in (first, second, wide, last) for p in m.parameters()]
-        optimizer = optim.SGD(parameters, lr=0.01, momentum=0.5)
-        rng = np.random.default_rng(0)
-        x = torch.tensor(rng.standard_normal((batch, 1, 28, 28)).astype(np.float32))
-        target = torch.tensor(rng.integers(0, 10, batch))
-
-        def forward() -> Any:
-            y = F.max_pool2d(F.relu(first(x)), 2, 2)
-            y = F.max_pool2d(F.relu(second(y)), 2, 2)
-            y = last(F.relu(wide(y.view(batch, 800))))
-            return F.nll_loss(F.log_softmax(y, dim=1), target)
-
-        def backward(loss: Any) -> None:
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-
-        return forward, backward
-
-    return Workload("training step of the MNIST net", 1, make)
-
-
-def recurrent(steps: int = 50) -> Workload:
-    """An LSTM of 128 cells over sequences of ``steps``, for a batch of 16."""
-
-    def make(torch: Any) -> Any:
-        nn = importlib.import_module(f"{torch.__name__}.nn")
-        rng = np.random.default_rng(0)
-        cell = nn.LSTMCell(128, 128)
-        inputs = [
-            torch.tensor(rng.standard_normal((16, 128)).astype(np.float32)) for _ in range(steps)
-        ]
-
-        def forward() -> Any:
-            state = None
-            for x in inputs:
-                state = cell(x, state)
-            return state[0].sum()
-
-        def backward(loss: Any) -> None:
-            cell.zero_grad()
-            loss.backward()
-
-        return forward, backward
-
-    return Workload(f"LSTM cell, {steps} steps", 1, make)
-
-
-def transformer() -> Workload:
-    """A block of a GPT: 4 sequences of 128, 256 wide, 4 heads."""
-
-    def make(torch: Any) -> Any:
-        nn = importlib.import_module(f"{torch.__name__}.nn")
-        F = importlib.import_module(f"{torch.__name__}.nn.functional")
-        wide = 256
-        layers = nn.ModuleDict(
-            {
-                "norm1": nn.LayerNorm(wide), "qkv": nn.Linear(wide, 3 * wide),
-                "out": nn.Linear(wide, wide), "norm2": nn.LayerNorm(wide),
-                "up": nn.Linear(wide, 4 * wide), "down": nn.Linear(4 * wide, wide),
-            }
-        )  # fmt: skip
-        rng = np.random.default_rng(0)
-        x = torch.tensor(rng.standard_normal((4, 128, wide)).astype(np.float32)).requires_grad_()
-        mask = torch.tensor(np.triu(np.full((128, 128), -np.inf, np.float32), 1))
-
-        def heads(t: Any) -> Any:
-            return t.view(4, 128, 4, 64).transpose(1, 2)
-
-        def forward() -> Any:
-            q, k, v = map(heads, layers["qkv"](layers["norm1"](x)).chunk(3, dim=-1))
-            scores = q @ k.transpose(-2, -1) / 8.0 + mask
-            mixed = (F.softmax(scores, dim=-1) @ v).transpose(1, 2).reshape(4, 128, wide)
-            y = x + layers["out"](mixed)
-            up = F.gelu(layers["up"](layers["norm2"](y)), approximate="tanh")
-            return (y + layers["down"](up)).sum()
-
-        def backward(loss: Any) -> None:
-            layers.zero_grad()
-            x.grad = None
-            loss.backward()
-
-        return forward, backward
-
-    return Workload("block of a GPT", 1, make)
 
 
 WORKLOADS = (

@@ -39,7 +39,8 @@ def million(library: str) -> list[float]:
 
 def memory(library: str) -> list[float]:
     """Megabytes at the peak of a step."""
-    from core import convolutional, use_one_thread
+    from core import use_one_thread
+    from nets import convolutional
 
     forward, backward = convolutional(256).make(use_one_thread(library))
     for _ in range(3):
