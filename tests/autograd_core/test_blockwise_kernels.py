@@ -12,6 +12,7 @@ import autograd_core as torch
 from autograd_core.nn import functional as F
 from autograd_core.op import OPS
 from autograd_core.op.blocks import in_blocks
+from autograd_core.op.buffering import short_buffers
 from autograd_core.op.literals import as_passes
 from autograd_core.ops.networks.convolution import (
     _convolved,
@@ -199,3 +200,14 @@ def test_a_large_index_finds_what_numpy_finds(dim: int) -> None:
     np.add.at(expected, tuple(where), g)
     assert x.grad is not None
     assert np.array_equal(x.grad.array, expected)
+
+
+def test_short_buffers_change_nothing_else_and_nothing_afterwards() -> None:
+    before = np.getbufsize()
+    with np.errstate(over="raise"):
+        settings = np.geterr()
+        with short_buffers(768):
+            assert np.getbufsize() < 768
+            assert np.geterr() == settings
+        assert np.geterr() == settings
+    assert np.getbufsize() == before

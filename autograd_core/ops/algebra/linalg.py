@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import computed_by, op, public
+from autograd_core.op.buffering import short_buffers
 from autograd_core.op.refusals import no_common_shape
 from autograd_core.ops.algebra.matrices import check_floating, check_square
 from autograd_core.ops.checks import (
@@ -34,6 +35,7 @@ from autograd_core.ops.shaping.shape import (
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
+_LARGE: Final = 1 << 14  # elements
 _BOOL: Final = np.dtype(bool)  # the one object, whose identity costs less to test than equality
 
 
@@ -183,8 +185,13 @@ def addmm(self, mat1, mat2, /, beta=1, alpha=1):
     product = _product(mat1, mat2)
     if alpha != 1:
         product *= factor_of(product, alpha)
+    bias = self if beta == 1 else factor_of(product, beta) * self
     try:
-        product += self if beta == 1 else factor_of(product, beta) * self
+        if product.size > _LARGE:
+            with short_buffers(product.shape[1]):
+                product += bias
+        else:
+            product += bias
     except ValueError:
         expand(self, product.shape)  # says why it cannot be
         raise

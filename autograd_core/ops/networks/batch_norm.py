@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Final
 
 import numpy as np
 
 from autograd_core.op import op
 from autograd_core.op.blocks import memory, numbers, ones
+from autograd_core.op.buffering import short_buffers
 from autograd_core.ops.networks.normalization import normalized_in, settled
 from autograd_core.ops.reductions.reduce import array_mean, numel, sum_dim
 from autograd_core.ops.shaping.shape import reshape
@@ -46,7 +48,8 @@ def batch_norm(
     )
     own, input = input.dtype, input if kind is input.dtype else input.astype(kind)
     if training and _in_rows(input):
-        return settled(*_normalized_rows(input, weight, bias, eps), own, of_statistics)
+        with _rows_in_place(input):
+            return settled(*_normalized_rows(input, weight, bias, eps), own, of_statistics)
     if training:
         axes = _axes(input.ndim)
         mean = array_mean(input, axes, kind)
@@ -65,6 +68,11 @@ _BLOCK: Final = 1 << 15  # elements whose intermediate results stay in the cache
 def _in_rows(x: Any) -> bool:
     """Return whether ``x`` is an array (N, C, ...) of rows long enough for BLAS to add up."""
     return type(x) is np.ndarray and x.ndim > 2 and x.size > 0 and x.flags.c_contiguous
+
+
+def _rows_in_place(x: Any) -> Any:
+    """Return how to compute with the rows of ``x`` and a number for each."""
+    return short_buffers(numel(x.shape[2:])) if x.size > _BLOCK else nullcontext()
 
 
 def _normalized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
@@ -110,7 +118,9 @@ def batch_norm_backward(
     g_ans, g_mean, g_rstd = g
     axes, ndim = _axes(x.ndim), x.ndim
     if _in_rows(x) and x.itemsize > 2:
-        return _backward_by_samples(g_ans, g_mean, g_rstd, x, weight, mean, rstd, training, needs)
+        given = g_ans, g_mean, g_rstd, x, weight, mean, rstd, training, needs
+        with _rows_in_place(x):
+            return _backward_by_samples(*given)
     g_mean, g_rstd = (0 if each is None else each for each in (g_mean, g_rstd))
     scale = per_channel(rstd, ndim)
     normalized = (x - per_channel(mean, ndim)) * scale

@@ -8,6 +8,7 @@ import numpy as np
 
 from autograd_core.op import op
 from autograd_core.op.blocks import memory, numbers, ones, row_blocks
+from autograd_core.op.buffering import short_buffers
 from autograd_core.ops.checks import check_implemented, check_same_dtype
 from autograd_core.ops.reductions.reduce import numel, sum_dim
 from autograd_core.ops.shaping.shape import sum_to
@@ -106,10 +107,12 @@ def _normalized(rows: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any
     result = np.empty(rows.shape, rows.dtype)
     mean, rstd = np.empty((2, len(rows), 1), rows.dtype)
     size = rows.shape[1] or 1
-    for part in row_blocks(rows):
-        x, middle, scale = rows[part], mean[part], rstd[part]
-        np.divide((x @ ones(rows.shape[1], rows.dtype))[:, None], size, middle)
-        with memory(1, x.shape, x.dtype) as (centred,):
+    parts = row_blocks(rows)
+    with short_buffers(rows.shape[1]), memory(1, rows[parts[0]].shape, rows.dtype) as (spare,):
+        for part in parts:
+            x, middle, scale = rows[part], mean[part], rstd[part]
+            np.divide((x @ ones(rows.shape[1], rows.dtype))[:, None], size, middle)
+            centred = spare[: len(x)]
             np.subtract(x, middle, centred)
             np.divide(np.vecdot(centred, centred)[:, None], size, scale)
             scale += eps
@@ -208,7 +211,7 @@ def _by_blocks(
     g_x = np.empty(rows.shape, x.dtype) if needs[0] else None
     g_weight, g_bias = (np.zeros(size, x.dtype) if need else None for need in needs[1:])
     parts = row_blocks(rows)
-    with memory(2, rows[parts[0]].shape, x.dtype) as spares:
+    with short_buffers(size), memory(2, rows[parts[0]].shape, x.dtype) as spares:
         for part in parts:
             g_part, scale = g[part], rstd[part]
             length = len(g_part)

@@ -10,6 +10,7 @@ import numpy as np
 from autograd_core.dtype import dtype
 from autograd_core.op import computed_by, op, public
 from autograd_core.op.blocks import memory, ones, row_blocks
+from autograd_core.op.buffering import short_buffers
 from autograd_core.ops.checks import check_implemented, check_one
 from autograd_core.ops.pointwise.elementwise import exp
 from autograd_core.ops.reductions.reduce import sum_dim
@@ -92,7 +93,7 @@ def _by_rows(compute: Callable[..., None], *arrays: Any) -> Any:
     rows = [each.reshape(-1, x.shape[-1]) for each in arrays]
     result = np.empty(rows[0].shape, x.dtype)
     parts = row_blocks(result)
-    with memory(1, result[parts[0]].shape, x.dtype) as (spare,):
+    with short_buffers(x.shape[-1]), memory(1, result[parts[0]].shape, x.dtype) as (spare,):
         for part in parts:
             out = result[part]
             compute(out, spare[: len(out)], *(each[part] for each in rows))
