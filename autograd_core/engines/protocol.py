@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -180,6 +180,20 @@ class KeptRun(Protocol):
         ...
 
 
+class KeptForward(Protocol):
+    """What a graph tells of its forward pass: a record of the op of each node, and values, by the
+    record that each came from and the number of the output."""
+
+    @property
+    def records(self) -> Mapping[Any, Any]:
+        """The record of each node that has an op."""
+        ...
+
+    def get(self, origin: Any, default: None = None, /) -> Any:
+        """Return a value, None where it is unknown."""
+        ...
+
+
 def values_of_call(
     roots: Iterable[Any], returned: Iterable[Any] | None, leaves: Iterable[Any]
 ) -> Iterator[tuple[str, Any]]:
@@ -327,6 +341,11 @@ class Engine(Protocol):
     def origin(self, tensor: Any) -> Any:
         """Return what traced ``tensor``: its record and the number of the output; a Python number
         for a tensor that stands for one."""
+        ...
+
+    def kept_forward(self, roots: Sequence[Any], order: Sequence[Any]) -> KeptForward | None:
+        """Return what the graph of a pass itself tells of the forward pass, None where only tracing
+        tells."""
         ...
 
     def records(self, nodes: Sequence[Any]) -> Sequence[Any]:

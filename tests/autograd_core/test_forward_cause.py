@@ -169,7 +169,7 @@ def test_what_was_nan_before_the_forward_pass_is_told_from_what_an_op_made() -> 
         loss = (w * x).sum()
     said = stop(loss, w=w, x=x)
     assert said["what"] == "nan began in the forward pass, at #2 mul:1"
-    assert said["given"] == "x with nan at 1 of 2 places"
+    assert said["given"] == "x with nan at 1 of 2 places, first at [0]"
     with trace(values=True):
         w = leaf(1.0, INF)
         loss = w.clamp(max=2.0).mul(0.0).sum()

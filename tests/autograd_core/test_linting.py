@@ -94,7 +94,7 @@ def test_nan_that_was_given_is_told_from_nan_that_was_made() -> None:
     found = only(lint(loss), "not-finite")
     assert found.what == (
         "mul:1 produces nan at 1 of 2 places, first at [0]; its input is x with nan at 1 of 2 "
-        "places"
+        "places, first at [0]"
     )
 
 

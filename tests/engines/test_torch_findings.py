@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import math
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
@@ -17,7 +18,9 @@ from torch import nn  # noqa: E402
 
 from autograd_core.dag import trace  # noqa: E402
 from autograd_core.dag.model import Source  # noqa: E402
-from autograd_core.debug import Finding, lint  # noqa: E402
+from autograd_core.debug import Finding, Session, lint  # noqa: E402
+from autograd_core.engines.pytorch import PYTORCH  # noqa: E402
+from autograd_core.engines.pytorch.tensors import same_bits  # noqa: E402
 from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_checks import LEFT_OUT, SLOW  # noqa: E402  # imports torch
@@ -385,6 +388,58 @@ def test_the_op_of_the_forward_pass_that_gave_the_first_nan_is_named() -> None:
     assert line(found.source) == "return x / x.std(dim=1, keepdim=True)"
 
 
+def first_nan(loss: Any) -> list[str]:
+    """The report of a stop at the first NaN, where nothing was traced."""
+    session = Session(loss, names={})
+    session.do("catch nan")
+    return session.do("continue").text.splitlines()
+
+
+def test_an_untraced_forward_pass_is_followed_through_what_its_graph_keeps() -> None:
+    weight, table = leaf(2.0, 3.0), torch.ones(4, 2, requires_grad=True)
+    sums = torch.nn.functional.embedding(torch.tensor([[0, 1], [2, 3]]), table).sum(1)
+    loss = (sums / torch.tensor([[-2.0], [1.0]])).sqrt().mul(weight).square().sum()
+    what, there = first_nan(loss)[:2]
+    assert what.endswith("nan began in the forward pass, at #5 sqrt:1")
+    assert there.split(None, 1)[1] == "nan at 2 of 4 places, first at [0, 0], where its input is −1"
+
+
+def test_a_softmax_of_a_masked_row_is_named_without_a_trace() -> None:
+    mask = torch.tensor([[False, True], [True, True]])
+    scores = torch.ones(2, 2, requires_grad=True)
+    for value in (-math.inf, math.nan):
+        loss = (scores * 2).masked_fill(mask, value).softmax(1).square().sum()
+        what = first_nan(loss)[0]
+        # only of minus infinity it is known that the softmax follows from it
+        assert what.endswith("at #3 softmax:1" + " or earlier" * math.isnan(value))
+
+
+def test_what_a_graph_tells_of_its_forward_pass_is_what_ran() -> None:
+    x, w = torch.rand(4, 6, requires_grad=True), torch.rand(6, 3, requires_grad=True)
+    b = torch.rand(3)
+    made = [
+        x @ w, torch.addmm(b, x, w), x.view(2, 12), x[1], x[:, 1:5:2], x.t(), x[-1], x.sum(1),
+        x.mean(-1, keepdim=True), x.expand(2, 4, 6), x.permute(1, 0), x.double(), x.cumsum(0),
+        torch.cat([x, x.exp()], 1), torch.stack([x, x]), x.std(1), x.clamp(min=0.5), x**2, 2**x,
+        x.var(0, correction=0), x - w.t()[:1], x / b[:1], torch.sub(x, x.exp(), alpha=3),
+        torch.where(x > 0.5, x, -x), x.masked_fill(x > 0.5, 7.0), x + b.sum(), x.unsqueeze(0),
+        nn.functional.gelu(x, approximate="tanh"), nn.functional.dropout(x, 0.5),
+        nn.functional.layer_norm(x, (6,)), x.norm(), x.softmax(-1), x.log_softmax(0),
+        x.amax((0, 1)), x.max(1)[0],
+        nn.functional.pad(x, (1, 1), value=2.0), x.roll(1, 0), x.flip(1), x.repeat(2, 1), x.tril(),
+    ]  # fmt: skip
+    session = Session([each.sum() for each in made], names={})
+    kept = PYTORCH.kept_forward(session.roots, session.order)
+    assert kept is not None
+    known = 0
+    for result in made:
+        (node,) = [each for each in kept.records if each.origin is result.grad_fn]
+        found = kept.get((kept.records[node], result.output_nr))
+        known += found is not None
+        assert found is None or same_bits(found, result), node
+    assert known >= 32  # not what nodes do not tell: constants, what was drawn
+
+
 def test_a_nan_that_was_made_before_the_graph_begins_is_named_with_its_line() -> None:
     w, x = leaf(1.0, 2.0), torch.tensor([1.0, -2.0])
     with trace(values=True):
@@ -417,7 +472,7 @@ def test_a_nan_in_data_is_named_and_a_mask_of_minus_infinity_is_nothing_to_find(
         loss = (w * x).exp().sum()
     assert only(lint(loss), "not-finite").what == (
         "mul:1 produces nan at 1 of 2 places, first at [0]; its input is x with nan at 1 of 2 "
-        "places"
+        "places, first at [0]"
     )
     with trace(values=True):
         masked = w.masked_fill(torch.tensor([False, True]), float("-inf"))

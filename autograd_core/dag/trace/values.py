@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from autograd_core.dag.statistics import Statistics, Trouble, statistics
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Origin
-from autograd_core.engines.protocol import Engine
+from autograd_core.engines.protocol import Engine, KeptForward
 
 
 class ForwardValues:
@@ -19,8 +19,9 @@ class ForwardValues:
     What is unknown is told from what is known to be finite.
     """
 
-    def __init__(self, engine: Engine, roots: Mapping[Origin, Any]) -> None:
-        """``roots`` are the program's own tensors, by what they came from."""
+    def __init__(self, engine: Engine, roots: Mapping[Origin, Any] | KeptForward) -> None:
+        """``roots`` are the program's own tensors, by what they came from; or else what the graph
+        tells."""
         self._engine = engine
         self._roots = roots
         self._known: dict[Origin, Statistics | None] = {}

@@ -6,14 +6,14 @@ Needs what ``trace(values=True)`` left behind; without it, saved values tell tha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.node import LEAF
+from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import (
@@ -23,7 +23,7 @@ from autograd_core.dag.statistics import (
     format_number,
     statistics,
 )
-from autograd_core.dag.trace.records import OpRecord, Origin
+from autograd_core.dag.trace.records import OpRecord, Origin, Record
 from autograd_core.dag.trace.values import ForwardValues, inputs_of, outputs_of
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
@@ -124,15 +124,19 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
     """
     node = subject.order[index]
     saved = {name: (array, statistics(array)) for name, array in _saved_arrays(subject, node)}
-    values, record = ForwardValues(subject.engine, subject.origins), node.record
+    values, record, roots = _forward_of(subject, node)
     for trouble in _TROUBLES:
         used = any(known.amount(trouble) for _, known in saved.values())
-        if isinstance(record, OpRecord) and (used or _spoils(subject, values, record, trouble)):
+        if isinstance(record, OpRecord) and (used or _spoils(values, record, roots, trouble)):
             results, inputs = outputs_of(record), inputs_of((record, 0))
             ops = [each for each in (*results, *inputs) if isinstance(each[0], OpRecord)]
             origin = values.first(ops, trouble) or values.first(inputs, trouble)
             if origin is not None:
-                return _beginning(subject, values, origin, trouble)
+                began = _beginning(subject, values, origin, trouble)
+                if began.certain or isinstance(node.record, OpRecord):
+                    return began
+                earlier = _earliest(subject, index, trouble)
+                return max(began, earlier or began, key=lambda each: each.index or 0)
     for name, (array, known) in saved.items():
         if known.trouble:
             if isinstance(record, OpRecord) and _all_known(values, (record, 0)):
@@ -141,6 +145,17 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
                 subject, index, name, array, known
             )
     return None
+
+
+def _forward_of(subject: Subject, node: Node) -> tuple[ForwardValues, Any, Iterable[Origin]]:
+    """Return the values of the forward pass, the record of the op of ``node``, and where the roots
+    came from: of what was traced, or else of what the graph itself tells."""
+    kept = None if isinstance(node.record, OpRecord) else subject.kept_forward
+    if kept is None:
+        return ForwardValues(subject.engine, subject.origins), node.record, subject.origins
+    ends = [resolve(root.edge) for root in subject.engine.tensors(subject.roots)]
+    roots = [(kept.records[end], nr) for end, nr in ends if end in kept.records]
+    return ForwardValues(subject.engine, kept), kept.records.get(node), roots
 
 
 def _saved(
@@ -195,10 +210,12 @@ def _ways_back(subject: Subject, index: int) -> set[int]:
     return seen - {index}
 
 
-def _spoils(subject: Subject, values: ForwardValues, record: OpRecord, trouble: Trouble) -> bool:
+def _spoils(
+    values: ForwardValues, record: OpRecord, roots: Iterable[Origin], trouble: Trouble
+) -> bool:
     """Return whether an op has ``trouble`` in its result, and the loss too."""
     return any(values.has(each, trouble) for each in outputs_of(record)) and any(
-        values.has(each, kind) for each in subject.origins for kind in _TROUBLES
+        values.has(each, kind) for each in roots for kind in _TROUBLES
     )
 
 
@@ -232,7 +249,7 @@ def _beginning(
         there = _along(values, origin, trouble)
     return Beginning(
         trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
-        record.source, there, tuple(_given(subject, values, *each) for each in given),
+        _source(subject, record), there, tuple(_given(subject, values, *each) for each in given),
         certain=certain,
     )  # fmt: skip
 
@@ -263,12 +280,19 @@ def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Tro
     """Return an input that is not finite; of what comes from further back, from where."""
     name = _named(subject, origin)
     if not isinstance(origin[0], OpRecord):
-        return Given(f"{name} with {_amount(values.statistics(origin), trouble)}", None)
+        amount = _amount(values.statistics(origin), trouble, values.array(origin))
+        return Given(f"{name} with {amount}", None)
     said = f"the result of {name} with {_amount(values.statistics(origin), trouble)}"
     first = values.first([origin], trouble) or origin
     if first[0] is not origin[0]:
         said = f"{said}, which began at {_named(subject, first)}"
-    return Given(said, first[0].source)
+    return Given(said, _source(subject, first[0]))
+
+
+def _source(subject: Subject, record: Record) -> Source | None:
+    """Return the line of an op; of one that was not traced, that of its node."""
+    index = None if record.source is not None else subject.index_of(record)
+    return record.source if index is None else subject.source(index)
 
 
 def _there(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:

@@ -13,7 +13,7 @@ from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Origin, Record, reachable
 from autograd_core.engines import engine_of, named_parameters
-from autograd_core.engines.protocol import Engine, Node
+from autograd_core.engines.protocol import Engine, KeptForward, Node
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,15 @@ class Subject:
             at = root.record
             if isinstance(at, tuple) and isinstance(at[0], OpRecord | LeafRecord):
                 found[at] = self.own(root)
+        return found
+
+    @cached_property
+    def kept_forward(self) -> KeptForward | None:
+        """What the graph itself tells of the forward pass; its records then belong to the plan."""
+        found = self.engine.kept_forward(self.roots, self.order)
+        if found is not None:
+            order = enumerate(self.order)
+            self._indices.update({found.records.get(each): index for index, each in order})
         return found
 
     @cached_property

@@ -144,6 +144,9 @@ class NativeEngine:
     def origin(self, tensor: Any) -> Any:
         return origin(tensor)
 
+    def kept_forward(self, roots: Sequence[Any], order: Sequence[Node]) -> None:
+        return None  # every command traces what runs
+
     def records(self, nodes: Sequence[Node]) -> list[Any]:
         # past the property, which takes 0.1 us a node
         return [None if node.notes is None else node.notes.record for node in nodes]

@@ -17,6 +17,7 @@ from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
 from autograd_core.engines.pytorch.entry import Arguments, call_from, run
 from autograd_core.engines.pytorch.formulas import formula
 from autograd_core.engines.pytorch.hooks import hooks_of
+from autograd_core.engines.pytorch.kept_forward import TorchKeptForward
 from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.order import TorchPlan, plan_of
@@ -146,6 +147,9 @@ class PyTorchEngine:
 
     def origin(self, tensor: Any) -> Any:
         return tensor.record
+
+    def kept_forward(self, roots: Sequence[Any], order: Sequence[TorchNode]) -> TorchKeptForward:
+        return TorchKeptForward(self.tensors(roots), order)
 
     def records(self, nodes: Sequence[TorchNode]) -> list[Any]:
         return [node.record for node in nodes]

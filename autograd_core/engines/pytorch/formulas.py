@@ -21,9 +21,10 @@ LONGEST: Final = 60
 
 
 class Entry(NamedTuple):
-    """An entry of the table: the names in the signature, those of them that rules may read as
-    plain values, and the rule of each input."""
+    """An entry of the table: its op, the names in the signature, those of them that rules may read
+    as plain values, and the rule of each input."""
 
+    op: str
     names: frozenset[str]
     plain: tuple[str, ...]
     rules: tuple[tuple[str, str], ...]
@@ -182,7 +183,7 @@ def _table() -> dict[str, list[str]]:
 
 
 def _entry(block: str) -> Entry | None:
-    head = re.match(r"- name: (\w+)(?:\.\w+)?\((.*)\) -> (.*)", block)
+    head = re.match(r"- name: (\w+(?:\.\w+)?)\((.*)\) -> (.*)", block)
     if head is None:
         return None
     lines = re.findall(r"^ {2}(?: {4})?([\w, ]+): (.+)$", block, re.MULTILINE)
@@ -206,4 +207,4 @@ def _entry(block: str) -> Entry | None:
     read = set(re.findall(r"\w+", " ".join(rules.values())))
     plain = tuple(re.findall(r"(?:Scalar|int|SymInt|float|bool)\?? (\w+)", head[2]))
     kept = tuple(name for name in plain if name in read)
-    return Entry(names, kept, tuple((name, rules[name]) for name in order))
+    return Entry(head[1], names, kept, tuple((name, rules[name]) for name in order))
