@@ -281,6 +281,13 @@ def test_a_dimension_from_the_end_is_shown_as_it_was_written() -> None:
     assert "g.diagonal(0, −2, −1)" in list(graph.formulas)
 
 
+def test_the_rule_of_each_input_has_the_numbers_of_the_call() -> None:
+    x = torch.ones(2, requires_grad=True)
+    for total, rule in ((x + x, "g"), (torch.add(x, x, alpha=3), "g · 3")):
+        node = engine.tensors([total])[0].edge[0]
+        assert node.formulas() == (("self", "g"), ("other", rule))
+
+
 def test_a_constant_with_a_name_keeps_it_in_the_formula() -> None:
     x, rate = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor(0.5)
     graph = capture((rate * x).sum(), names={"x": x, "rate": rate})

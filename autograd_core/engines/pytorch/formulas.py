@@ -38,13 +38,8 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
     if entry is None:
         return ""
     called = tuple([(key, names.of(value)) for key, value, _ in kept if value is not None])
-    numbers = tuple(
+    numbers = _plain_numbers(node, entry) + tuple(
         [
-            (key, _signed(value))
-            for key in entry.plain
-            if isinstance(value := getattr(node.origin, f"_saved_{key}", None), int | float)
-        ]
-        + [
             (key, value.number)
             for key, value, _ in kept
             if value is not None and isinstance(value.number, int | float) and not names.of(value)
@@ -54,17 +49,29 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
     return _formula(name, node.saved_names, needed, called, numbers)
 
 
+def _plain_numbers(node: Any, entry: Entry) -> tuple[tuple[str, float], ...]:
+    return tuple(
+        [
+            (key, _signed(value))
+            for key in entry.plain
+            if isinstance(value := getattr(node.origin, f"_saved_{key}", None), int | float)
+        ]
+    )
+
+
 def _signed(value: float) -> float:
     """Return a saved number as it was: PyTorch hands an int64 over as a uint64, -1 as 2**64 - 1."""
     return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
 
 
 def formulas(node: Any) -> tuple[tuple[str, str], ...]:
-    """Return the rule of each input of ``node``, with the names of the table: (input, text)."""
+    """Return the rule of each input of ``node``, with the names of the table and the numbers of the
+    node: (input, text)."""
     entry = entry_of(node.name())
     if entry is None or not {each.rstrip("_") for each in node.saved_names} <= entry.names:
         return ()
-    return tuple((name, readable(rule, {}, {})) for name, rule in entry.rules)
+    numbers = dict(_plain_numbers(node, entry))
+    return tuple((name, readable(rule, {}, numbers)) for name, rule in entry.rules)
 
 
 @lru_cache(maxsize=4096)
