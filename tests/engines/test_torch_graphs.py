@@ -18,6 +18,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import autograd_core.engines.pytorch as engine  # noqa: E402  # imports torch
 from autograd_core.dag import Graph, capture, trace  # noqa: E402
+from autograd_core.engines import engine_of  # noqa: E402
 from autograd_core.program.calls import (  # noqa: E402
     CallSelector,
     InterceptedCall,
@@ -284,7 +285,8 @@ def test_a_dimension_from_the_end_is_shown_as_it_was_written() -> None:
 def test_the_rule_of_each_input_has_the_numbers_of_the_call() -> None:
     x = torch.ones(2, requires_grad=True)
     for total, rule in ((x + x, "g"), (torch.add(x, x, alpha=3), "g · 3")):
-        node = engine.tensors([total])[0].edge[0]
+        pytorch = engine_of([total])
+        node = pytorch.plan(pytorch.tensors([total])).order[0]
         assert node.formulas() == (("self", "g"), ("other", rule))
 
 
