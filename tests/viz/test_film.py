@@ -178,9 +178,12 @@ def test_a_long_pass_shares_frames():
 
 def test_names_that_look_like_markup_stay_text():
     x = torch.tensor(2.0, requires_grad=True)
-    film = viz.film(x * x, title="</script><b>&")
-    assert "</script><b>" not in film.svg()
-    assert "</script><b>" not in film.html()
+    module = torch.nn.Module()
+    module.register_parameter("turned\u202e\x1b[31m", torch.nn.Parameter(x * x))
+    film = viz.film(sum(module.parameters()) * x, title="</script><b>&")
+    for written in (film.svg(), film.html()):
+        assert "turned" in written
+        assert not [text for text in ("</script><b>", "\u202e", "\x1b") if text in written]
 
 
 def test_a_film_begins_with_its_last_frame():

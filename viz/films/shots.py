@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
-from autograd_core.text import plural
+from autograd_core.text import plural, printable
 from viz.picture import formatting
 from viz.picture.formatting import MOST_NAMES, listed
 from viz.picture.model import View
@@ -51,7 +51,10 @@ def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
         shots += _building(after, ops, at_once)
     if view != "forward":
         shots += _running(before, after, plan, at_once)
-    return shots
+    return [
+        shot._replace(headline=printable(shot.headline), detail=printable(shot.detail))
+        for shot in shots
+    ]
 
 
 def _groups(ids: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:

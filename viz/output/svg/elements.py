@@ -55,7 +55,19 @@ def escape_all(texts: Sequence[str]) -> Sequence[str]:
     return texts if plain else [escape(text) for text in texts]
 
 
-escaped: Final = _Written(escape)
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]+")
+
+
+def escape_drawn(text: str) -> str:
+    """Escape a text that is drawn; what stands behind a name in Hebrew or Arabic stays there.
+
+    >>> escape_drawn("א · 8 B") == "א\\u200e · 8 B"
+    True
+    """
+    return _RIGHT_TO_LEFT.sub("\\g<0>\u200e", escape(text))
+
+
+escaped: Final = _Written(escape_drawn)
 """The same for texts that a picture repeats."""
 
 
