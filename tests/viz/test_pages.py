@@ -534,3 +534,19 @@ def test_a_picture_in_motion_is_moved_and_painted_when_it_rests(browse, page):
 
 def test_what_is_saved_in_motion_is_what_is_on_the_screen(browse, page):
     assert browse(page, "pan(30, 0); return save().includes('transform: translate');") is False
+
+
+def test_among_very_many_boxes_text_is_shown_where_it_can_be_read(browse, loss, monkeypatch):
+    monkeypatch.setattr("viz.output.pages.graph.MANY", 1)
+    script = f"""
+    const shown = () => [...svg.querySelectorAll(".node text, :scope > .label")]
+      .filter(text => getComputedStyle(text).display !== "none").length;
+    const all = svg.querySelectorAll(".node text, :scope > .label").length;
+    const seen = [shown() === all];
+    zoom(0.3 / view.scale); seen.push(shown() === 0, save().includes(">mul<"));
+    {press("b")} seen.push(area.width > 100 && area.x > 0); {press("B")}
+    zoom(1 / view.scale); fit(); seen.push(shown() === all);
+    view.x -= 5000; apply(); seen.push(shown() === 0);
+    return seen;
+    """
+    assert browse(viz.render(loss, format="html").text, script) == [True] * 6

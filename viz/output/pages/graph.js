@@ -21,6 +21,7 @@ function load(number) {
   ({ boxes, lines } = pictures[number]);
   nodes = boxes.map(({ key }) => drawn(key));
   if (!("ready" in svg.dataset)) prepare();
+  if (sections[number].classList.contains("many")) pictures[number].spots ??= findSpots();
   paint();
   divide();
   lineEnds = boxes.map(() => ({ from: [], to: [] }));
@@ -77,7 +78,8 @@ function divide() {
   const second = captions.findIndex(text => /^backward [↑←]/.test(text.textContent));
   captions.filter((_, index) => (index >= second) === (half === "forward")).forEach(hide);
   // as wide as what is left, with the title and the captions above it
-  const left = [...all("g"), ...all(".label")].filter(stays).map(part => part.getBBox());
+  const left = [...all("g"), ...all(".label")].filter(stays).map(part => part.getBBox())
+    .filter(box => box.width || box.height); // a text that is not shown is nowhere
   const start = Math.min(...left.map(box => box.x));
   let end = Math.max(...left.map(box => box.x + box.width));
   for (const row of [all(".t"), captions.filter(stays)]) {
@@ -89,6 +91,45 @@ function divide() {
     }
   }
   area = { ...area, x: start - MARGIN, width: end - start + 2 * MARGIN };
+}
+
+// Among very many boxes, texts are shown only where they can be read: to place and to paint them
+// takes thirty times as long as all else.
+
+const LEGIBLE = 0.4, AT_ONCE = 60;
+let reading = 0;
+
+function findSpots() {
+  const place = part => {
+    const { x, y, width, height } = part.getBBox();
+    return { part, x, y, right: x + width, bottom: y + height, isRead: false };
+  };
+  const labels = [...svg.querySelectorAll(":scope > .label")].map(part => {
+    const [x, y] = ["x", "y"].map(name => Number(part.getAttribute(name)));
+    return { part, x, y, right: x, bottom: y, isRead: false };
+  });
+  return [...nodes.map(place), ...labels];
+}
+
+function read(most = AT_ONCE) {
+  cancelAnimationFrame(reading);
+  const { spots } = pictures[shown];
+  if (!spots) return;
+  const width = main.clientWidth / view.scale, height = main.clientHeight / view.scale;
+  const left = view.x - width / 10, right = view.x + width * 1.1;
+  const top = view.y - height / 10, bottom = view.y + height * 1.1;
+  let count = 0;
+  for (const spot of spots) {
+    const isRead = view.scale >= LEGIBLE && spot.x < right && spot.right > left
+      && spot.y < bottom && spot.bottom > top;
+    if (isRead === spot.isRead) continue;
+    if (++count > most) {
+      reading = requestAnimationFrame(() => read());
+      return;
+    }
+    spot.isRead = isRead;
+    spot.part.classList.toggle("read", isRead);
+  }
 }
 
 // Pan and zoom: the view box is the window on the picture. While the pointer moves it, what has been
@@ -103,6 +144,7 @@ function glide() {
   svg.style.transform = `translate(${x}px, ${y}px) scale(${view.scale / painted.scale})`;
   clearTimeout(rest);
   rest = setTimeout(apply, REST);
+  read();
 }
 
 function apply() {
@@ -111,6 +153,7 @@ function apply() {
   painted = { ...view };
   const width = main.clientWidth / view.scale, height = main.clientHeight / view.scale;
   svg.setAttribute("viewBox", `${view.x} ${view.y} ${width} ${height}`);
+  read();
 }
 
 function fit() {
@@ -124,12 +167,13 @@ function fit() {
 // At first a picture that is too large to read as a whole begins at its top, as wide as it is.
 function begin() {
   fit();
-  if (view.scale >= 0.6) return;
+  if (view.scale >= 0.6) return read(Infinity);
   view.scale = Math.max(0.6, Math.min(1, main.clientWidth / area.width));
   // in the middle, or from its left end on
   view.x = area.x + Math.min(0, (area.width - main.clientWidth / view.scale) / 2);
   view.y = area.y;
   apply();
+  read(Infinity);
 }
 
 function zoom(factor, x = main.clientWidth / 2, y = main.clientHeight / 2, show = apply) {

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from viz.output.pages.contents import Contents
 from viz.output.pages.expansion import PagePicture
 from viz.output.pages.frame import write_page
 from viz.output.svg import escape
+
+MANY: Final = 400
+"""Boxes beyond which a page shows texts only where they can be read."""
 
 _BODY = """\
 <header hidden>
@@ -76,8 +79,11 @@ def write_graph_page(
     """Write the page around the first of ``pictures``, in which its groups open the others;
     ``contents`` is what is folded in the boxes of the first one."""
     # the others as text, from which the script makes them when they are opened
-    drawn = [f"<section>\n{pictures[0].svg}</section>"]
-    drawn += ["<section hidden></section>"] * (len(pictures) - 1)
+    opened = [
+        '<section class="many"' if len(one.picture.boxes) > MANY else "<section" for one in pictures
+    ]
+    drawn = [f"{opened[0]}>\n{pictures[0].svg}</section>"]
+    drawn += [f"{each} hidden></section>" for each in opened[1:]]
     title = pictures[0].picture.title
     keys = "\n".join(f"<dt>{escape(key)}</dt><dd>{does}</dd>" for key, does in _KEYS.items())
     body = _BODY.format(pictures="\n".join(drawn), keys=keys)
