@@ -13,7 +13,7 @@ from autograd_core.dag import trace
 from autograd_core.debug import Session
 from viz.errors import NothingToDraw
 from viz.films.recording import record
-from viz.films.shots import MOST_SHOTS, make_shots
+from viz.films.shots import LONGEST_TEXT, MOST_SHOTS, make_shots
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -132,6 +132,8 @@ def test_the_page_carries_its_frames_in_words_and_nothing_from_elsewhere(film, t
     assert not re.search(r"(?:src|href)=", page)
     assert '<nav aria-label="film" hidden>' in page  # without a script the film plays by itself
     assert "#3 of 5" in page
+    for name in re.findall(r'"([a-z]+)"', page.partition("[first, back")[2].partition("]\n")[0]):
+        assert f'id="{name}"' in page
 
 
 def test_a_directory_gets_one_still_per_frame(film, tmp_path):
@@ -179,8 +181,9 @@ def test_a_long_pass_shares_frames():
 def test_names_that_look_like_markup_stay_text():
     x = torch.tensor(2.0, requires_grad=True)
     module = torch.nn.Module()
-    module.register_parameter("turned\u202e\x1b[31m", torch.nn.Parameter(x * x))
+    module.register_parameter("turned\u202e\x1b[31m" + 3000 * "n", torch.nn.Parameter(x * x))
     film = viz.film(sum(module.parameters()) * x, title="</script><b>&")
+    assert all(len(headline) <= LONGEST_TEXT for headline in headlines(film))
     for written in (film.svg(), film.html()):
         assert "turned" in written
         assert not [text for text in ("</script><b>", "\u202e", "\x1b") if text in written]

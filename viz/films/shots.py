@@ -12,12 +12,15 @@ from typing import Final, NamedTuple
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
-from autograd_core.text import plural, printable
+from autograd_core.text import plural
 from viz.picture import formatting
 from viz.picture.formatting import MOST_NAMES, listed
 from viz.picture.model import View
 
 MOST_SHOTS: Final = 120
+
+LONGEST_TEXT: Final = 120
+"""So many characters of what is said about a frame are shown."""
 
 _OPS: Final = ("op", "group")
 
@@ -52,7 +55,10 @@ def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
     if view != "forward":
         shots += _running(before, after, plan, at_once)
     return [
-        shot._replace(headline=printable(shot.headline), detail=printable(shot.detail))
+        shot._replace(
+            headline=formatting.shorten(shot.headline, LONGEST_TEXT),
+            detail=formatting.shorten(shot.detail, LONGEST_TEXT),
+        )
         for shot in shots
     ]
 

@@ -2,8 +2,10 @@
 "use strict";
 const { shots, milliseconds } = JSON.parse(document.getElementById("data").textContent);
 const animations = document.getAnimations();
-const [first, back, play, next, last, slider, said] =
-  ["first", "back", "play", "next", "last", "slider", "said"].map(id => document.getElementById(id));
+const [first, back, play, next, last, slider, speed, size, said] =
+  ["first", "back", "play", "next", "last", "slider", "speed", "size", "said"]
+    .map(id => document.getElementById(id));
+const main = document.querySelector("main");
 let frame = 0;
 let timer = null;
 
@@ -31,7 +33,7 @@ function start() {
   timer = setInterval(() => {
     show(frame + 1);
     if (frame === shots.length - 1) pause();
-  }, milliseconds);
+  }, milliseconds / Number(speed.value));
 }
 
 function go(number) {
@@ -48,10 +50,24 @@ next.onclick = () => go(frame + 1);
 last.onclick = () => go(shots.length - 1);
 slider.oninput = () => go(Number(slider.value));
 
+speed.onchange = () => {
+  if (!timer) return;
+  clearInterval(timer);
+  start();
+};
+
+function fit(whole) {
+  main.classList.toggle("fitted", whole);
+  size.textContent = whole ? "Full size" : "Fit";
+}
+
+size.onclick = () => fit(!main.classList.contains("fitted"));
+
 document.addEventListener("keydown", event => {
-  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.altKey || event.ctrlKey || event.metaKey || event.target === speed) return;
   const moves = { ArrowLeft: frame - 1, ArrowRight: frame + 1, Home: 0, End: shots.length - 1 };
   if (event.key in moves) go(moves[event.key]);
+  else if (event.key === "f") size.click();
   else if (event.key === " " && event.target.tagName !== "BUTTON") toggle();
   else return;
   event.preventDefault();
@@ -59,6 +75,7 @@ document.addEventListener("keydown", event => {
 
 if (animations.length) {
   document.querySelector("nav").hidden = false;
+  fit(true);
   show(0);
   start();
 }

@@ -14,6 +14,11 @@ _CONTROLS = """\
 <button type="button" id="next" aria-label="one frame on" title="one frame on (→)">▶</button>
 <button type="button" id="last" aria-label="last frame" title="last frame (End)">▶|</button>
 <input type="range" id="slider" min="0" max="{last}" value="0" aria-label="frame">
+<select id="speed" aria-label="speed" title="speed">
+<option value="0.25">¼×</option><option value="0.5">½×</option>
+<option value="1" selected>1×</option><option value="2">2×</option><option value="4">4×</option>
+</select>
+<button type="button" id="size" title="fit into the window, or full size (f)">Full size</button>
 <output id="said" aria-live="polite"></output>
 </nav>"""
 
