@@ -211,3 +211,31 @@ def test_short_buffers_change_nothing_else_and_nothing_afterwards() -> None:
             assert np.geterr() == settings
         assert np.geterr() == settings
     assert np.getbufsize() == before
+
+
+@pytest.mark.parametrize("special", [0.0, np.inf, np.nan, 3e38])
+def test_running_sums_of_long_rows_are_those_of_short_ones(special: float) -> None:
+    array = np.random.default_rng(0).standard_normal((3, 40, 320)).astype(np.float32)
+    array[1, 7, 100:102] = special
+    x = torch.tensor(array, requires_grad=True)
+    with np.errstate(all="ignore"):
+        expected = np.cumsum(array, -1)
+    result = x.cumsum(-1)
+    np.testing.assert_allclose(result.detach().array, expected, 1e-5, 1e-4)
+    result.backward(x.detach())
+    with np.errstate(all="ignore"):
+        backwards = np.cumsum(array[..., ::-1], -1)[..., ::-1]
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.array, backwards, 1e-5, 1e-4)
+
+
+@pytest.mark.parametrize("highest", [0.0, 60.0, 100.0, np.inf, np.nan])
+def test_softmax_of_a_large_array_is_that_of_its_rows(highest: float) -> None:
+    array = np.random.default_rng(0).standard_normal((300, 200)).astype(np.float32) - 30
+    array[7, 100] = highest
+    whole = F.log_softmax(torch.tensor(array), -1).array, F.softmax(torch.tensor(array), -1).array
+    with np.errstate(invalid="ignore"):
+        for row in (6, 7, 8):
+            alone = torch.tensor(array[row])
+            np.testing.assert_allclose(whole[0][row], F.log_softmax(alone, -1).array, 1e-6)
+            np.testing.assert_allclose(whole[1][row], F.softmax(alone, -1).array, 1e-5)

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from autograd_core.op import op
+from autograd_core.op.buffering import short_buffers
 from autograd_core.ops.checks import check_not_bool, fitting_number
 from autograd_core.ops.pointwise.elementwise import where, zeros_of
 from autograd_core.ops.pointwise.logic import logical_and
@@ -44,6 +45,7 @@ def _add_at(result: Any, index: Any, dim: int, x: Any) -> None:
 
 
 _PART: Final = 1 << 16  # elements
+_MANY: Final = 1 << 14
 
 
 def _parts(index: Any, dim: int) -> list[Any]:
@@ -60,7 +62,11 @@ def _flat_places(index: Any, dim: int, x: Any) -> Any:
     order."""
     steps = (step // x.itemsize for step in x.strides)
     pairs = zip(_places(index, dim), steps, strict=True)
-    return functools.reduce(np.add, (p if step == 1 else p * step for p, step in pairs))
+    parts = [p if step == 1 else p * step for p, step in pairs]
+    if index.size <= _MANY:
+        return functools.reduce(np.add, parts)
+    with short_buffers(index.shape[-1]):
+        return functools.reduce(np.add, parts)
 
 
 def _like(index: Any, src: Any) -> Any:

@@ -330,7 +330,10 @@ def _largest(out, part, x, slope):
 def _steep(out, slopes, x, g, slope):
     zero, least = numbers(x.dtype, 0, slope)
     np.copyto(slopes, np.greater(x, zero))
-    np.maximum(slopes, least, out=slopes)
+    # numbers from 0 to 1 are in the order of their bits, in which nobody looks for NaN
+    bits = f"i{x.itemsize}"
+    larger = slopes.view(bits)
+    np.maximum(larger, least.view(bits), out=larger)
     np.multiply(slopes, g, out)
 
 

@@ -72,8 +72,8 @@ def _softmax(self, /, dim):
 # Of large arrays some rows at a time, which stay in the cache from pass to pass.
 
 _LARGE: Final = 1 << 15  # elements
-_HIGHEST: Final = 40.0  # what may be exponentiated as it is
-_LOWEST: Final = 1e-20  # a sum of powers that have lost nothing to underflow
+_HIGHEST: Final = 1e20  # sums of powers that have lost nothing to overflow
+_LOWEST: Final = 1e-20  # nor to underflow
 
 
 def _in_rows(x: Any, dim: int) -> bool:
@@ -93,7 +93,8 @@ def _by_rows(compute: Callable[..., None], *arrays: Any) -> Any:
     rows = [each.reshape(-1, x.shape[-1]) for each in arrays]
     result = np.empty(rows[0].shape, x.dtype)
     parts = row_blocks(result)
-    with short_buffers(x.shape[-1]), memory(1, result[parts[0]].shape, x.dtype) as (spare,):
+    lent = memory(1, result[parts[0]].shape, x.dtype)
+    with np.errstate(all="ignore"), short_buffers(x.shape[-1]), lent as (spare,):
         for part in parts:
             out = result[part]
             compute(out, spare[: len(out)], *(each[part] for each in rows))
@@ -103,13 +104,12 @@ def _by_rows(compute: Callable[..., None], *arrays: Any) -> Any:
 def _powers(out: Any, x: Any) -> tuple[Any, Any]:
     """Compute ``exp(x - shift)``; return the sums of its rows, and the shift.
 
-    It is 0 unless powers would get too large or small: looking for the largest of each row takes as
-    long as the powers.
+    It is 0 unless powers got too large or small, as their sums tell: looking for the largest of
+    each row takes as long as the powers.
     """
-    if np.maximum.reduce(x, None) <= _HIGHEST:
-        total = np.exp(x, out) @ ones(x.shape[1], x.dtype)
-        if np.minimum.reduce(total) >= _LOWEST:
-            return total, None
+    total = np.exp(x, out) @ ones(x.shape[1], x.dtype)
+    if np.minimum.reduce(total) >= _LOWEST and np.maximum.reduce(total) <= _HIGHEST:
+        return total, None
     shift = np.maximum.reduce(x, 1, keepdims=True)
     np.exp(np.subtract(x, shift, out), out)
     return out @ ones(x.shape[1], x.dtype), shift
