@@ -202,3 +202,14 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
     assert run(RIGHT)[2] == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert run(RIGHT)[2] == "\rchecked 3 of 3 nodes\r\x1b[K"
+
+
+def test_lint_alone_runs_no_rule(run: Run) -> None:
+    code, out, _ = run(WRONG, "--lint", "train.py")
+    assert (code, out) == (0, "train.py, backward() call 1\n\nno common mistakes found\n")
+    unused = WRONG + "    # the end\n"
+    script = unused.replace("loss =", "unused = torch.ones(2, requires_grad=True)\nloss =")
+    code, out, _ = run(script, "--lint", "train.py")
+    assert code == 5
+    assert "warning [unreached]" in out
+    assert out.endswith("1 warning\n")

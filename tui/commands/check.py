@@ -41,6 +41,7 @@ an error or a warning:
 
 examples:
   gradstep check train.py
+  gradstep check --lint --call all train.py
   gradstep check --call 2 --ignore stale-grad train.py --epochs 1
   gradstep check -q models/net.py:loss
 """
@@ -59,6 +60,9 @@ def parser() -> Parser:
     )
     add = command.add_argument_group("options").add_argument
     add("--call", default="1", metavar="K", help=f"{CALL_HELP}; all and 1,100:110 check several")
+    add("--lint", dest="rules", action="store_false",
+        help="only search for common mistakes, which takes seconds where the "
+        "derivatives of a large model take minutes")  # fmt: skip
     add("--ignore", type=words, default=[], metavar="CODES",
         help="leave out these kinds of findings, such as stale-grad,unreached")  # fmt: skip
     add("--all", dest="everything", action="store_true",
@@ -75,6 +79,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         parse_target(options.target, module=options.module),
         options.arguments,
         call=CallSelector.parse(options.call),
+        rules=options.rules,
         ignore=options.ignore,
         everything=options.everything,
         quiet=options.quiet,
@@ -90,6 +95,7 @@ def check_target(
     arguments: list[str],
     *,
     call: CallSelector,
+    rules: bool,
     ignore: Sequence[str],
     everything: bool,
     quiet: bool,
@@ -99,6 +105,7 @@ def check_target(
 
     Args:
         call: which calls of a script; of several, a finding is shown in the first that has it.
+        rules: compare derivative rules; else only search for common mistakes.
         ignore: codes of findings that are to be left out.
         everything: print also what is right, and what is only good to know.
         quiet: print one line for each thing that is wrong, and nothing else.
@@ -124,7 +131,7 @@ def check_target(
         if text and (one or report.is_bad or everything):
             output.show(text)
 
-    count = _report_on(target, arguments, call, show)
+    count = _report_on(target, arguments, call, rules, show)
     if call.number is None and not call.last and not quiet:
         output.show(f"{plural(count, 'call')} checked")
     return ExitCode.FOUND if bad else ExitCode.FINE
@@ -153,7 +160,11 @@ class _Shown:
 
 
 def _report_on(
-    target: Target, arguments: list[str], call: CallSelector, show: Callable[[Report], None]
+    target: Target,
+    arguments: list[str],
+    call: CallSelector,
+    rules: bool,
+    show: Callable[[Report], None],
 ) -> int:
     """Show a report on each call that is requested, or on the last one; how many there were."""
     reports: list[Report] = []
@@ -166,7 +177,7 @@ def _report_on(
         count += 1
         title = f"{target}, {found.title}"
         elsewhere = {leaf for leaf, known in lines.items() if found.call.line not in known}
-        report = _examine(title, found.call.roots, found.names, elsewhere)
+        report = _examine(title, found.call.roots, found.names, rules, elsewhere)
         # grad() leaves .grad alone, and returns what it was asked for
         reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
         if call.number is None and not found.call.is_grad:
@@ -192,7 +203,7 @@ def _report_on(
 
     found = run_target(target, arguments, call, examine, values=True, after=look_back)
     if found is not None:
-        reports = [_examine(str(found.target), (found.root,), found.names)]
+        reports = [_examine(str(found.target), (found.root,), found.names, rules)]
     for report in reports:
         show(report)
     return count
@@ -223,8 +234,14 @@ def _plan(found: InterceptedCall) -> tuple[list[Any], list[tuple[Any, Any]]]:
 
 
 def _examine(
-    title: str, roots: tuple[Any, ...], names: Names, elsewhere: Collection[int] = frozenset()
+    title: str,
+    roots: tuple[Any, ...],
+    names: Names,
+    rules: bool,
+    elsewhere: Collection[int] = frozenset(),
 ) -> Report:
+    if not rules:
+        return Report(title, lint(roots, names=names, elsewhere=elsewhere), ())
     progress = _Progress()
     try:
         findings = lint(roots, names=names, elsewhere=elsewhere)

@@ -140,4 +140,6 @@ def _summary(report: Report, everything: bool) -> str:
     ]
     hidden = not everything and "info" in severities
     parts = [*([nodes] if report.checks else []), *([", ".join(found)] if found else [])]
-    return "; ".join(parts or [nodes]) + (" (--all lists notes too)" if hidden else "")
+    return "; ".join(parts or ["no common mistakes found"]) + (
+        " (--all lists notes too)" if hidden else ""
+    )
