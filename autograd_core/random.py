@@ -30,7 +30,7 @@ _WORD = 16  # bytes of each of the two numbers that the state of NumPy's generat
 
 
 class Generator:
-    """Random numbers of their own, for whatever takes a ``generator``."""
+    """A separate random number generator, for functions with an argument ``generator``."""
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = device_type(device)
@@ -181,27 +181,27 @@ def drawing_from(own: Generator | None) -> Iterator[None]:
 
 
 def manual_seed(seed: int) -> Generator:
-    """Start the random numbers of this package from ``seed``."""
+    """Seed the random number generator of this package."""
     return _default.manual_seed(seed)
 
 
 def seed() -> int:
-    """Start them from a seed that nobody knows, which is returned."""
+    """Seed the random number generator with a new random seed, and return that."""
     return _default.seed()
 
 
 def initial_seed() -> int:
-    """Return the seed that they started from."""
+    """Return the seed of the random number generator."""
     return _default.initial_seed()
 
 
 def get_rng_state() -> Tensor:
-    """Return how far the random numbers are, as a tensor of bytes."""
+    """Return the state of the random number generator, as a tensor of bytes."""
     return _default.get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Go on from a state that :func:`get_rng_state` gave."""
+    """Restore a state of the random number generator from :func:`get_rng_state`."""
     _default.set_state(new_state)
 
 

@@ -31,13 +31,13 @@ _HINT = "Hint: enable anomaly detection to find the operation that failed to com
 
 
 def is_anomaly_enabled() -> bool:
-    """Return whether anomaly mode is on here."""
+    """Return whether anomaly mode is on."""
     mode = current_mode()
     return mode is not None and mode.anomaly is not None
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Return whether anomaly mode, where it is on, looks for NaN."""
+    """Return whether anomaly mode checks for NaN."""
     mode = current_mode()
     return mode is None or mode.anomaly is None or mode.anomaly.check_nan
 

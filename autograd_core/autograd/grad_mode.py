@@ -165,7 +165,7 @@ def undo_log() -> UndoLog | None:
 
 
 def is_grad_enabled() -> bool:
-    """Return whether gradients are on."""
+    """Return whether grad mode is on."""
     mode = current_mode()
     return mode is None or mode.grad
 

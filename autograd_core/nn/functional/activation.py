@@ -120,8 +120,8 @@ def rrelu(
     training: bool = False,
     inplace: bool = False,
 ) -> Tensor:
-    """Return :func:`leaky_relu` with a random slope for each element in training, and their mean
-    otherwise."""
+    """Return :func:`leaky_relu` with a random slope for each element in training, and with the mean
+    slope otherwise."""
     mean = (lower + upper) / 2
     slopes = generator().uniform(lower, upper, input._shape) if training else np.array(mean)
     noise = Tensor.from_array(slopes.astype(input.dtype.dtype))

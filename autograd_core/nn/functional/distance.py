@@ -51,5 +51,5 @@ def _as_numbers(x1: Tensor, x2: Tensor) -> tuple[Tensor, ...]:
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:
-    """Return the distances of all pairs of the points ``input`` (n, d), n * (n - 1) / 2 of them."""
+    """Return the n * (n - 1) / 2 distances between all pairs of the points ``input`` (n, d)."""
     return distance.pdist(input, p)

@@ -59,7 +59,7 @@ def ctc_loss(
         targets: labels (N, S), padded at the end, or the concatenated labels of all samples.
         blank: the blank class.
         reduction: "mean" divides by the number of labels, and averages over the batch.
-        zero_infinity: replace infinite losses, of impossible sequences, by zero.
+        zero_infinity: replace infinite losses (of impossible sequences) by zero.
     """
     validate_reduction(reduction)
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
@@ -151,8 +151,8 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Tensor:
-    """Return the :func:`cross_entropy` of the scores of :func:`linear`. ``options``, with which
-    PyTorch splits the batch, have no effect."""
+    """Return the :func:`cross_entropy` of the scores of :func:`linear`. ``options``, which split
+    the batch in PyTorch, have no effect."""
     scores = linear(input, linear_weight, linear_bias)
     ignored = -100 if ignore_index is None else ignore_index
     return cross_entropy(
@@ -168,7 +168,7 @@ def linear_cross_entropy(
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:
-    """Return a differentiable random choice by ``logits`` (Jang et al. 2016): soft or, with
+    """Draw a differentiable random choice with ``logits`` (Jang et al. 2016): soft or, with
     ``hard``, one-hot with the gradient of the soft choice."""
     if not logits.is_floating_point():
         raise RuntimeError(

@@ -113,7 +113,7 @@ def interpolate(
             "trilinear" (volumes), or "area" (means).
         align_corners: whether the outermost elements stay where they are; if not, the outer
             edges do.
-        antialias: whether images that shrink are filtered ("bilinear" and "bicubic").
+        antialias: whether images are filtered when they shrink ("bilinear" and "bicubic").
     """
     dims = input.ndim - 2
     requested, scales = _target(input, dims, size, scale_factor, recompute_scale_factor)
@@ -244,7 +244,7 @@ def unfold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Return what lies in each window of images (N, C, H, W), as columns (N, C * h * w,
+    """Return the elements in each window of images (N, C, H, W), as columns (N, C * h * w,
     windows)."""
     options = folded(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
     check_unfolded(input)
@@ -259,7 +259,7 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Return columns as :func:`unfold` makes them, added up to images where windows overlap."""
+    """Combine columns from :func:`unfold` into images; where windows overlap, they are added."""
     options = folded(
         output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
         stride=stride,
@@ -295,15 +295,15 @@ def local_response_norm(
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
-    """Return channels (..., C * r * r, H, W) spread over images (..., C, H * r, W * r)."""
+    """Rearrange channels (..., C * r * r, H, W) into larger images (..., C, H * r, W * r)."""
     return shuffle.pixel_shuffle(input, upscale_factor)
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Return the opposite of :func:`pixel_shuffle`."""
+    """Return the inverse of :func:`pixel_shuffle`."""
     return shuffle.pixel_unshuffle(input, downscale_factor)
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Return the channels of (N, C, ...) dealt out: one of each group in turn."""
+    """Reorder the channels of (N, C, ...): one of each group in turn."""
     return shuffle.channel_shuffle(input, groups)

@@ -27,14 +27,15 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Return images (N, C, H, W) at the places ``grid`` (N, h, w, 2), or volumes at places (...,
+    """Sample images (N, C, H, W) at the points ``grid`` (N, h, w, 2), or volumes at points (...,
     3).
 
     Args:
-        grid: x, y (and z), from -1 at the one end of the image to 1 at the other.
+        grid: x, y (and z), from -1 at one end of the image to 1 at the other.
         mode: "nearest", "bilinear", or, for images, "bicubic".
-        padding_mode: what lies outside: "zeros", the "border", or a "reflection".
-        align_corners: whether the ends are the middles of the outermost elements or their edges.
+        padding_mode: the values outside: "zeros", the "border", or a "reflection".
+        align_corners: whether -1 and 1 are the centres of the outermost elements or their outer
+            edges.
     """
     if mode not in ("bilinear", "nearest", "bicubic"):
         raise ValueError(
@@ -79,8 +80,8 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """Return the places for :func:`grid_sample` to which the affine maps ``theta``, (N, 2, 3) or
-    (N, 3, 4), take all elements of images of ``size`` (N, C, ...)."""
+    """Return the grid for :func:`grid_sample`: where the affine maps ``theta``, (N, 2, 3) or (N, 3,
+    4), send the elements of images of ``size`` (N, C, ...)."""
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
     dims = len(size) - 2

@@ -29,8 +29,8 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 
 @public(out="expect")
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> Tensor:
-    """Return the sum of products over some dimensions: the last of ``a`` and first of ``b``, or
-    those that the two lists ``dims`` name."""
+    """Return the sum of products over some dimensions: the last ones of ``a`` and the first ones of
+    ``b``, or those in the two lists ``dims``."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
@@ -84,7 +84,8 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 
 @public("function method", out="cast")
 def kron(self: Tensor, other: Tensor) -> Tensor:
-    """Return all products of two elements, in blocks of the size of ``other``."""
+    """Return the Kronecker product: all products of two elements, in blocks of the size of
+    ``other``."""
     rank = max(self.ndim, other.ndim)
     a = (1,) * (rank - self.ndim) + self._shape
     b = (1,) * (rank - other.ndim) + other._shape
@@ -96,7 +97,8 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
 
 @public()
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """Return the distances of each point of ``x1`` (n, d) from each of ``x2`` (m, d): (n, m)."""
+    """Return the distances (n, m) between each point of ``x1`` (n, d) and each point of ``x2`` (m,
+    d)."""
     return distance.cdist(x1, x2, float(p))
 
 
@@ -115,7 +117,7 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 @public()
 def einsum(equation: Any, *operands: Any) -> Tensor:
-    """Return products summed over the labels that the result lacks: ``einsum("ij,jk->ik", x, y)``.
+    """Return products, summed over the labels that the result lacks: ``einsum("ij,jk->ik", x, y)``.
 
     Labels may also be numbers, ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.  An ellipsis stands for
     dimensions that broadcast.  Operands are contracted from left to right.

@@ -73,7 +73,7 @@ def _product(a: Any, b: Any) -> Any:
     out="expect",
 )
 def mm(self, mat2, /):
-    """Product of two matrices, (n, k) by (k, m)."""
+    """Return the product of two matrices, (n, k) by (k, m)."""
     if not self.ndim == mat2.ndim == 2:
         raise RuntimeError(f"{'mat2' if self.ndim == 2 else 'self'} must be a matrix")
     return _product(self, mat2)
@@ -215,9 +215,9 @@ def factor_of(x: Any, number: float) -> Any:
 
 @public("function method", aliases="linalg.matmul", out="expect")
 def matmul(self: Any, other: Any) -> Any:
-    """Return the matrix product of anything with at least one dimension, broadcasting over batches.
+    """Return the matrix product of tensors with at least one dimension, broadcasting over batches.
 
-    Taken apart as PyTorch does it, into dot, mv, mm and bmm with the views between them.
+    As in PyTorch, it is composed of dot, mv, mm and bmm, with views between them.
     """
     if type(self) is type(other) is Tensor and len(self._shape) == len(other._shape) == 2:
         return mm(self, other)  # at once: what follows takes 0.6 us

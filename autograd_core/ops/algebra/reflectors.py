@@ -57,7 +57,7 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
     out="expect",
 )
 def ormqr(self, input2, input3, /, left=True, transpose=False):
-    """Return ``input3`` times the whole product of the reflectors in ``self``, or times its
+    """Return ``input3`` times the complete product of the reflectors in ``self``, or times its
     transpose."""
     side = -2 if left else -1
     if input3.shape[side] != self.shape[-2]:

@@ -22,7 +22,7 @@ from autograd_core.tensor.sequences import holds_tensors, without_tensors
 
 @public()
 def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Return a new tensor with a copy of ``data``: a number, nested lists, an array.
+    """Return a new tensor with a copy of ``data``: a number, nested lists or an array.
 
     >>> tensor([1.0, 2.0], requires_grad=True)
     tensor([1., 2.], requires_grad=True)
@@ -109,7 +109,7 @@ def _has_dtype(data: Any) -> bool:
 
 @public()
 def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
-    """Return ``data`` as a tensor, without a copy where that is possible."""
+    """Return ``data`` as a tensor, without a copy if possible."""
     if isinstance(data, Tensor):
         return data if dtype is None else to_dtype(data, dtype)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.dtype == data.dtype):
@@ -119,7 +119,7 @@ def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
 
 @public()
 def asarray(obj: Any, *, dtype: dtype | None = None, copy: bool | None = None) -> Tensor:
-    """Return ``obj`` as a tensor; copied if ``copy`` says so, else where that cannot be avoided."""
+    """Return ``obj`` as a tensor; without ``copy``, it is copied only if necessary."""
     found = as_tensor(obj, dtype)
     if copy and (found is obj or isinstance(obj, np.ndarray)):
         return Tensor.from_array(found.array.copy(), found.requires_grad)
@@ -140,7 +140,8 @@ def is_nonzero(self: Tensor) -> bool:
 
 @public()
 def typename(obj: Any) -> str:
-    """Return the name of the type of ``obj``, with its module; of a tensor, by its dtype."""
+    """Return the name of the type of ``obj``, with its module; for a tensor, according to its
+    dtype."""
     if isinstance(obj, Tensor):
         return f"torch.{obj.dtype.scalar_name}Tensor"
     kind = obj if isinstance(obj, type) else type(obj)
@@ -161,7 +162,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
 
 @public()
 def scalar_tensor(value: Number, *, dtype: dtype | None = None) -> Tensor:
-    """Return a tensor of no dimensions."""
+    """Return a tensor without dimensions."""
     return tensor(value, dtype or get_default_dtype())
 
 
@@ -192,7 +193,8 @@ def ones(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) ->
 
 @public(out="create")
 def empty(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Return a tensor of whatever was in memory; here that is zeros, so that runs are alike."""
+    """Return a tensor without defined values; here they are zeros, so that every run is the
+    same."""
     return zeros(*size, dtype=dtype, requires_grad=requires_grad)
 
 
@@ -203,7 +205,7 @@ def full(
     dtype: dtype | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """Return a tensor that holds ``fill_value`` everywhere."""
+    """Return a tensor filled with ``fill_value``."""
     if dtype is None or isinstance(fill_value, Tensor):
         value = as_tensor(fill_value, dtype).array
     else:
@@ -215,19 +217,19 @@ def full(
 def full_like(
     self: Tensor, fill_value: Number, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """Return ``fill_value`` everywhere, in the shape and dtype of ``self``."""
+    """Return a tensor filled with ``fill_value``, with the shape and dtype of ``self``."""
     return full(self._shape, fill_value, dtype or self.dtype, requires_grad)
 
 
 @public(aliases="empty_like")
 def zeros_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Return zeros of the shape and dtype of ``self``."""
+    """Return zeros with the shape and dtype of ``self``."""
     return zeros(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 @public()
 def ones_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Return ones of the shape and dtype of ``self``."""
+    """Return ones with the shape and dtype of ``self``."""
     return ones(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
@@ -311,13 +313,15 @@ def logspace(
 
 @public()
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None) -> Tensor:
-    """Return the places of the lower triangle of a matrix: two rows, of its rows and columns."""
+    """Return the indices of the lower triangle of a matrix: its rows in one row, its columns in
+    another."""
     return _places("tril_indices", np.tril_indices(row, offset, col), dtype)
 
 
 @public()
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None) -> Tensor:
-    """Return the places of the upper triangle of a matrix: two rows, of its rows and columns."""
+    """Return the indices of the upper triangle of a matrix: its rows in one row, its columns in
+    another."""
     return _places("triu_indices", np.triu_indices(row, offset, col), dtype)
 
 
@@ -345,7 +349,7 @@ def is_floating_point(self: Tensor) -> bool:
 
 @public()
 def numel(self: Tensor) -> int:
-    """Return how many elements ``self`` has."""
+    """Return the number of elements."""
     return self.numel()
 
 

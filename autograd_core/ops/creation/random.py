@@ -50,7 +50,7 @@ def randint(
     size: Any = None,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """Return random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
+    """Return random integers below ``high``: ``randint([low,] high, size)``."""
     *bounds, size = arguments if size is None else (*arguments, size)
     bounds = [each for each in (low, *bounds, high) if each is not None]
     low, high = bounds if len(bounds) == 2 else (0, *bounds)
@@ -97,7 +97,7 @@ def normal(
 
 @public("function method", out="cast")
 def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
-    """Return 1 with the probability that ``self``, or ``p``, says, else 0."""
+    """Return 1 with probability ``self``, or ``p``, and otherwise 0."""
     chances = self.array if p is None else np.full(self._shape, p)
     if chances.size and not (chances.min() >= 0 and chances.max() <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
@@ -107,7 +107,7 @@ def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
 
 @public("function method", out="expect")
 def multinomial(self: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
-    """Return places drawn with the weights of each row of ``self``: (..., num_samples)."""
+    """Return indices (..., num_samples), drawn with the weights in each row of ``self``."""
     rows = np.atleast_2d(self.array.astype(np.float64))
     if not (rows.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")

@@ -24,7 +24,8 @@ def _cosines(
 
 @public()
 def hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None) -> Tensor:
-    """Return a raised cosine that starts at 0; ``periodic`` leaves out the last 0."""
+    """Return the Hann window: a raised cosine that starts at 0. ``periodic`` leaves out the last
+    0."""
     return _cosines(window_length, periodic, dtype, (0.5, -0.5))
 
 
@@ -37,7 +38,8 @@ def hamming_window(
     *,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """Return ``alpha - beta * cos``: a raised cosine that does not start at 0."""
+    """Return the Hamming window, ``alpha - beta * cos``: a raised cosine that does not start at
+    0."""
     return _cosines(window_length, periodic, dtype, (alpha, -beta))
 
 
@@ -45,7 +47,7 @@ def hamming_window(
 def blackman_window(
     window_length: int, periodic: bool = True, *, dtype: dtype | None = None
 ) -> Tensor:
-    """Return a sum of two cosines."""
+    """Return the Blackman window: a sum of two cosines."""
     return _cosines(window_length, periodic, dtype, (0.42, -0.5, 0.08))
 
 
@@ -53,7 +55,7 @@ def blackman_window(
 def bartlett_window(
     window_length: int, periodic: bool = True, *, dtype: dtype | None = None
 ) -> Tensor:
-    """Return a triangle that starts at 0."""
+    """Return the Bartlett window: a triangle that starts at 0."""
     period = max(window_length if periodic else window_length - 1, 1)
     places = np.arange(window_length)
     values = np.ones(1) if window_length == 1 else 1 - np.abs(2 * places / period - 1)

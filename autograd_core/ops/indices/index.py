@@ -29,7 +29,7 @@ def alias(self, /):
     linear=True,
 )
 def select(self, /, dim, index):
-    """Return the slice at ``index`` of dimension ``dim``, which is dropped."""
+    """Return the slice at ``index`` of dimension ``dim``, without that dimension."""
     if not -self.shape[dim] <= index < self.shape[dim]:
         raise IndexError(
             f"index {index} is out of bounds for dimension {dim} with size {self.shape[dim]}"

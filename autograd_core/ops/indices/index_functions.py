@@ -35,7 +35,8 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public(out=lambda y=None, **_: "expect" if isinstance(y, Tensor) else "")
 def where(condition: Tensor, self: Any = None, y: Any = None) -> Any:
-    """Return ``self`` where ``condition`` holds, else ``y``; alone, the places where it does."""
+    """Return ``self`` where ``condition`` holds, else ``y``; with ``condition`` alone, the indices
+    where it holds."""
     if self is None and y is None:
         return nonzero(condition, as_tuple=True)
     if not isinstance(condition, Tensor):
@@ -87,8 +88,9 @@ def scatter(
     value: Number | None = None,
     reduce: str | None = None,
 ) -> Tensor:
-    """Return ``self`` with ``src``, or the number ``value``, where ``index`` points along ``dim``;
-    added to what is there, or multiplied with it, under ``reduce`` "add" or "multiply"."""
+    """Return ``self`` with ``src``, or the number ``value``, where ``index`` points along ``dim``.
+    With ``reduce`` "add" or "multiply", it is added to the elements there, or multiplied with
+    them."""
     if (src is None) is (value is None):
         raise TypeError("scatter() takes either src or value")
     src = value if src is None else src
@@ -115,7 +117,7 @@ def _scatter_reduced(self: Tensor, dim: int, index: Tensor, src: Any, reduce: st
 
 @public("function method inplace", out="expect")
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """Return ``self`` to which ``src`` was added where ``index`` points along ``dim``."""
+    """Return ``self`` with ``src`` added where ``index`` points along ``dim``."""
     check_source(self, src)
     return scattering.scatter_add(self, src, checked_index("scatter", index), dim)
 
@@ -124,8 +126,8 @@ def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def scatter_reduce(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Return ``self`` with what ``index`` points to a place reduced: sum, prod, mean, amax or
-    amin."""
+    """Return ``self`` with the elements that ``index`` sends to the same place reduced by sum,
+    prod, mean, amax or amin."""
     index = checked_index("scatter", index)
     check_source(self, src)
     return scattering.scatter_reduce(self, src, index, dim, reduce, include_self)
@@ -142,7 +144,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
 def index_add(
     self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
 ) -> Tensor:
-    """Return ``self`` to which slices were added where ``index`` says."""
+    """Return ``self`` with slices of ``source`` added at the indices ``index``."""
     check_added("index_add", self, dim, index, source)
     return index_along.index_add(self, source, index, dim, alpha)
 
@@ -156,7 +158,7 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
 
 @public("function method inplace")
 def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
-    """Return ``self`` with ``value`` in the slices that ``index`` lists."""
+    """Return ``self`` with ``value`` in the slices at ``index``."""
     check_filled(index, value)
     check_gradient(self.dtype, value)
     if isinstance(value, Tensor):
@@ -168,8 +170,8 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Number) ->
 def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
-    """Return ``self`` with slices that ``index`` points to a place reduced: prod, mean, amax or
-    amin."""
+    """Return ``self`` with the slices that ``index`` sends to the same place reduced by prod, mean,
+    amax or amin."""
     check_added("index_reduce", self, dim, index, source)
     return index_along.index_reduce(self, source, index, dim, reduce, include_self)
 
@@ -178,7 +180,7 @@ def index_reduce(
 def index_put(
     self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
-    """Return ``self`` with ``values`` at, or added to, the places that ``indices`` pick."""
+    """Return ``self`` with ``values`` put at, or added at, ``indices``."""
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
             "index_put(): argument 'indices' (position 2) must be tuple of Tensors, not "
@@ -221,7 +223,7 @@ def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 @public("function method", out="expect")
 def take(self: Tensor, index: Tensor) -> Tensor:
-    """Return the elements of the flattened ``self`` that ``index`` points to."""
+    """Return the elements of the flattened ``self`` at ``index``."""
     check_taken("take", self, index)
     return index_along.take(self, index)
 
@@ -236,8 +238,7 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
 
 @public("function method", out=lambda as_tuple=False, **_: "" if as_tuple else "expect")
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
-    """Return the places of all elements that are not 0: one row each, or one vector per
-    dimension."""
+    """Return the indices of all nonzero elements: one row for each, or one vector per dimension."""
     found = places(self if self._shape or not as_tuple else reshape(self, (1,)))
     if not as_tuple:
         return found
@@ -266,7 +267,8 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """Return the different elements, or slices of ``dim``, in order; where each went, how many."""
+    """Return the distinct elements, or slices of ``dim``, sorted; optionally the index of each, and
+    the counts."""
     if dim is not None:
         dim = wrapped(dim, self.ndim, of_scalars=False)
         check_slices(self, dim)

@@ -138,7 +138,7 @@ def grid_sampler_2d(input, grid, /, mode="bilinear", padding_mode="zeros", align
 
     Args:
         mode: "nearest", "bilinear" or "bicubic".
-        padding_mode: what lies outside: "zeros", the "border", or a "reflection".
+        padding_mode: the values outside: "zeros", the "border", or a "reflection".
         align_corners: whether -1 and 1 are the middles of the outermost elements, or their edges.
     """
     _check_dtypes("grid_sampler_2d_cpu_kernel_impl", input, grid)

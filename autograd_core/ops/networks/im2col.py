@@ -21,7 +21,7 @@ from autograd_core.ops.networks.windows import Windows
     node="Im2ColBackward0",
 )
 def im2col(self, /, kernel_size, dilation, padding, stride):
-    """Return what lies in each window of images (N, C, H, W), as columns (N, C * h * w,
+    """Return the elements in each window of images (N, C, H, W), as columns (N, C * h * w,
     windows)."""
     if self.dtype != np.bool_:
         check_implemented("im2col_out_cpu", self)

@@ -87,7 +87,7 @@ def rdiv(x: Tensor, y: Number) -> Tensor:
 
 @public("function method inplace", aliases="divide true_divide", out="cast")
 def div(self: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
-    """Return ``self / other``; rounded down ("floor") or towards 0 ("trunc") on demand."""
+    """Return ``self / other``, optionally rounded down ("floor") or towards 0 ("trunc")."""
     if rounding_mode is None:
         return elementwise.div(self, other)
     return rounding.div_rounded(self, other, rounding_mode=rounding_mode)
@@ -101,7 +101,7 @@ def floor_divide(self: Tensor, other: Tensor | Number) -> Tensor:
 
 @public("function method inplace", out="cast")
 def pow(self: Tensor | Number, exponent: Tensor | Number) -> Tensor:
-    """Return ``self`` to the power of a number or a tensor."""
+    """Return ``self`` raised to the power of a number or a tensor."""
     if isinstance(exponent, Tensor):
         if exponent.dtype is bool_ and (
             isinstance(self, bool) or getattr(self, "dtype", None) is bool_
@@ -153,7 +153,7 @@ def fmod(self: Tensor, other: Tensor | Number) -> Tensor:
 
 @public("function method inplace", out=_out_of_tensor)
 def remainder(self: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """Return ``self % other``: the rest after division, with the sign of ``other``."""
+    """Return ``self % other``: the remainder of the division, with the sign of ``other``."""
     _check_divisor("remainder", self, other)
     if isinstance(other, Tensor):
         return rounding.remainder(self, other)
@@ -170,7 +170,7 @@ def copysign(self: Tensor, other: Tensor | Number) -> Tensor:
 
 @public("function method inplace", aliases="special.xlogy", out="cast")
 def xlogy(self: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """Return ``self * log(other)``, and 0 where ``self`` is."""
+    """Return ``self * log(other)``, and 0 where ``self`` is 0."""
     if not isinstance(other, Tensor):
         return exponential.xlogy_number(self, other=other)
     if not isinstance(self, Tensor):
@@ -182,8 +182,8 @@ def xlogy(self: Tensor | Number, other: Tensor | Number) -> Tensor:
 def clamp(
     self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
 ) -> Tensor:
-    """Return ``self`` held between ``min`` and ``max``, numbers or tensors; either may be left
-    out."""
+    """Return ``self`` limited to the range from ``min`` to ``max``, numbers or tensors; one may be
+    left out."""
     bounds = [bound for bound in (min, max) if isinstance(bound, Tensor)]
     if not bounds:
         for bound in (min, max):
@@ -267,8 +267,7 @@ def fill(self: Tensor, value: Tensor | Number) -> Tensor:
 
 @public("function method inplace", aliases="special.round", out="same")
 def round(self: Tensor, *, decimals: int = 0) -> Tensor:
-    """Return the nearest whole number, the even one of two; or with ``decimals`` after the
-    point."""
+    """Return the nearest integer, the even one of two; ``decimals`` keeps that many digits."""
     return rounding.round_decimals(self, decimals=decimals) if decimals else rounding.round_(self)
 
 
@@ -276,8 +275,8 @@ def round(self: Tensor, *, decimals: int = 0) -> Tensor:
 def nan_to_num(
     self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """Return ``self`` with finite numbers for NaN (0), inf and -inf (the largest and smallest
-    numbers)."""
+    """Return ``self`` with NaN replaced by 0, and inf and -inf by the largest and smallest
+    numbers."""
     return rounding.nan_to_num(self, nan=nan, posinf=posinf, neginf=neginf)
 
 

@@ -209,7 +209,7 @@ def exp(self):
     variants="function method inplace",
 )
 def log(self):
-    """Natural logarithm; -inf at 0, NaN below."""
+    """Return the natural logarithm: -inf at 0, NaN for negative numbers."""
 
 
 @pointwise(
@@ -219,7 +219,7 @@ def log(self):
     variants="function method inplace",
 )
 def sqrt(self):
-    """Return the square root; NaN below 0.  Its derivative at 0 is infinite."""
+    """Return the square root, NaN for negative numbers. Its derivative at 0 is infinite."""
 
 
 @pointwise(
@@ -229,7 +229,7 @@ def sqrt(self):
     variants="function method inplace",
 )
 def sin(self):
-    """Sine of an angle in radians."""
+    """Return the sine of an angle in radians."""
 
 
 @pointwise(
@@ -279,7 +279,7 @@ _logistic = in_passes(0)(logistic_passes)
     aliases="special.expit",
 )
 def sigmoid(self):
-    """Logistic function, ``1 / (1 + exp(-self))``."""
+    """Return the logistic function, ``1 / (1 + exp(-self))``."""
 
 
 @pointwise(
@@ -320,7 +320,7 @@ def _where_not_zero_in_blocks(x: Any, g: Any) -> Any:
     out="same",
 )
 def abs(self):
-    """Absolute value; its derivative at 0 is 0."""
+    """Return the absolute value; its derivative at 0 is 0."""
 
 
 @pointwise(np.zeros_like)

@@ -79,7 +79,7 @@ def log10(self):
     variants="function method inplace",
 )
 def rsqrt(self):
-    """Return ``1 / sqrt(self)``; infinite at 0, NaN below."""
+    """Return ``1 / sqrt(self)``: infinite at 0, NaN for negative numbers."""
     return np.reciprocal(np.sqrt(self))
 
 

@@ -57,7 +57,7 @@ def isneginf(self):
 
 @pointwise(np.signbit, result_dtype="bool", variants="function method", out="expect")
 def signbit(self):
-    """Return where the sign is negative; -0.0 has one."""
+    """Return where the sign is negative, as that of -0.0 is."""
 
 
 @op(variants="function method")

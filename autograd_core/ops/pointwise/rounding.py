@@ -162,8 +162,8 @@ def copysign_number(self, *, other):
     self=lambda g, self: where(isfinite(self), g, 0),
 )
 def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
-    """Return ``self`` with finite numbers for NaN (0), inf and -inf (the largest and smallest
-    numbers)."""
+    """Return ``self`` with NaN replaced by 0, and inf and -inf by the largest and smallest
+    numbers."""
     return np.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 

@@ -26,7 +26,7 @@ def _scipy(name: str, *arguments: Any) -> Any:
     aliases="special.erf",
 )
 def erf(self):
-    """Error function."""
+    """Return the error function."""
     return _scipy("erf", self)
 
 
@@ -48,7 +48,7 @@ def erfc(self):
     aliases="special.erfinv",
 )
 def erfinv(self):
-    """Return the inverse of the error function; NaN beyond -1 and 1."""
+    """Return the inverse of the error function; NaN outside [-1, 1]."""
     return _scipy("erfinv", self)
 
 
@@ -70,7 +70,7 @@ def lgamma(self):
     aliases="special.digamma special.psi",
 )
 def digamma(self):
-    """Derivative of :func:`lgamma`."""
+    """Return the derivative of :func:`lgamma`."""
     return _scipy("digamma", self)
 
 
@@ -102,7 +102,7 @@ def mvlgamma(self, *, p):
     aliases="special.i0",
 )
 def i0(self):
-    """Modified Bessel function of order 0."""
+    """Return the modified Bessel function of order 0."""
     return _scipy("i0", self)
 
 

@@ -18,7 +18,7 @@ from autograd_core.ops.pointwise.elementwise import cos, sqrt, where, zeros_of
     variants="function method inplace",
 )
 def tan(self):
-    """Tangent of an angle in radians."""
+    """Return the tangent of an angle in radians."""
 
 
 @pointwise(
@@ -29,7 +29,7 @@ def tan(self):
     aliases="arcsin",
 )
 def asin(self):
-    """Return the angle whose sine is ``self``; NaN beyond -1 and 1."""
+    """Return the angle whose sine is ``self``; NaN outside [-1, 1]."""
 
 
 @pointwise(
@@ -40,7 +40,7 @@ def asin(self):
     aliases="arccos",
 )
 def acos(self):
-    """Return the angle whose cosine is ``self``; NaN beyond -1 and 1."""
+    """Return the angle whose cosine is ``self``; NaN outside [-1, 1]."""
 
 
 @pointwise(
@@ -104,7 +104,7 @@ def acosh(self):
     aliases="arctanh",
 )
 def atanh(self):
-    """Return the inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1]."""
 
 
 @pointwise(
@@ -116,7 +116,7 @@ def atanh(self):
     aliases="arctan2",
 )
 def atan2(self, other):
-    """Return the angle between the positive x axis and the point (x, y)."""
+    """Return the angle between the positive x axis and the direction to the point (x, y)."""
 
 
 def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
@@ -146,7 +146,7 @@ def hypot(self, other):
     variants="function method inplace",
 )
 def deg2rad(self):
-    """Degrees in radians."""
+    """Convert degrees to radians."""
     return self * (math.pi / 180)
 
 
@@ -158,7 +158,7 @@ def deg2rad(self):
     variants="function method inplace",
 )
 def rad2deg(self):
-    """Radians in degrees."""
+    """Convert radians to degrees."""
     return self * (180 / math.pi)
 
 

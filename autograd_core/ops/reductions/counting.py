@@ -18,8 +18,8 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public(out="expect")
 def histc(self: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
-    """Return how many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
-    ``max``; of the range of ``self``, if these are equal."""
+    """Return how many elements are in each of ``bins`` equal parts of the range from ``min`` to
+    ``max``, or of the range of ``self`` if these are equal."""
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if not (math.isfinite(min) and math.isfinite(max)):
@@ -55,8 +55,8 @@ def isin(
 def unique_consecutive(
     self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """Return ``self`` flattened, or the slices of ``dim``, without what equals the one before;
-    where each went, how many."""
+    """Return the flattened ``self``, or the slices of ``dim``, without consecutive duplicates;
+    optionally the index of each, and the counts."""
     if dim is not None:
         dim = wrapped(dim, self.ndim, of_scalars=False)
         check_slices(self, dim)

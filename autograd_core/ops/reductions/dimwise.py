@@ -35,7 +35,7 @@ def sort(
 
 @public("function method", out="expect")
 def msort(self: Tensor) -> Tensor:
-    """Return the elements in order along the first dimension."""
+    """Return the elements sorted along the first dimension."""
     return sorting.sort(self, 0)[0]
 
 
@@ -43,7 +43,7 @@ def msort(self: Tensor) -> Tensor:
 def topk(
     self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> return_types.topk:
-    """Return the ``k`` largest, or smallest, elements along ``dim``, and where they were."""
+    """Return the ``k`` largest, or smallest, elements along ``dim``, and their indices."""
     return return_types.topk(*sorting.topk(self, k, dim, largest, sorted))
 
 
@@ -55,7 +55,8 @@ def searchsorted(
     right: bool = False,
     side: str | None = None,
 ) -> Tensor:
-    """Return where ``self`` would be inserted into a sorted sequence, the last dimension."""
+    """Return the indices at which ``self`` would be inserted into a sorted sequence along the last
+    dimension."""
     if not isinstance(self, Tensor):
         self = Tensor.from_array(np.asarray(self))
     return sorting.searchsorted(sorted_sequence, self, right or side == "right")
@@ -63,7 +64,7 @@ def searchsorted(
 
 @public(out="expect")
 def bucketize(self: Tensor | float, boundaries: Tensor, *, right: bool = False) -> Tensor:
-    """Between which of the sorted ``boundaries`` each element lies."""
+    """Return the index of the interval between sorted ``boundaries`` in which each element lies."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, self, right=right)
@@ -71,13 +72,13 @@ def bucketize(self: Tensor | float, boundaries: Tensor, *, right: bool = False) 
 
 @public("function method", out="expect")
 def cummax(self: Tensor, dim: int) -> return_types.cummax:
-    """Return the largest element so far along ``dim``, and where it is."""
+    """Return the largest element so far along ``dim``, and its index."""
     return return_types.cummax(*cumulative.cummax(self, dim))
 
 
 @public("function method", out="expect")
 def cummin(self: Tensor, dim: int) -> return_types.cummin:
-    """Return the smallest element so far along ``dim``, and where it is."""
+    """Return the smallest element so far along ``dim``, and its index."""
     return return_types.cummin(*cumulative.cummin(self, dim))
 
 
@@ -93,8 +94,7 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """Return the elements that the shares ``q`` lie below, along ``dim`` or of all; NaN if one
-    is."""
+    """Return the quantiles ``q`` along ``dim``, or of all elements; NaN if an element is NaN."""
     return _quantile(self, q, dim, keepdim, interpolation, False)
 
 
@@ -107,7 +107,7 @@ def nanquantile(
     *,
     interpolation: str = "linear",
 ) -> Tensor:
-    """:func:`quantile` of what is not NaN."""
+    """Return the :func:`quantile` of the elements that are not NaN."""
     return _quantile(self, q, dim, keepdim, interpolation, True)
 
 
@@ -188,7 +188,7 @@ def diff(
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
-    """Differences of neighbours along ``dim``, taken ``n`` times."""
+    """Return the differences of neighbours along ``dim``, taken ``n`` times."""
     if not self.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:

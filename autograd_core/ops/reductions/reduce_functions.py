@@ -99,7 +99,7 @@ def nansum(
 def nanmean(
     self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
-    """Return the mean of what is not NaN."""
+    """Return the mean of the elements that are not NaN."""
     if not self.dtype.is_floating_point:
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
@@ -160,13 +160,13 @@ def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 
 @public("function method", out="expect")
 def amax(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
-    """Return the largest elements over some dimensions, or of all; equals share the gradient."""
+    """Return the largest elements over some or all dimensions; equal ones share the gradient."""
     return statistics_ops.amax(self, _dims(dim), keepdim)
 
 
 @public("function method", out="expect")
 def amin(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
-    """Return the smallest elements over some dimensions, or of all; equals share the gradient."""
+    """Return the smallest elements over some or all dimensions; equal ones share the gradient."""
     return statistics_ops.amin(self, _dims(dim), keepdim)
 
 
@@ -256,7 +256,7 @@ def norm(
     keepdim: bool = False,
     dtype: dtype | None = None,
 ) -> Tensor:
-    """Return the root of the sum of sizes to the power of ``p``; "fro" is 2."""
+    """Return the ``p``-norm; "fro" is the 2-norm."""
     if p == "nuc":
         return NAMESPACES["linalg"]["matrix_norm"](
             self, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype
@@ -304,7 +304,7 @@ def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
 
 @public("function method", out=_only_along_dims("expect"))
 def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return the lower of the middle elements; along ``dim`` with where it is."""
+    """Return the median, the lower one of two; with ``dim``, also its index."""
     if dim is None:
         return order_statistics.median_all(self)
     return return_types.median(*order_statistics.median_dim(self, dim, keepdim))
@@ -312,7 +312,8 @@ def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 
 @public("function method", out=_only_along_dims("expect"))
 def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    """Return the lower of the middle elements that are not NaN; along ``dim`` with where it is."""
+    """Return the median of the elements that are not NaN, the lower one of two; with ``dim``, also
+    its index."""
     if dim is None:
         return order_statistics.nanmedian_all(self)
     return return_types.nanmedian(*order_statistics.nanmedian_dim(self, dim, keepdim))
@@ -320,7 +321,7 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
 
 @public("function method", out="expect")
 def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
-    """Return the most frequent element along ``dim``, and where it is."""
+    """Return the most frequent element along ``dim``, and its index."""
     return return_types.mode(*order_statistics.mode(self, dim, keepdim))
 
 
@@ -341,8 +342,8 @@ def cov(
     fweights: Tensor | None = None,
     aweights: Tensor | None = None,
 ) -> Tensor:
-    """Return the covariances of the variables in the rows of ``self``, whose columns are
-    observations; ``fweights`` says how often each occurred, ``aweights`` how much it counts."""
+    """Return the covariances of the variables in the rows of ``self``; columns are observations.
+    ``fweights`` says how often each one occurred, ``aweights`` how much it counts."""
     if self.ndim > 2:
         raise RuntimeError(
             "cov(): expected input to have two or fewer dimensions but got an input with "

@@ -106,7 +106,7 @@ def searchsorted(sorted_sequence, self, /, right=False):
 
 @op(variants="function method")
 def bincount(self, weights=None, /, minlength=0):
-    """Return how often each integer from 0 occurs, or the sum of its ``weights``."""
+    """Return how often each integer from 0 on occurs, or the sum of its ``weights``."""
     if self.ndim != 1 or self.dtype.kind not in "iu" or (self.size and self.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:

@@ -20,7 +20,7 @@ from autograd_core.tensor.dimensions import wrapped
     out="expect",
 )
 def tril(self, /, diagonal=0):
-    """Return the lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
+    """Return the lower triangle of matrices, with 0 above the ``diagonal``-th diagonal."""
     _check_matrix("tril", self)
     return np.tril(self, diagonal)
 
@@ -32,7 +32,7 @@ def tril(self, /, diagonal=0):
     out="expect",
 )
 def triu(self, /, diagonal=0):
-    """Return the upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""
+    """Return the upper triangle of matrices, with 0 below the ``diagonal``-th diagonal."""
     _check_matrix("triu", self)
     return np.triu(self, diagonal)
 

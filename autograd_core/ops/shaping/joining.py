@@ -22,7 +22,7 @@ from autograd_core.tensor.dimensions import wrapped
     out="join",
 )
 def cat(*tensors, dim=0):
-    """Return tensors joined along an existing dimension."""
+    """Join tensors along an existing dimension."""
     try:
         return np.concatenate(tensors, dim)
     except ValueError:
@@ -37,7 +37,7 @@ def cat(*tensors, dim=0):
     out="join",
 )
 def stack(*tensors, dim=0):
-    """Return tensors of one shape joined along a new dimension."""
+    """Join tensors of one shape along a new dimension."""
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for number, each in enumerate(tensors):

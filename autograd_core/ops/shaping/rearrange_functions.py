@@ -24,7 +24,7 @@ def flip(self: Tensor, *dims: Any) -> Tensor:
 
 @public("function method")
 def fliplr(self: Tensor) -> Tensor:
-    """Return the order of columns reversed."""
+    """Return ``self`` with the order of its columns reversed."""
     if self.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return rearrange.flip(self, (1,))
@@ -32,7 +32,7 @@ def fliplr(self: Tensor) -> Tensor:
 
 @public("function method")
 def flipud(self: Tensor) -> Tensor:
-    """Return the order of rows reversed."""
+    """Return ``self`` with the order of its rows reversed."""
     if not self.ndim:
         raise RuntimeError("Input must be >= 1-d.")
     return rearrange.flip(self, (0,))
@@ -42,13 +42,14 @@ def flipud(self: Tensor) -> Tensor:
 def roll(
     self: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] | None = ()
 ) -> Tensor:
-    """Return elements moved along some dimensions, or in the flattened tensor, in a circle."""
+    """Return ``self`` with its elements shifted cyclically along some dimensions, or in the
+    flattened tensor."""
     return rearrange.roll(self, tuple_of(shifts), () if dims is None else tuple_of(dims))
 
 
 @public("function method")
 def rot90(self: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    """Return the plane of two dimensions turned ``k`` times by a right angle."""
+    """Return ``self`` rotated ``k`` times by 90 degrees in the plane of two dimensions."""
     return rearrange.rot90(self, k, tuple(dims))
 
 
@@ -68,7 +69,7 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
 def repeat_interleave(
     self: Tensor, repeats: Tensor | int, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Return each element, or each slice of ``dim``, many times over."""
+    """Return each element, or each slice of ``dim``, several times in a row."""
     if dim is None:
         self, dim = (self if self.ndim == 1 else reshape(self, (-1,))), 0
     dim = wrapped(dim, self.ndim, of_scalars=False)

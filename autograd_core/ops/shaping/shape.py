@@ -65,7 +65,7 @@ def reshape_alias(self, /, size):
 
 @public()
 def reshape(self: Any, shape: Sequence[int]) -> Any:
-    """Return a view where that is possible, else a copy."""
+    """Return ``self`` in another shape: a view if possible, else a copy."""
     if isinstance(self, (np.ndarray, np.generic)):
         return np.reshape(self, shape)
     size = infer_size(self._shape, shape)

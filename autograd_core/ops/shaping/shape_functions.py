@@ -30,7 +30,7 @@ def several(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @public("function method")
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Return the dimensions from ``start_dim`` to ``end_dim`` made one."""
+    """Return ``self`` with the dimensions from ``start_dim`` to ``end_dim`` merged into one."""
     first, last = wrapped(start_dim, self.ndim), wrapped(end_dim, self.ndim)
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
@@ -48,7 +48,7 @@ def ravel(self: Tensor) -> Tensor:
 
 @public("function method")
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
-    """Dimension ``dim`` taken apart into several; one of the sizes may be -1."""
+    """Return ``self`` with dimension ``dim`` split into several; one of the sizes may be -1."""
     dim = wrapped(dim, self.ndim)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -79,7 +79,7 @@ def reversed_dims(x: Tensor) -> Tensor:
 
 @public("function method", name="adjoint")
 def mT(self: Tensor) -> Tensor:
-    """Return the last two dimensions exchanged."""
+    """Return ``self`` with its last two dimensions exchanged."""
     return shape.transpose(self, -2, -1)
 
 
@@ -106,7 +106,7 @@ def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
 
 @public("function method", aliases="moveaxis")
 def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
-    """Return dimensions moved to other places, the rest in the order they had."""
+    """Return ``self`` with some dimensions moved; the others keep their order."""
     given, wanted = tuple_of(source), tuple_of(destination)
     if len(given) != len(wanted):
         raise RuntimeError(
@@ -134,7 +134,8 @@ def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
 
 @public("function method inplace_view")
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Return all dimensions of size 1 dropped, or those of ``dim`` that are."""
+    """Return ``self`` without its dimensions of size 1, or without those of ``dim`` that have size
+    1."""
     if dim is None:
         return shape.squeeze_all(self)
     if isinstance(dim, int):
@@ -150,14 +151,14 @@ def unsqueeze(self: Tensor, dim: int) -> Tensor:
 
 @public("function method")
 def select(self: Tensor, dim: int, index: int) -> Tensor:
-    """Return the slice at ``index`` of dimension ``dim``, which is dropped."""
+    """Return the slice at ``index`` of dimension ``dim``, without that dimension."""
     index_ops.check_select(self._shape, dim, index)
     return index_ops.select(self, dim, index)
 
 
 @public("function method")
 def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """Return ``length`` slices of dimension ``dim`` from ``start`` on."""
+    """Return a view of ``length`` slices of dimension ``dim``, from ``start`` on."""
     return index_ops.slice_(self, dim, *narrowed(self, dim, start, length), 1)
 
 
@@ -213,8 +214,11 @@ def sum_to_size(x: Tensor, *size: Any) -> Tensor:
 def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """Return the memory of ``self``, which lies in order, read in steps of ``stride`` elements,
-    from ``storage_offset`` of the whole memory on, of which a view may be a part."""
+    """Return a view of the memory of ``self``: ``stride`` gives the step of each dimension in
+    elements, ``storage_offset`` the first element, counted from the start of the memory.
+
+    If it needs a gradient, ``self`` must be contiguous.
+    """
     check_memory(self)
     return rearrange.as_strided(self, tuple(size), tuple(stride), within(self, storage_offset))
 

@@ -55,7 +55,7 @@ def _check(name, option, x, factor):
     linear=True,
 )
 def pixel_unshuffle(self, /, downscale_factor):
-    """Return the opposite of :func:`pixel_shuffle`."""
+    """Return the inverse of :func:`pixel_shuffle`."""
     _check("pixel_unshuffle", "downscale_factor", self, downscale_factor)
     *batch, channels, height, width = self.shape
     for side, size, dim in (("height", height, -2), ("width", width, -1)):
@@ -87,7 +87,7 @@ def pixel_unshuffle(self, /, downscale_factor):
     linear=True,
 )
 def channel_shuffle(self, /, groups):
-    """Return the channels of (N, C, ...) dealt out: one of each group in turn."""
+    """Reorder the channels of (N, C, ...): one of each group in turn."""
     if self.ndim < 3:
         raise RuntimeError(
             "channel_shuffle expects input with > 2 dims, but got input with sizes "

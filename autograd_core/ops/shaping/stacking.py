@@ -25,7 +25,7 @@ from autograd_core.tensor.dimensions import wrapped
 def split(
     tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Views of pieces along ``dim``: of one size, or of the sizes given."""
+    """Return views of pieces along ``dim``: of one size, or of the given sizes."""
     if isinstance(split_size_or_sections, int):
         return joined.split_size_(tensor, split_size_or_sections, dim)
     return joined.split_with_sizes(tensor, tuple(split_size_or_sections), dim)
@@ -33,7 +33,7 @@ def split(
 
 @public("function method")
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Return ``chunks`` pieces along ``dim``, as equal as they can be."""
+    """Return ``chunks`` pieces along ``dim``, as equal as possible."""
     if not self.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
@@ -46,7 +46,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 def tensor_split(
     self: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
-    """Views of that many pieces along ``dim``, or of those that end at the places given."""
+    """Return views of that many pieces along ``dim``, or of pieces split at the given indices."""
     if not self.ndim:
         raise RuntimeError(
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
@@ -80,7 +80,7 @@ def _equal_split(name: str, dim: int, least: int) -> Callable[..., tuple[Tensor,
         return tensor_split(self, parts, along)
 
     divided.__name__ = divided.__qualname__ = name
-    divided.__doc__ = f"Views of equal pieces, or up to the places given, along dimension {dim}."
+    divided.__doc__ = f"Return views of pieces of dimension {dim}: equal ones, or split at indices."
     return public("function method")(divided)
 
 
@@ -140,13 +140,13 @@ def _each(call: Callable[[Tensor], Tensor], tensors: tuple[Any, ...]) -> Any:
 
 @public()
 def atleast_1d(*tensors: Any) -> Any:
-    """Return each tensor with one dimension at least."""
+    """Return each tensor with at least one dimension."""
     return _each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
 
 
 @public()
 def atleast_2d(*tensors: Any) -> Any:
-    """Return each tensor with two dimensions at least; a vector is a row."""
+    """Return each tensor with at least two dimensions; a vector becomes a row."""
     return _each(_two, tensors)
 
 
@@ -156,7 +156,7 @@ def _two(x: Tensor) -> Tensor:
 
 @public()
 def atleast_3d(*tensors: Any) -> Any:
-    """Return each tensor with three dimensions at least; a matrix has depth 1."""
+    """Return each tensor with at least three dimensions; a matrix gets depth 1."""
     return _each(_three, tensors)
 
 
@@ -170,26 +170,26 @@ def _three(x: Tensor) -> Tensor:
 
 @public(out="join")
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the second dimension; vectors end to end."""
+    """Join tensors along the second dimension; vectors end to end."""
     parts = atleast_1d(tuple(tensors))
     return cat(parts, dim=0 if parts[0].ndim == 1 else 1)
 
 
 @public(aliases="row_stack", out="join")
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the first dimension; vectors are rows."""
+    """Join tensors along the first dimension; vectors become rows."""
     return cat(atleast_2d(tuple(tensors)), dim=0)
 
 
 @public(out="join")
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join along the third dimension."""
+    """Join tensors along the third dimension."""
     return cat(atleast_3d(tuple(tensors)), dim=2)
 
 
 @public(out="join")
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
-    """Join side by side; vectors are columns."""
+    """Join tensors side by side; vectors become columns."""
     return hstack([reshape(x, (x.numel(), 1)) if x.ndim <= 1 else x for x in tensors])
 
 
@@ -208,7 +208,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 @public()
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
-    """For each vector a grid of all of them in which it varies along its own dimension.
+    """Return, for each vector, a grid in which it varies along its own dimension.
 
     ``indexing="xy"`` exchanges the first two dimensions.
     """

@@ -21,5 +21,5 @@ def unsafe_split(self, /, split_size, dim=0):
 
 
 def unsafe_chunk(x: Any, chunks: int, dim: int = 0) -> Any:
-    """Return ``chunks`` pieces along ``dim``, as equal as they can be."""
+    """Return ``chunks`` pieces along ``dim``, as equal as possible."""
     return unsafe_split(x, -(-x._shape[dim] // chunks), dim)

@@ -13,7 +13,7 @@ from autograd_core.tensor import Tensor
 
 @public(out="expect")
 def squeeze_copy(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Return a copy without all dimensions of size 1, or without those of ``dim`` that are."""
+    """Return a copy without dimensions of size 1, or without those of ``dim`` that have size 1."""
     if dim is None:
         return copies.squeeze_all_copy(self)
     if isinstance(dim, int):
@@ -50,7 +50,7 @@ def permute_copy(self: Tensor, dims: Sequence[int]) -> Tensor:
 
 @public(out="expect")
 def view_copy(self: Tensor, size: Sequence[int]) -> Tensor:
-    """Return a copy under another shape."""
+    """Return a copy with another shape."""
     return copies.view_copy(self, tuple(size))
 
 
