@@ -36,6 +36,9 @@ INTO_GUTTER = 110
 MOST_TRIES = 8
 """Along so many channels, next to the middle of a lane, a place for its label is looked for."""
 
+HALO = 3
+"""So far around a text its halo of the background would cut other lines."""
+
 CROWDED = 40
 """In channels with more lines than this, labels only keep clear of other labels."""
 
@@ -117,11 +120,12 @@ class Channel:
             for one in self.uprights
         )
         for piece in self.pieces:
-            margin = 0 if piece.line == line else 2
+            margin = 0 if piece.line == line else HALO
             left, right = place.left - margin, place.right + margin
             if max(piece.top_x, piece.bottom_x) < left or min(piece.top_x, piece.bottom_x) > right:
                 continue
-            a, b = sorted((self.x_at(piece, place.top), self.x_at(piece, place.bottom)))
+            bottom = place.bottom + (HALO if margin else 0)
+            a, b = sorted((self.x_at(piece, place.top), self.x_at(piece, bottom)))
             found += SOFT * (a < right and left < b)
         return found
 
