@@ -22,11 +22,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from autograd_core.debug import Session, check, lint
+    from autograd_core.debug import Session, check, lint, why
     from tui import debug
     from viz import film, render, to_graphviz
 
-__all__ = ["Session", "check", "debug", "film", "lint", "render", "to_graphviz"]
+__all__ = ["Session", "check", "debug", "film", "lint", "render", "to_graphviz", "why"]
 
 _FOLDER = os.path.dirname(os.path.realpath(__file__))
 _HOMES = {
@@ -37,6 +37,7 @@ _HOMES = {
     "lint": "autograd_core.debug",
     "render": "viz",
     "to_graphviz": "viz",
+    "why": "autograd_core.debug",
 }
 
 

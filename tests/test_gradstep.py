@@ -41,9 +41,29 @@ def test_all_that_users_call_has_one_name() -> None:
     assert gradstep.debug is tui.debug
     assert gradstep.Session is autograd_core.debug.Session
     assert gradstep.check is autograd_core.debug.check
+    assert gradstep.why is autograd_core.debug.why
     assert set(gradstep.__all__) <= set(dir(gradstep))
     with pytest.raises(AttributeError, match="has no attribute 'draw'"):
         _ = gradstep.draw
+
+
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_why_answers_before_backward_and_leaves_no_trace(library: str) -> None:
+    torch = pytest.importorskip(library)
+    x = torch.tensor([-1.0, -2.0], requires_grad=True)
+    loss = x.relu().sum()
+    said = str(gradstep.why(loss, x))
+    assert said.startswith("x.grad is 0 everywhere: #2 relu:1 caused it")
+    assert str(gradstep.why(loss, "x")) == said
+    assert x.grad is None
+    loss.backward()
+    assert x.grad.tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        gradstep.why(loss, x)
+    with pytest.raises(ValueError, match="target is int, not a tensor or the name of one"):
+        gradstep.why(x.sum(), 3)
 
 
 @pytest.mark.parametrize("name", ["viz", "tui"])

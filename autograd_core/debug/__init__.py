@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from autograd_core.debug.errors import EditError
     from autograd_core.debug.linting import Finding, lint
     from autograd_core.debug.passes.editor import Edited
+    from autograd_core.debug.reports.why import Explanation, why
     from autograd_core.debug.session import Session
     from autograd_core.debug.snapshot import (
         Breakpoint,
@@ -62,6 +63,7 @@ __all__ = [
     "EditRecord",
     "Edited",
     "Entry",
+    "Explanation",
     "Finding",
     "Frame",
     "Incoming",
@@ -86,6 +88,7 @@ __all__ = [
     "check_current",
     "check_node",
     "lint",
+    "why",
 ]
 
 _HOMES = {
@@ -94,6 +97,7 @@ _HOMES = {
     "edits.difference": ("LeafDifference",),
     "passes.editor": ("Edited",),
     "linting": ("Finding", "lint"),
+    "reports.why": ("Explanation", "why"),
     "session": ("Session",),
     "breakpoints": ("Breakpoints",),
     "snapshot.timeline": ("CallRecord", "LeafCall", "Timeline"),

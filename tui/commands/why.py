@@ -147,4 +147,4 @@ class _Asked:
                 remedy="omit --call",
             )
         self._look_again("the end of the script")
-        output.show(f"{self._title}\n{self._answer.text}")
+        output.show(f"{self._title}\n{self._answer}")

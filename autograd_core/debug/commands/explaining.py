@@ -22,7 +22,7 @@ def _why(console: Console, operands: Operands) -> str:
         found = explain_node(session, session.selected)
     if found.index is not None and found.index < session.position:
         session.select(found.index)
-    return found.text
+    return str(found)
 
 
 COMMANDS: Final = (

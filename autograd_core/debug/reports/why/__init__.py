@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import median
+from typing import Any
 
 from autograd_core.dag.addresses import step_number
+from autograd_core.dag.errors import NotInGraph
+from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Trouble, format_number
 from autograd_core.debug.breakpoints.predicate import NodeSubject
 from autograd_core.debug.breakpoints.trigger import explained
@@ -20,13 +23,14 @@ from autograd_core.debug.reports.why.explanation import Explanation, Verdict
 from autograd_core.debug.reports.why.mechanisms import zero_reason
 from autograd_core.debug.reports.why.optimizers import optimizer_rows
 from autograd_core.debug.reports.why.sizes import cancellations, factor_rows, main_way
-from autograd_core.debug.reports.why.target import Asked, find
+from autograd_core.debug.reports.why.target import Asked, find, of_tensor
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Incoming, Value
 from autograd_core.debug.snapshot.wording import summary
+from autograd_core.engines import is_tensor
 from autograd_core.text import plural
 
-__all__ = ["Explanation", "explain", "explain_node"]
+__all__ = ["Explanation", "explain", "explain_node", "why"]
 
 TINY, HUGE = 1e-7, 1e3
 """A root mean square below or above is called tiny, or huge; so is one that is not quite so small
@@ -41,9 +45,55 @@ def explain(session: Session, text: str) -> Explanation:
     Raises:
         UnknownAddress: it names nothing.
     """
-    subject = Subject(tuple(session.roots), session.order, session.graph, session.names)
+    subject = _subject(session)
     asked = find(session, subject, text)
     return absent(subject, asked) if asked.index is None else _explain(session, asked)
+
+
+def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = None) -> Explanation:
+    """Explain the gradient that ``roots.backward()`` would give ``target``.
+
+    The backward pass runs, and every ``.grad`` is then what it was before; the graph stays, so
+    ``backward`` can follow. ``roots`` is a scalar or several, of either library.
+
+    >>> import autograd_core as torch
+    >>> x = torch.tensor([-1.0, -2.0], requires_grad=True)
+    >>> print(why(x.relu().sum(), x, names={"x": x}))
+    x.grad is 0 everywhere: #2 relu:1 caused it
+      at       #2 relu:1
+      arrived  1 everywhere
+      because  all 2 inputs of relu are negative or 0, where its derivative is 0
+      path     #1 sum:1 -> #2 relu:1
+
+    Args:
+        target: a tensor, or its name in the program, such as ``fc1.weight``.
+        names: the program's variables, as a dictionary or :class:`Names`; by default those of the
+            calling program.
+
+    Raises:
+        UnknownAddress: nothing has this name.
+        NotInGraph: ``roots`` requires no gradient, or ``target`` is no tensor.
+        Exception: whatever the pass raises, such as that an earlier one freed the graph.
+    """
+    if not isinstance(target, str) and not is_tensor(target):
+        raise NotInGraph(f"target is {type(target).__name__}, not a tensor or the name of one")
+    known = caller_names() if names is None else names
+    session = Session(roots, retain_graph=True, names=known)
+    try:
+        session.jump(session.length)
+        if session.cursor.error is not None:
+            raise session.cursor.error
+        if isinstance(target, str):
+            return explain(session, target)
+        subject = _subject(session)
+        asked = of_tensor(subject, session.names.of(target) or "the tensor", target)
+        return absent(subject, asked) if asked.index is None else _explain(session, asked)
+    finally:
+        session.abort()
+
+
+def _subject(session: Session) -> Subject:
+    return Subject(tuple(session.roots), session.order, session.graph, session.names)
 
 
 def explain_node(session: Session, index: int) -> Explanation:
@@ -51,8 +101,7 @@ def explain_node(session: Session, index: int) -> Explanation:
     graph = session.graph
     if graph.kinds[index] == "op":
         return _explain(session, Asked("", index, None))
-    subject = Subject(tuple(session.roots), session.order, graph, session.names)
-    leaf = subject.leaf(session.order[index])
+    leaf = _subject(session).leaf(session.order[index])
     name = graph.variables.get(index) or graph.address(index)
     return _explain(session, Asked(name, index, leaf))
 

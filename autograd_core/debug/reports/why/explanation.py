@@ -40,7 +40,6 @@ class Explanation:
         head = wrap(self.headline, width, subsequent_indent="  ", break_on_hyphens=False)
         return [*head, *row_lines(self.rows, width)]
 
-    @property
-    def text(self) -> str:
-        """All of it, for a terminal of 80 columns."""
+    def __str__(self) -> str:
+        """Return all of it, for a terminal of 80 columns."""
         return "\n".join(self.lines())

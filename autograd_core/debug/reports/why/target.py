@@ -44,7 +44,7 @@ def find(session: Session, subject: Subject, text: str) -> Asked:
             raise UnknownAddress(f"'{text}' may be {several}", "write more of it")
         named = list(ends.values())
     if named:
-        return _of_tensor(subject, *named[0])
+        return of_tensor(subject, *named[0])
     graph = session.graph
     for index in range(session.length):
         if graph.kinds[index] != "op" and wanted in (
@@ -86,7 +86,8 @@ def _names(subject: Subject) -> Iterator[tuple[str, Any]]:
             yield f"{name}.{path}", parameter
 
 
-def _of_tensor(subject: Subject, name: str, tensor: Any) -> Asked:
+def of_tensor(subject: Subject, name: str, tensor: Any) -> Asked:
+    """Find where the gradient of ``tensor``, which is called ``name``, arrives."""
     if id(tensor) in subject.leaves:
         return Asked(name, subject.leaves[id(tensor)][0], tensor)
     if tensor.is_leaf or not tensor.requires_grad:
