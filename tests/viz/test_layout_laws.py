@@ -250,6 +250,16 @@ def test_a_picture_is_not_paged_where_many_lines_would_turn() -> None:
     assert all(a.y < b.y for a, b in pairwise(layout.places[1:]))
 
 
+def test_branches_that_are_too_many_for_one_row_stand_in_bands() -> None:
+    t = sample_graphs.Twin("branches")
+    x = t.leaf("x", (2,))
+    ends = [t.op("tanh", t.op("mul", x, x, shape=(2,)), shape=(2,)) for _ in range(60)]
+    picture = make_picture(t.finish(t.op("stack", *ends, shape=(60, 2))), "backward")
+    layout = lay_out(picture)
+    check(picture, layout)
+    assert layout.width < 3 * layout.height
+
+
 def test_many_lines_into_one_late_box_stay_linear() -> None:
     build = GraphBuilder("stack")
     steps = [build.node("op", "forward", "step") for _ in range(1500)]

@@ -15,7 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from autograd_core.dag.columns import Ints, grouped
+from viz import theme
 from viz.layout.graph import Arc, LayoutGraph
+from viz.layout.wrapping import wrapped
 
 MOST_LANES = 12
 _NO_BENDS = range(0)
@@ -64,14 +66,20 @@ def rank(graph: LayoutGraph) -> Layers:
         range(len(graph.arcs)), key=graph.picture.lines.column("operand").__getitem__
     )
     arcs = (graph.arcs[line] for line in by_operand)
-    return make_layers(graph.vertex_count, [arc for arc in arcs if arc is not None])
+    widths = np.zeros(graph.vertex_count, np.int64)
+    sizes = np.array(graph.sizes, np.int64).reshape(-1, 2)
+    np.maximum.at(widths, np.array(graph.vertex, np.int64), sizes[:, 0] + theme.COLUMN_GAP)
+    return make_layers(graph.vertex_count, [arc for arc in arcs if arc is not None], widths)
 
 
-def make_layers(count: int, arcs: Ints | Sequence[Arc]) -> Layers:
-    """Make the rows and bends of so many vertices, joined by ``arcs``."""
+def make_layers(count: int, arcs: Ints | Sequence[Arc], widths: Ints | None = None) -> Layers:
+    """Make the rows and bends of so many vertices, joined by ``arcs``; rows that are too wide for
+    the ``widths`` of the vertices, where these are given, are wrapped."""
     pairs = _distinct(np.array(arcs, np.int64).reshape(-1, 2), count)
     ranking = longest_paths(count, pairs)
     ranks, depth, height = (np.array(column, np.int64) for column in ranking)
+    if widths is not None:
+        ranks = wrapped(ranks, pairs, widths)
     kept = _affordable(pairs, ranks)
     upper, lower = kept[:, 0], kept[:, 1]
     spans = ranks[lower] - ranks[upper]
