@@ -12,7 +12,6 @@ from typing import Any, Final
 
 from autograd_core.engines import is_tensor, named_parameters, whole_parameters
 from autograd_core.own_files import is_user_file
-from autograd_core.tensor import Tensor
 
 
 class Names:
@@ -45,7 +44,7 @@ class Names:
         for find in (_itself, _parameters, _elements):
             for name, value in variables:
                 for path, tensor in find(name, value):
-                    if find is _parameters and name in shared and isinstance(tensor, Tensor):
+                    if find is _parameters and name in shared:
                         path = f"{name}.{path}"
                     if id(tensor) not in self._names:
                         self._names[id(tensor)] = path
@@ -65,6 +64,16 @@ class Names:
         sees; "" if it has none."""
         stands_for = hasattr(type(tensor), "gradstep_identity")
         return self._names.get(tensor.gradstep_identity if stands_for else id(tensor), "")
+
+    def short(self, name: str) -> str:
+        """Return what a parameter is called that goes by ``name`` with the name of its module in
+        front, as ``model.fc1.weight``; "" where none does."""
+        for variable, module in self.modules.items():
+            if name.startswith(f"{variable}."):
+                for path, tensor in named_parameters(module):
+                    if name == f"{variable}.{path}":
+                        return self.of(tensor)
+        return ""
 
     def trained(self) -> Iterator[tuple[str, Any, set[int]]]:
         """Yield the parameter groups of all optimizers: the name of the optimizer, the group, and
@@ -119,14 +128,8 @@ def _itself(name: str, value: Any) -> Named:
 
 
 def _parameters(name: str, value: Any) -> Named:
-    """Return the parameters of a module: the core's by their own names, those of PyTorch, whose
-    programs have several models, with the name of the module's variable in front."""
-    if not _is_module(value):
-        return []
-    return [
-        (path if isinstance(tensor, Tensor) or not name else f"{name}.{path}", tensor)
-        for path, tensor in named_parameters(value)
-    ]
+    """Return the parameters of a module, by their own names."""
+    return named_parameters(value) if _is_module(value) else []
 
 
 def _shared_paths(modules: Mapping[str, Any]) -> set[str]:

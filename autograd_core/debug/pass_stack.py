@@ -63,4 +63,6 @@ class PassStack:
 
     def _bind(self) -> None:
         view = self.view
-        self._breakpoints.bind(view.graph, view.cursor.length, view.places, view.run_user_code)
+        self._breakpoints.bind(
+            view.graph, view.cursor.length, view.places, view.run_user_code, view.names
+        )

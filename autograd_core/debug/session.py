@@ -15,7 +15,6 @@ from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
 from autograd_core.autograd.step import Step
-from autograd_core.dag.addresses import locate
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
@@ -375,7 +374,7 @@ class Session:
         Raises:
             UnknownAddress: there is no such place in this plan.
         """
-        found = locate(self.graph, location, self.length)
+        found = self.breakpoints.locate(location)
         ahead = [index for index in found if index > self.position]
         self.jump(ahead[min(count, len(ahead)) - 1] if ahead else found[0])
 

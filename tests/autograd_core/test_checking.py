@@ -202,13 +202,13 @@ def test_a_right_rule_passes_at_any_scale(values: list[float]) -> None:
 @pytest.mark.usefixtures("declared")
 def test_a_wrong_entry_of_the_table_is_found() -> None:
     @pointwise(np.multiply, x=lambda g, y: g * y, y=lambda g, y: g * y)
-    def wrong_product(x: Any, y: Any) -> None:
+    def product_by_wrong_rule(x: Any, y: Any) -> None:
         """A product whose second rule names the wrong input."""
 
     x, y = (torch.tensor(v, requires_grad=True) for v in ([1.0, 2.0], [3.0, 5.0]))
     with trace(values=True):
-        loss = wrong_product(x, y).sum()
-    found = check_node(loss, "wrong_product")
+        loss = product_by_wrong_rule(x, y).sum()
+    found = check_node(loss, "product_by_wrong_rule")
     assert [each.verdict for each in found.inputs] == ["right", "wrong"]
 
 

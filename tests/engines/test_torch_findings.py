@@ -127,8 +127,7 @@ def test_parameters_that_are_not_reached_are_named() -> None:
         loss = net(torch.ones(2, 3)).sum()
     found = only(lint(loss), "unreached")
     assert found.what == (
-        "net.unused.weight and net.unused.bias require a gradient, but the loss does not depend "
-        "on them"
+        "unused.weight and unused.bias require a gradient, but the loss does not depend on them"
     )
     net.unused.requires_grad_(False)
     assert lint(loss) == ()
@@ -320,7 +319,7 @@ def test_a_grad_from_before_is_found_and_one_that_was_cleared_is_not() -> None:
         loss = net(torch.ones(1, 2)).sum()
     found = only(lint(loss), "stale-grad")
     assert found.what == (
-        "net.bias and net.weight have a .grad from an earlier backward(), and the new gradient "
+        "bias and weight have a .grad from an earlier backward(), and the new gradient "
         "will be added to it"
     )
     net.zero_grad()
@@ -350,8 +349,8 @@ def test_hooks_that_are_registered_twice_are_named_with_their_place() -> None:
     name = "test_hooks_that_are_registered_twice_are_named_with_their_place.<locals>.<lambda>"
     assert found == [
         f"the hook {name} is registered 3 times on addmm:1, and will run 3 times",
-        f"the hook {name} is registered twice on net.bias, and will run twice",
-        "the hook clip is registered twice on net.weight, and will run twice",
+        f"the hook {name} is registered twice on bias, and will run twice",
+        "the hook clip is registered twice on weight, and will run twice",
         f"the hook {name} is registered twice on net, and will run twice",
     ]
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from autograd_core.dag.addresses import before, locate
 from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.model import Graph
+from autograd_core.dag.names import Names
 from autograd_core.debug.breakpoints.logtext import LogText
 from autograd_core.debug.breakpoints.predicate import Expression, parse_predicate
 from autograd_core.debug.breakpoints.trigger import Trigger, triggered
@@ -59,6 +60,7 @@ class Breakpoints:
         self._graph: Graph | None = None
         self._length = 0
         self._user_code = _nowhere
+        self._names: Names | None = None
         self._known: dict[str, tuple[int, ...]] = {}
         self._messages: list[str] = []
         self._reached: Reached | None = None
@@ -73,10 +75,13 @@ class Breakpoints:
         length: int,
         known: dict[str, tuple[int, ...]],
         user_code: Callable[[], Sequence[int]],
+        names: Names,
     ) -> None:
         """Find every place anew in the plan of a pass that comes into view; ``known`` remembers
-        what places mean there, ``user_code`` gives the nodes that run user code."""
+        what places mean there, ``user_code`` gives the nodes that run user code, ``names`` those of
+        the program's tensors."""
         self._graph, self._length, self._known = graph, length, known
+        self._names = names
         self._user_code = user_code
         self._reached = None
         self._points = [replace(each, indices=self._found(each.text)) for each in self._points]
@@ -98,7 +103,13 @@ class Breakpoints:
         """
         if not place or self._graph is None:
             return ()
-        return locate(self._graph, place, self._length)
+        try:
+            return locate(self._graph, place, self._length)
+        except UnknownAddress:
+            short = self._names.short(place) if self._names is not None else ""
+            if not short:
+                raise
+            return locate(self._graph, short, self._length)
 
     # what a session asks
 

@@ -12,7 +12,7 @@ from autograd_core.autograd.node import LEAF
 from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Origin, Record, reachable
-from autograd_core.engines import engine_of, named_parameters
+from autograd_core.engines import engine_of
 from autograd_core.engines.protocol import Engine, KeptForward, Node
 
 
@@ -103,16 +103,5 @@ class Subject:
         return self.graph.sources.get(index)
 
     def name(self, leaf: Any) -> str:
-        """Name a leaf; with its module's name, where the program has several modules."""
-        if len(self.names.modules) > 1 and (path := self._paths.get(id(leaf))):
-            return path
+        """Name a leaf."""
         return self.names.of(leaf) or f"a leaf of shape {list(leaf.shape)}"
-
-    @cached_property
-    def _paths(self) -> dict[int, str]:
-        """The parameters of all modules, by identity: ``encoder.0.weight``."""
-        return {
-            id(parameter): f"{name}.{path}"
-            for name, module in reversed(self.names.modules.items())
-            for path, parameter in named_parameters(module)
-        }

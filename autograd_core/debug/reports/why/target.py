@@ -73,7 +73,8 @@ def _leaves(session: Session) -> str:
 
 
 def _exactly(subject: Subject, wanted: str) -> list[tuple[str, Any]]:
-    return [(name, tensor) for name, tensor in _names(subject) if name == wanted][:1]
+    found = [tensor for name, tensor in _names(subject) if name == wanted][:1]
+    return [(subject.names.of(tensor) or wanted, tensor) for tensor in found]
 
 
 def _names(subject: Subject) -> Iterator[tuple[str, Any]]:
