@@ -179,6 +179,8 @@ MISTAKES: list[Callable[[Any], Any]] = [
     lambda t: t.ones(2,3).flip(5),
     lambda t: t.ones(2,3).cumsum(2),
     lambda t: t.outer(t.ones(2,2),t.ones(2)),
+    lambda t: t.tensordot(t.ones(2,2),t.ones(2,2),-1),
+    lambda t: t.tensordot(t.ones(2,2),t.ones(2,2),3),
     lambda t: t.cross(t.ones(2),t.ones(2)),
     lambda t: t.ones(2,-1),
     lambda t: t.empty(-2),
