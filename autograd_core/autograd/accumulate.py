@@ -67,7 +67,7 @@ class AccumulateGrad(Node):
     def note_freed(self, line: Line) -> None:
         """Do nothing: it keeps nothing of the forward pass."""
 
-    def backward(self, g: Array, keep: bool) -> None:
+    def backward(self, g: Array, keep: bool | None) -> None:
         notes = self.notes
         leaf = self.leaf() if notes is None or notes.hooks is None else self.variable
         if leaf is None or (leaf.edge is not self and not _is_leaf(leaf)):
@@ -142,6 +142,17 @@ def own(g: Array) -> Array:
     if sys.getrefcount(g) > _SOLE_OWNER or not g.flags.writeable:
         return g.copy()
     return g if g.base is None or _is_all_that_is_left(g) else g.copy()
+
+
+def only_here(g: Array) -> bool:
+    """Return whether nobody sees the memory of ``g`` but the node whose ``backward`` asks, and the
+    loop of the engine, which is done with it."""
+    return (
+        sys.getrefcount(g) == _SOLE_OWNER
+        and type(g) is np.ndarray
+        and g.base is None
+        and g.flags.writeable
+    )
 
 
 def _is_all_that_is_left(g: Array) -> bool:

@@ -61,7 +61,7 @@ class CopySlices(Node):
     def changed_at(self, name: str) -> tuple[Line, ...]:
         return self.inner.changed_at(name)
 
-    def backward(self, g: Any, keep: bool) -> list[Any]:
+    def backward(self, g: Any, keep: bool | None) -> list[Any]:
         result = np.array(g)
         if self.axes is not None:
             result = np.array(g.transpose(self.axes), order="C").transpose(np.argsort(self.axes))

@@ -159,7 +159,8 @@ class GraphTask:
     def _run(self, nodes: Sequence[Node]) -> None:
         """As :func:`run_node` for each of ``nodes``, with the usual kinds inlined: a node of one
         element takes 2 to 4 us, and 12 to 16 by ``run_node``."""
-        pending, keep = self.pending, self.keep
+        pending = self.pending
+        keep = self.keep or None  # a gradient that nobody else has may then be written over
         take, waiting = pending.pop, pending.get
         # One buffer is here: most gradients wait for the next node, past the dictionary.
         place: Any = None
@@ -184,6 +185,7 @@ class GraphTask:
             if g is None:
                 continue
             if kind == ONE_EDGE:
+                a = b = None  # which may be this gradient
                 a = node.backward(g, keep)
                 if node.to is not None:
                     a = reduce_gradient(a, node.to[0])

@@ -137,11 +137,11 @@ class Node:
             shapes = (self.output_shape,)
         return tuple(InputMetadata(shape, self.output_dtype) for shape in shapes)
 
-    def backward(self, g: Any, keep: bool) -> Any:
+    def backward(self, g: Any, keep: bool | None) -> Any:
         """Return the gradients of the inputs, from that of the output: one array, or a tuple.
 
         ``g`` is a list where the node has several outputs.  Unless ``keep``, saved values
-        are let go of.
+        are let go of; where it is None, ``g`` may be written over, too, if nobody else has it.
         """
         raise NotImplementedError
 

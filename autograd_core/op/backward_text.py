@@ -49,6 +49,11 @@ def _apply(op: Op, edge: str) -> list[str]:
     rule = op.rules[edge]
     arguments = _arguments(op, rule.names)
     lines = [f"g_{edge} = rule_{edge}({arguments})"]
+    if rule.spending is not None:
+        spend = f"g_{edge} = spending_{edge}({arguments})"
+        return [
+            f"if keep is None and g.size > LARGE and only_here(g): {spend}", f"else: {lines[0]}"
+        ]  # fmt: skip
     if rule.on_arrays is not rule.function:
         return lines
     found = inlined(op, edge, arguments.split(", "))

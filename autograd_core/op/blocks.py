@@ -16,8 +16,8 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
-_BLOCK: Final = 1 << 15  # elements; some blocks of doubles fit into a cache of half a megabyte
-LARGE: Final = 4 * _BLOCK  # elements from which on rules are run in blocks
+BLOCK: Final = 1 << 15  # elements; some blocks of doubles fit into a cache of half a megabyte
+LARGE: Final = 4 * BLOCK  # elements from which on rules are run in blocks
 
 
 def in_blocks(function: F) -> F:
@@ -30,7 +30,7 @@ def in_blocks(function: F) -> F:
 
     @wraps(function)
     def blocked(x: Any, *args: Any, **options: Any) -> Any:
-        if type(x) is not np.ndarray or x.size <= _BLOCK or not x.flags.c_contiguous:
+        if type(x) is not np.ndarray or x.size <= BLOCK or not x.flags.c_contiguous:
             return function(x, *args, **options)
         rows = {}  # the arguments that are cut into blocks, by place
         for place, arg in enumerate(args, 1):
@@ -41,8 +41,8 @@ def in_blocks(function: F) -> F:
         rows[0] = x.reshape(-1)
         given = [x, *args]
         result: Any = None
-        for start in range(0, x.size, _BLOCK):
-            part = slice(start, start + _BLOCK)
+        for start in range(0, x.size, BLOCK):
+            part = slice(start, start + BLOCK)
             for place, row in rows.items():
                 given[place] = row[part]
             found = function(*given, **options)
@@ -66,7 +66,7 @@ def in_passes(spare: int) -> Callable[[Callable[..., None]], Callable[..., Any]]
         def passes(x: Any, *others: Any, **options: Any) -> Any:
             if (
                 type(x) is not np.ndarray
-                or x.size <= _BLOCK
+                or x.size <= BLOCK
                 or (not x.flags.c_contiguous and any(x.strides))
             ):
                 out = np.empty_like(x)
@@ -74,9 +74,9 @@ def in_passes(spare: int) -> Callable[[Callable[..., None]], Callable[..., Any]]
                 return out
             given = [_row(each, x.shape) for each in (x, *others)]
             result = np.empty(x.size, x.dtype)
-            with memory(spare, (_BLOCK,), x.dtype) as spares:
-                for start in range(0, x.size, _BLOCK):
-                    part = slice(start, start + _BLOCK)
+            with memory(spare, (BLOCK,), x.dtype) as spares:
+                for start in range(0, x.size, BLOCK):
+                    part = slice(start, start + BLOCK)
                     out = result[part]
                     arrays = [each[part] if each.ndim else each for each in given]
                     function(out, *[each[: out.size] for each in spares], *arrays, **options)
@@ -115,7 +115,7 @@ class memory:
 
 
 _SMALL: Final = 1 << 14  # bytes, of which new ones cost less
-_BYTES: Final = 8 * _BLOCK
+_BYTES: Final = 8 * BLOCK
 _spares: Final[list[Any]] = []  # as many as were in use at once, in all threads
 
 

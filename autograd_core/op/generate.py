@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.autograd.accumulate import only_here
 from autograd_core.autograd.double_backward import differentiate
 from autograd_core.autograd.node import GENERAL, TWO_EDGES, TWO_REDUCED, Node
 from autograd_core.dtype import float32
@@ -82,9 +83,10 @@ def _first_call(op: Op) -> Any:
 def _first_backward(node: Any, g: Any, keep: bool) -> Any:
     """Return the ``backward`` of every node class until it first runs."""
     op = node.op
-    namespace = dict(_namespace(op), float32=float32, LARGE=LARGE)
+    namespace = dict(_namespace(op), float32=float32, LARGE=LARGE, only_here=only_here)
     for edge, rule in op.rules.items():
         namespace[f"rule_{edge}"] = rule.on_arrays
+        namespace[f"spending_{edge}"] = rule.spending
         found = inlined(op, edge, rule.names)
         for name, number in found[1].items() if found is not None else ():
             namespace[name] = np.array(number, np.float32)

@@ -35,16 +35,28 @@ class Rule(NamedTuple):
         return found
 
     @property
+    def spending(self) -> Callable[..., Any] | None:
+        """The function that computes it in the memory of ``g``, if there is one."""
+        found: Callable[..., Any] | None = getattr(self.function, "spending", None)
+        return found
+
+    @property
     def takes_passes(self) -> bool:
         """Whether it goes over its arrays more than once."""
         steps = dis.get_instructions(self.function)
         return sum(step.opname.startswith(_OPERATIONS) for step in steps) > 1
 
 
-def computed_by(on_arrays: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
+def computed_by(
+    on_arrays: Callable[..., Any],
+    rule: Callable[..., Any],
+    spending: Callable[..., Any] | None = None,
+) -> Callable[..., Any]:
     """Return ``rule``, a lambda, which then is for tensors and for readers: with arrays runs
-    ``on_arrays``, which computes the same in fewer steps."""
+    ``on_arrays``, which computes the same in fewer steps; or, where a large gradient is needed by
+    nobody else, ``spending``, which leaves its result there."""
     rule.on_arrays = on_arrays  # type: ignore[attr-defined]
+    rule.spending = spending  # type: ignore[attr-defined]
     return rule
 
 

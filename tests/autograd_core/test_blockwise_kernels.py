@@ -239,3 +239,50 @@ def test_softmax_of_a_large_array_is_that_of_its_rows(highest: float) -> None:
             alone = torch.tensor(array[row])
             np.testing.assert_allclose(whole[0][row], F.log_softmax(alone, -1).array, 1e-6)
             np.testing.assert_allclose(whole[1][row], F.softmax(alone, -1).array, 1e-5)
+
+
+def test_a_gradient_that_somebody_sees_is_not_written_over() -> None:
+    array = np.random.default_rng(0).standard_normal((300, 500)).astype(np.float32)
+    factor = torch.tensor(array[::-1].copy())
+    expected = np.where(array > 0, factor.array, 0)
+    x = torch.tensor(array, requires_grad=True)
+    seed = factor.clone()
+    torch.relu(x).backward(seed)  # the seed is the user's
+    assert (seed.array == factor.array).all()
+    seen: list[Any] = []
+    z = torch.relu(x)
+    z.retain_grad()
+    z.register_hook(seen.append)
+    (z * factor).sum().backward()
+    assert z.grad is not None
+    assert (z.grad.array == factor.array).all()
+    assert (seen[0].array == factor.array).all()
+    z = torch.relu(x)
+    both = z + z  # one gradient arrives twice
+    (both * factor).sum().backward(retain_graph=True)
+    (both * factor).sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.array, expected * 6, 1e-5)
+    (g,) = torch.autograd.grad((torch.relu(x) * factor).sum(), x)
+    assert (g.array == expected).all()
+
+
+def test_a_gradient_that_nobody_else_needs_is_written_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = torch.ones(400, 500, requires_grad=True)
+    for _ in range(2):  # the first time, code is made
+        torch.relu(x * 1.0).exp().sum().backward()
+    code = OPS["relu"].node_class.backward.__globals__
+    spent: list[Any] = []
+    spend = code["spending_self"]
+
+    def noted(g: Any, y: Any) -> Any:
+        spent.append(spend(g, y))
+        return spent[-1]
+
+    monkeypatch.setitem(code, "spending_self", noted)
+    torch.relu(x * 1.0).exp().sum().backward()
+    assert len(spent) == 1
+    torch.relu(x * 1.0).exp().sum().backward(retain_graph=True)
+    assert len(spent) == 1

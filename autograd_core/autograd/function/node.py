@@ -109,7 +109,7 @@ class FunctionNode(Node):
         kept = known[int(number)] if known and number.isdigit() else None
         return () if kept is None else changed_at(kept.versions, kept.version)
 
-    def backward(self, g: Any, keep: bool) -> list[Any]:
+    def backward(self, g: Any, keep: bool | None) -> list[Any]:
         with no_grad():
             gradients = self._call(
                 [

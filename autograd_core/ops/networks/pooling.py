@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.op import Second, op
-from autograd_core.op.blocks import numbers
+from autograd_core.op.blocks import BLOCK, numbers
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.networks.windows import Windows
 from autograd_core.ops.pointwise.elementwise import masked
@@ -197,12 +197,21 @@ def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dila
         return _from_tiles(np.where(here, self[..., None], zero), windows, shape)
     padded = padded_image(shape, windows, output, self.dtype, 0)
     overlap = windows.overlap
-    for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
-        if overlap:
-            patch += masked(self, places == place)
-        else:  # half of the time
-            patch[...] = masked(self, places == place)
+    for part in _some_images(self):  # so that what passes leave behind stays in the cache
+        for place, (_, patch) in enumerate(windows.offsets(padded[part], output, axis)):
+            if overlap:
+                patch += masked(self[part], places[part] == place)
+            else:  # half of the time
+                patch[...] = masked(self[part], places[part] == place)
+    if padded.shape == tuple(shape):  # no view, and so nobody else's
+        return padded
     return padded[(..., *windows.inside(shape[axis:]))]
+
+
+def _some_images(x: Any) -> list[slice]:
+    """Return which of a batch of images, or of channels, to take together."""
+    some = max(1, BLOCK * len(x) // max(1, x.size))
+    return [slice(start, start + some) for start in range(0, len(x), some)]
 
 
 @lru_cache(maxsize=64)

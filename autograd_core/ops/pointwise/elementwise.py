@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.op import Second, computed_by, pointwise
-from autograd_core.op.blocks import LARGE, in_blocks, in_passes, numbers
+from autograd_core.op.blocks import BLOCK, LARGE, in_passes, memory, numbers
 from autograd_core.op.refusals import no_difference
 
 
@@ -288,6 +288,7 @@ def sigmoid(self):
     self=computed_by(
         lambda g, result: _where_not_zero(result, g),
         lambda g, result: where(result != 0, g, 0),
+        lambda g, result: _masked_in_blocks(result, g, g),
     ),
     second=Second("ThresholdBackwardBackward0"),
     variants="function method inplace",
@@ -301,14 +302,32 @@ def relu(self):
 
 def _where_not_zero(x: Any, g: Any) -> Any:
     if type(g) is not np.ndarray or x.size > LARGE:
-        return _where_not_zero_in_blocks(x, g)
+        return _masked_in_blocks(x, g, None)
     (zero,) = numbers(x.dtype, 0)
     return masked(g, np.not_equal(x, zero))
 
 
-@in_blocks
-def _where_not_zero_in_blocks(x: Any, g: Any) -> Any:
-    return where(x != 0, g, 0)
+def _masked_in_blocks(x: Any, g: Any, out: Any) -> Any:
+    """Return ``g`` where ``x`` is not 0, else 0, in the memory of ``out`` unless that is None."""
+    if (
+        type(g) is not np.ndarray
+        or g.dtype is not x.dtype
+        or g.shape != x.shape
+        or not (g.flags.c_contiguous and x.flags.c_contiguous)
+    ):
+        return where(x != 0, g, 0)
+    out = np.empty(g.shape, g.dtype) if out is None else out
+    bits = _BITS[g.itemsize]
+    values, given, found = x.reshape(-1), g.reshape(-1).view(bits), out.reshape(-1).view(bits)
+    (zero,) = numbers(x.dtype, 0)
+    with memory(1, (BLOCK,), bits) as (spare,):
+        for start in range(0, g.size, BLOCK):
+            part = slice(start, start + BLOCK)
+            mask = np.not_equal(values[part], zero).view(_INT8)
+            kept = spare[: len(mask)]
+            np.copyto(kept, np.negative(mask, mask))
+            np.bitwise_and(given[part], kept, found[part])
+    return out
 
 
 @pointwise(
