@@ -150,7 +150,8 @@ def _shared_paths(modules: Mapping[str, Any]) -> set[str]:
 
 
 def _is_module(value: Any) -> bool:
-    return hasattr(type(value), "named_parameters")
+    # what torch.export makes has parameters, but no modules
+    return hasattr(type(value), "named_parameters") and hasattr(type(value), "named_modules")
 
 
 def _is_optimizer(value: Any) -> bool:

@@ -129,3 +129,14 @@ def test_objects_that_answer_to_every_name_are_not_asked() -> None:
     x = torch.ones(1)
     assert caller_names().of(x) == "x"
     del greedy
+
+
+class Exported:
+    """Has parameters, but no modules, as what ``torch.export`` makes."""
+
+    def named_parameters(self) -> list[tuple[str, Any]]:
+        return [("weight", torch.ones(2))]
+
+
+def test_what_has_parameters_but_no_modules_is_no_model() -> None:
+    assert Names({"exported": Exported()}).module_classes() == {}

@@ -414,3 +414,30 @@ def test_a_good_call_under_fail_on_reads_one_number() -> None:
     with intercepting(lambda _: False, EVERY_CALL, look=watch.quick_look), Readings(found):
         root.backward()
     assert len(found) == 1
+
+
+class Interrupted(torch.nn.Module):  # type: ignore[misc]  # as above
+    def forward(self, x: Any) -> Any:
+        raise KeyboardInterrupt
+
+
+def test_a_module_that_was_interrupted_runs_no_more() -> None:
+    x = torch.ones(3, requires_grad=True)
+    with noting() as origins:
+        with pytest.raises(KeyboardInterrupt):
+            torch.nn.Sequential(torch.nn.Tanh(), Interrupted())(x)
+        assert origins.scope == ""
+        place = origins.place(x.sin().grad_fn._sequence_nr())
+    assert place.scope == ""
+    assert place.source.file == __file__
+
+
+def test_a_module_that_takes_the_place_of_another_has_its_path() -> None:
+    x = torch.ones(3, requires_grad=True)
+    model = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Sigmoid(), torch.nn.Sigmoid())
+    with noting() as origins:
+        model(x)
+        del model[0]
+        node = model(x).grad_fn
+    nodes = [node, node.next_functions[0][0]]
+    assert [origins.place(each._sequence_nr()).scope for each in nodes] == ["1", "0"]

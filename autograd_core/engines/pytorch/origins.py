@@ -9,21 +9,19 @@ as if it were the program's, and is to find nothing there: ``is_dynamo_compiling
 from __future__ import annotations
 
 import sys
-import warnings
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, partial, update_wrapper
 from threading import get_ident
 from types import BuiltinFunctionType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 from weakref import ref
 
 import torch
 from torch.compiler import is_dynamo_compiling
-from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
 from autograd_core.dag.model import Source
@@ -38,6 +36,7 @@ from autograd_core.engines.pytorch.private import (
     push_function_mode,
     sequence_nr,
     sequence_nr_of,
+    skip_code,
     unobserved,
 )
 from autograd_core.own_files import is_user_file
@@ -280,6 +279,64 @@ def _may_be_theirs(value: Any) -> bool:
     return not str(getattr(value, "__module__", "")).startswith("torch.")
 
 
+class _Scope(NamedTuple):
+    """A module that runs: its path, the paths of all modules, and whether all that runs belongs to
+    the line that called it or one around it; of that one, the first node and the line.  Outside of
+    all modules there are no paths."""
+
+    path: str
+    paths: _Paths | None
+    whole: bool
+    caller: tuple[int, Source] | None
+
+
+# made in a third of the time that its names take
+_made_scope: Final = cast("Callable[[Any], _Scope]", partial(tuple.__new__, _Scope))
+
+
+class _Paths:
+    """The path of each module in the outermost one: found once, and seen to be still true whenever
+    it is asked for, which takes a tenth of the time.
+
+    Attributes:
+        searched: whether modules were looked for in this call of the outermost one.
+    """
+
+    def __init__(self, outermost: Any) -> None:
+        self._outermost = ref(outermost)
+        self._of: dict[int, tuple[str, list[str]]] = {}
+        self.searched = False
+
+    def are_of(self, outermost: Any) -> bool:
+        return self._outermost() is outermost
+
+    def of(self, module: Any) -> str | None:
+        """Return the path of a module, None of one that is no part of the outermost one."""
+        known = self._of.get(id(module))
+        if known is None or not self._leads_to(known[1], module):
+            if self.searched:
+                return None
+            self.searched = True
+            self._search()
+            known = self._of.get(id(module))
+        return None if known is None else known[0]
+
+    def _leads_to(self, names: list[str], module: Any) -> bool:
+        at: Any = self._outermost()
+        for name in names:
+            at = at._modules.get(name)
+            if at is None:
+                return False
+        return at is module
+
+    def _search(self) -> None:
+        outermost: Any = self._outermost()
+        self._of = {
+            id(part): (path, path.split(".") if path else [])
+            for path, part in outermost.named_modules()
+        }
+
+
 class _Modules:
     """Notes which module runs, by the path that it has in the outermost one.
 
@@ -291,43 +348,79 @@ class _Modules:
         self._origins = origins
         self._lines = lines
         self._whole: dict[int, tuple[ref[Any], bool]] = {}  # by identity: all of it is PyTorch's
-        self._caller: tuple[Any, int, Source] | None = None  # module, first node, line
         self._thread = get_ident()  # numbers of another one would be taken for those of this one
-        self._running: list[tuple[str, dict[int, str]]] = []
+        self._scope = _Scope("", None, False, None)
+        self._known: dict[int, _Paths] = {}  # by identity of the outermost module
 
-    def before(self, module: Any, inputs: Any) -> None:
-        if is_dynamo_compiling() or get_ident() != self._thread:
-            return
-        if not self._running:
-            outermost = outermost_of(module, sys._getframe(1))
-            names = {id(part): path for path, part in outermost.named_modules()}
-            path = names[id(module)]
-        else:
-            outer, names = self._running[-1]
-            path = names.get(id(module), "")
-            if not path:  # it is no part of the outermost one
-                path = f"{outer}.{type(module).__name__}" if outer else type(module).__name__
-        self._running.append((path, names))
-        self._enter(path)
-        if self._lines is not None and self._caller is None and self._is_pytorchs(module):
-            line = user_source(sys._getframe(1))
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Within it, each call of a module is noted.
+
+        Not by PyTorch's global hooks: with them, a call takes 4 us longer than by this, and
+        ctrl+c in a module would leave it running for ever.
+        """
+        call = torch.nn.Module.__call__
+
+        thread, origins = self._thread, self._origins
+
+        def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
+                return call(module, *args, **kwargs)
+            outside = self._before(module)
+            try:
+                return call(module, *args, **kwargs)
+            finally:
+                self._after(outside)
+
+        update_wrapper(noted, call)
+        # as PyTorch's own frames of a call are no part of what is compiled
+        skip_code(noted.__code__)
+        for inside in (_Modules._before, _Modules._after):
+            skip_code(inside.__code__, whole=True)
+        torch.nn.Module.__call__ = noted
+        try:
+            yield
+        finally:
+            if torch.nn.Module.__call__ is noted:  # else who has put another there calls this one
+                torch.nn.Module.__call__ = call
+
+    def _before(self, module: Any) -> _Scope:
+        """Note that a module begins; returns what ran outside of it."""
+        outside = self._scope
+        paths = outside.paths
+        if paths is None:
+            outermost = outermost_of(module, sys._getframe(2))
+            paths = self._known.get(id(outermost))
+            if paths is None or not paths.are_of(outermost):
+                paths = self._known[id(outermost)] = _Paths(outermost)
+            paths.searched = False
+        path = paths.of(module)
+        if path is None:
+            kind = type(module).__name__
+            path = f"{outside.path}.{kind}" if outside.path else kind
+        assert sequence_nr is not None
+        number, caller = sequence_nr(), None
+        self._origins.enter(path, number)
+        whole = outside.whole
+        if not whole and self._lines is not None and self._is_pytorchs(module):
+            line = user_source(sys._getframe(2))
             if line is not None and self._lines.suspend():
-                assert sequence_nr is not None
-                self._caller = module, sequence_nr(), line
+                whole, caller = True, (number, line)
+        self._scope = _made_scope((path, paths, whole, caller))
+        return outside
 
-    def after(self, module: Any, inputs: Any, output: Any) -> None:
-        if is_dynamo_compiling() or get_ident() != self._thread:
-            return
-        if self._caller is not None and self._caller[0] is module:
-            (_, start, line), self._caller = self._caller, None
-            assert sequence_nr is not None
+    def _after(self, outside: _Scope) -> None:
+        """Note that the module that runs has ended, inside of ``outside``."""
+        assert sequence_nr is not None
+        number = sequence_nr()
+        caller, self._scope = self._scope.caller, outside
+        if caller is not None:
             assert self._lines is not None
-            if sequence_nr() != start:
-                self._origins.ran(start, sequence_nr(), line.file, line.line)
+            start, line = caller
+            if number != start:
+                self._origins.ran(start, number, line.file, line.line)
             self._lines.resume()
-        if self._running:
-            self._running.pop()
-        self._enter(self._running[-1][0] if self._running else "")
+        self._origins.enter(outside.path, number)
 
     def _is_pytorchs(self, module: Any) -> bool:
         """Return whether no code of the program's runs in a module, as far as can be seen."""
@@ -336,10 +429,6 @@ class _Modules:
             found = all(map(_is_plain, module.modules()))
             known = self._whole[id(module)] = ref(module), found
         return known[1]
-
-    def _enter(self, path: str) -> None:
-        assert sequence_nr is not None
-        self._origins.enter(path, sequence_nr())
 
 
 @contextmanager
@@ -357,12 +446,7 @@ def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) ->
         if sequence_nr is not None:
             mode = Lines(origins) if lines else None
             watched = _Modules(origins, mode)
-            stack.enter_context(warnings.catch_warnings())
-            warnings.filterwarnings("ignore", ".*there are global hooks on modules", UserWarning)
-            stack.callback(modules.register_module_forward_pre_hook(watched.before).remove)
-            stack.callback(
-                modules.register_module_forward_hook(watched.after, always_call=True).remove
-            )
+            stack.enter_context(watched.noting())
             if mode is not None:
                 stack.enter_context(mode.acting())
                 stack.enter_context(noting_functions(origins.function))

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import get_ident
+from types import CodeType
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -47,6 +48,11 @@ NAMES: Final = (
         "_C._autograd._profiler_enabled", "a profile may lack the ops of backward() unannounced"
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
+    PrivateName("_foreach_norm", "--fail-on takes longer"),
+    PrivateName(
+        "_C._dynamo.eval_frame.set_code_exec_strategy",
+        "torch.compile may compile code of gradstep",
+    ),
     PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     PrivateName("_guards.detect_fake_mode", "calls that torch.compile makes are counted"),
@@ -159,6 +165,30 @@ set_version: Final[Callable[[Any, Any], None]] = (
     _find("_C._autograd._unsafe_set_version_counter") or _nothing
 )
 """Sets how often tensors count as changed in place."""
+
+
+_norms: Final[Any] = _find("_foreach_norm")
+
+
+def norms(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Return the norm of each of some tensors of one dtype: of float16 and the like, in which it
+    would overflow, the sum."""
+    if tensors[0].dtype.itemsize < 4:
+        return [each.sum(dtype=torch.float32) for each in tensors]
+    if _norms is not None and tensors[0].is_floating_point() and len(tensors) > 1:
+        found: list[torch.Tensor] = list(_norms(tensors))
+        return found
+    return [each.sum() for each in tensors]
+
+
+def skip_code(code: CodeType, *, whole: bool = False) -> None:
+    """Have ``torch.compile`` not look at frames of this code, only at those that it calls, and with
+    ``whole`` not at these, either."""
+    frames = _find("_C._dynamo.eval_frame")
+    if hasattr(frames, "set_code_exec_strategy"):
+        skip, default = frames._FrameAction.SKIP, frames._FrameAction.DEFAULT
+        inside = skip if whole else default
+        frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, inside))
 
 
 def hook_tables(tensor: torch.Tensor) -> list[Any]:

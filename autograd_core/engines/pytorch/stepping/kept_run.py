@@ -8,11 +8,12 @@ from typing import Any
 import torch
 
 from autograd_core.autograd.call import BackwardCall
+from autograd_core.dag.collector import collector_paused
 from autograd_core.engines.protocol import values_of_call
 from autograd_core.engines.pytorch.entry import carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
 from autograd_core.engines.pytorch.nodes import why_opaque
-from autograd_core.engines.pytorch.private import unobserved
+from autograd_core.engines.pytorch.private import norms, unobserved
 from autograd_core.engines.pytorch.stepping.driver import put_gradient
 from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
 
@@ -25,13 +26,13 @@ class KeptRun:
     nodes, and a copy of each ``.grad`` that the call adds to.
     """
 
-    def __init__(self, call: BackwardCall, nodes: Sequence[Any]) -> None:
+    def __init__(self, call: BackwardCall, nodes: Sequence[Any], leaves: Sequence[Any]) -> None:
         self._call, self._nodes = call, nodes
         given = call.arguments
         with unobserved(), torch.no_grad():
             self._before = [
-                (leaf, leaf.grad, None if leaf.grad is None else leaf.grad.detach().clone())
-                for leaf in (node.variable for node in self._nodes if hasattr(node, "variable"))
+                (leaf, held := leaf.grad, None if held is None else held.detach().clone())
+                for leaf in leaves
             ]
         self.result = carry_out(given._replace(keep=True))
 
@@ -43,17 +44,16 @@ class KeptRun:
 
     def is_finite(self) -> bool:
         with unobserved(), torch.no_grad():
-            # a sum is eight times as fast as the largest element; where one overflows, each element
-            # is looked at.  One op for each gradient: most of them are small.
+            # a norm is eight times as fast as the largest element; where one overflows, each is
+            # looked at
             alike: dict[Any, list[Any]] = {}
             for _, value in self.values():
                 if value is not None and value.layout is torch.strided and value.numel():
-                    dtype = torch.float32 if value.dtype.itemsize < 4 else None
-                    found = value.sum(dtype=dtype)
-                    alike.setdefault((found.device, found.dtype), []).append(found)
+                    alike.setdefault((value.device, value.dtype, type(value)), []).append(value)
             by_device: dict[Any, list[Any]] = {}
-            for (device, _), sums in alike.items():
-                by_device.setdefault(device, []).append(torch.stack(sums).isfinite().all())
+            for (device, *_), values in alike.items():
+                found = torch.stack(norms(values)).isfinite().all()
+                by_device.setdefault(device, []).append(found)
             # the one place that waits for a device
             return all(bool(torch.stack(found).all()) for found in by_device.values())
 
@@ -71,21 +71,32 @@ def kept_run(call: BackwardCall) -> KeptRun | None:
     only the nodes that lead to its inputs, or one with a function that runs once."""
     if call.inputs or why_watched_only(call):
         return None
-    nodes = list(_walk(call.arguments.outputs))
-    if any(why_opaque(kind).startswith("compiled") for kind in set(map(type, nodes))):
-        return None
-    return KeptRun(call, nodes)
+    with collector_paused():
+        walked = _walk(call.arguments.outputs)
+    return None if walked is None else KeptRun(call, *walked)
 
 
-def _walk(roots: Any) -> Iterator[Any]:
-    """List the nodes behind some roots."""
+def _walk(roots: Any) -> tuple[list[Any], list[Any]] | None:
+    """List the nodes behind some roots, and their leaves; None where one is of a compiled
+    function."""
     waiting = [root.node if hasattr(root, "node") else root.grad_fn for root in roots]
     seen = {node for node in waiting if node is not None}
     waiting = list(seen)
+    nodes, leaves = [], []
+    leads_on: dict[type, bool] = {}  # by class, which is quicker to ask than the node
     while waiting:
         node = waiting.pop()
-        yield node
-        for target, _ in node.next_functions:
-            if target is not None and target not in seen:
-                seen.add(target)
-                waiting.append(target)
+        kind = type(node)
+        if kind not in leads_on:
+            if why_opaque(kind).startswith("compiled"):
+                return None
+            leads_on[kind] = not hasattr(node, "variable")
+        if leads_on[kind]:
+            nodes.append(node)
+            for target, _ in node.next_functions:
+                if target is not None and target not in seen:
+                    seen.add(target)
+                    waiting.append(target)
+        else:
+            leaves.append(node.variable)
+    return nodes, leaves
