@@ -287,6 +287,10 @@ def test_ops_of_folds_are_listed_in_runs_and_found_by_their_numbers(browse, monk
     runs = [run for box in pictures_of(page)[0]["boxes"] for run in box.get("ops", ())]
     assert len(runs) < 20
     assert browse(page, script) == ["1 found", "0 found", "1 found"]
+    monkeypatch.setattr("viz.output.pages.contents.MOST_RUNS", 1)
+    page = viz.render(x, format="html", view="forward", max_boxes=5).text
+    left_out = " (too many ops to search in groups: open one)"
+    assert browse(page, script) == [f"{n} found{left_out}" for n in (0, 0, 1)]
 
 
 def type_in(text):

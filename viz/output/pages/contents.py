@@ -25,10 +25,11 @@ class Run(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The modules, parameters and other leaves in a box, and its ops."""
+    """The modules, parameters and other leaves in a box, and its ops, None where these are left
+    out."""
 
     names: Sequence[str]
-    ops: Sequence[Run]
+    ops: Sequence[Run] | None
 
 
 def contents_of(small: Graph | None, graph: Graph, picture: Picture) -> dict[int, Contents]:
@@ -42,8 +43,8 @@ def contents_of(small: Graph | None, graph: Graph, picture: Picture) -> dict[int
         group = small.groups.get(node)
         if group is not None and half == first:
             found[number] = _contents(graph, group.members)
-    if sum(len(one.ops) for one in found.values()) > MOST_RUNS:
-        found = {number: one._replace(ops=()) for number, one in found.items()}
+    if sum(len(one.ops or ()) for one in found.values()) > MOST_RUNS:
+        found = {number: one._replace(ops=None) for number, one in found.items()}
     return found
 
 

@@ -365,6 +365,9 @@ function insideOf(box) {
   return box.inside;
 }
 
+const isPartial = pictures[0].boxes.some(box => box.partial);
+const PARTLY = " (too many ops to search in groups: open one)";
+
 const foundIn = (picture, all = false) => picture.boxes.flatMap((box, number) =>
   (all || !isAway(number, picture)) && textOf(box).includes(wantedText()) ? [number] : []);
 
@@ -377,7 +380,7 @@ function seek() {
   svg.classList.toggle("searching", Boolean(wanted));
   const other = matches.length ? -1 : elsewhere();
   const count = other >= 0 ? foundIn(pictures[other], true).length : matches.length;
-  found.textContent = !wanted ? "" : other < 0 ? `${count} found`
+  found.textContent = !wanted ? "" : other < 0 ? `${count} found${isPartial ? PARTLY : ""}`
     : `0 here, ${count} in ${other === shown ? "the other half" : pictures[other].name || "the whole picture"}`;
 }
 

@@ -107,7 +107,8 @@ def _data(one: PagePicture, contents: Mapping[int, Contents]) -> dict[str, Any]:
         if box.chips:
             known["chips"] = [chip.name for chip in box.chips]
         if number in contents:
-            known["inside"], known["ops"] = contents[number]
+            known["inside"], ops = contents[number]
+            known |= {"partial": True} if ops is None else {"ops": ops}
         if any(measured := one.measures[number]):
             known["measures"] = [found and float(f"{found:.3g}") for found in measured]
         boxes.append(known)
