@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from autograd_core.nn.functional.sizes import sizes
 from autograd_core.ops.networks.windows import Windows
@@ -19,6 +20,15 @@ def pool_windows(
 ) -> Windows:
     """Return the windows of a pool in two or three dimensions; without a stride they do not
     overlap."""
+    # numbers, as nearly always: the checks would take as long as the pixels of a small image
+    if type(kernel_size) is type(padding) is type(dilation) is int and type(stride) in _USUAL:
+        return _kept_windows(name, dims, kernel_size, stride, padding, dilation)
+    return _windows(name, dims, kernel_size, stride, padding, dilation)
+
+
+def _windows(
+    name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+) -> Windows:
     step = kernel_size if stride is None or stride in ((), []) else stride
     found = Windows(*(sizes(each, dims) for each in (kernel_size, step, padding, dilation)))
     kernel, stride, padding, dilation = found
@@ -30,6 +40,10 @@ def pool_windows(
     ):
         _refuse_windows(name, dims, found)
     return found
+
+
+_USUAL: Final = (int, type(None))
+_kept_windows: Final = lru_cache(maxsize=256)(_windows)
 
 
 def _refuse_windows(name: str, dims: int, windows: Windows) -> None:

@@ -73,10 +73,14 @@ def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
         padded = padded_image(x.shape, windows, output, x.dtype, lowest)
         padded[(..., *windows.inside(size))] = x
     if 0 < x.size <= _SMALL and windows.tile(size):
-        rows = _tiles(x, windows, output)
-        result = np.maximum.reduce(rows, -1)
-        if not _is_nan(np.maximum.reduce(result, None)):
-            return result, rows.argmax(-1).astype(np.int16)
+        rows = _tiles(x, windows, output).reshape(-1, math.prod(windows.kernel))
+        places = rows.argmax(1)
+        # picked by their places: a maximum of rows of four takes three times as long
+        result = rows.reshape(-1).take(places + _starts(*rows.shape))
+        # a product, which takes a quarter of the time of looking for NaN
+        if not _is_nan(result.dot(result)):
+            shape = (*x.shape[: x.ndim - len(size)], *output)
+            return result.reshape(shape), places.astype(np.int16).reshape(shape)
     patches = [patch for _, patch in windows.offsets(padded, output, axis=x.ndim - len(size))]
     result = patches[0].copy()
     for patch in patches[1:]:
@@ -114,6 +118,12 @@ def _image_order(lead: int, count: int) -> tuple[int, ...]:
     """Return the order that undoes :func:`_tile_order`."""
     order = _tile_order(lead, count)
     return tuple(order.index(n) for n in range(len(order)))
+
+
+@lru_cache(maxsize=64)
+def _starts(count: int, length: int) -> Any:
+    """Return where each of so many rows begins, only to be read."""
+    return np.arange(count) * length
 
 
 def _is_nan(number: Any) -> bool:
