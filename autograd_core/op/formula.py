@@ -6,10 +6,14 @@ It is read from the source of the rule that runs, so what is displayed is what r
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Callable
 from functools import cache
 from types import CodeType
 from typing import Any
+
+_AT_BRACKET = re.compile(r"([(\[]) |,? ([)\]])")
+"""What a line break inside brackets leaves behind."""
 
 
 @cache
@@ -32,7 +36,8 @@ def rule_text(rule: Callable[..., Any]) -> str:
     # columns count bytes of UTF-8; the end is cut first, as both may lie on one line
     lines[-1] = lines[-1][:last_column]
     lines[0] = lines[0][first_column:]
-    return " ".join(" ".join(line.decode().split()) for line in lines).strip()
+    text = " ".join(" ".join(line.decode().split()) for line in lines).strip()
+    return _AT_BRACKET.sub(r"\1\2", text)
 
 
 def _body_span(code: CodeType) -> tuple[int, int, int, int] | None:

@@ -29,8 +29,8 @@ from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, words
 _NOTES = f"""\
 {ARGUMENTS}
 The forward of every node, custom Functions included, runs again about a dozen
-times on copies in float64. Exit code 5 means a wrong rule,
-an error or a warning:
+times on copies in float64. Exit code 5 means a wrong rule, an error or a
+warning:
   error    freed, changed (in place)
   warning  not-finite (a result of the forward pass), unreached, broadcast,
            cut (a leaf has no gradient), saturated, dead-units, duplicate-hook,
@@ -64,7 +64,7 @@ def parser() -> Parser:
         help="only search for common mistakes, which takes seconds where the "
         "derivatives of a large model take minutes")  # fmt: skip
     add("--ignore", type=words, default=[], metavar="CODES",
-        help="leave out these kinds of findings, such as stale-grad,unreached")  # fmt: skip
+        help="leave out these kinds of findings: unreached,stale-grad")  # fmt: skip
     add("--all", dest="everything", action="store_true",
         help="also list correct rules and notes")  # fmt: skip
     add("-q", dest="quiet", action="store_true", help="print one line per problem")

@@ -43,7 +43,7 @@ TOPICS: Final = (
     Topic("changes", "what you changed", lambda console, _: edits_text(console)),
     Topic(
         "contributions",
-        "[PLACE]: each contribution to the incoming gradient, and the sum",
+        "[PLACE]: the contributions to the incoming gradient",
         info_node.contributions,
     ),
     Topic("display", "what is shown at every stop", _displays),
