@@ -62,6 +62,7 @@ def batch_norm(
     return settled(_affine(result, weight, bias), mean, rstd, own, of_statistics)
 
 
+_SMALL: Final = 1 << 12  # elements for which calls of NumPy count, not what they do
 _BLOCK: Final = 1 << 15  # elements whose intermediate results stay in the cache
 
 
@@ -118,6 +119,8 @@ def batch_norm_backward(
     g_ans, g_mean, g_rstd = g
     axes, ndim = _axes(x.ndim), x.ndim
     if _in_rows(x) and x.itemsize > 2:
+        if x.size <= _SMALL and training and g_mean is None and g_rstd is None:
+            return _backward_of_few(g_ans, x, weight, mean, rstd, needs)
         given = g_ans, g_mean, g_rstd, x, weight, mean, rstd, training, needs
         with _rows_in_place(x):
             return _backward_by_samples(*given)
@@ -138,6 +141,27 @@ def batch_norm_backward(
     if needs[2]:
         g_bias = sum_dim(g_ans, axes)
     return g_x, g_weight, g_bias
+
+
+def _backward_of_few(
+    g: Any, x: Any, weight: Any, mean: Any, rstd: Any, needs: tuple[bool, bool, bool]
+) -> tuple[Any, Any, Any]:
+    """:func:`_backward_by_samples` of small images, in two thirds of the calls."""
+    rows = (*x.shape[:2], -1)
+    g = g.reshape(rows)
+    found = x.reshape(rows) - mean[:, None]
+    found *= rstd[:, None]
+    inner = np.add.reduce(np.vecdot(g, found), 0)
+    total = np.add.reduce(g @ ones(g.shape[2], x.dtype), 0)
+    g_x = None
+    if needs[0]:
+        (size,) = numbers(x.dtype, x.size // x.shape[1])
+        found *= (inner / size)[:, None]
+        found += (total / size)[:, None]
+        np.subtract(g, found, found)
+        found *= (rstd if weight is None else rstd * weight)[:, None]
+        g_x = found.reshape(x.shape)
+    return g_x, inner if needs[1] else None, total if needs[2] else None
 
 
 def _backward_by_samples(
