@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -90,14 +91,24 @@ def keep_traceback(node: Node) -> None:
     node.metadata[_KEY] = traceback.format_list(frames_of_program(stack))
 
 
-def run_watched(task: GraphTask, check_nan: bool) -> None:
-    """Run ``task`` under observation; what goes wrong is reported with its forward line.
+def run_watched(task: GraphTask, check_nan: bool, start: int = 0) -> None:
+    """Run ``task``, from node ``start`` on, as :func:`watched`."""
+    for _ in watched(task.observe(start, copy_grads=False), task.order[start:], check_nan):
+        pass
+
+
+def watched(
+    steps: Iterator[Step],
+    nodes: Iterable[Node],
+    check_nan: bool,
+    undo: Callable[[Step], None] | None = None,
+) -> Iterator[Step]:
+    """Yield the ``steps`` of ``nodes``; what goes wrong is reported with its forward line.
 
     Raises:
-        RuntimeError: a node returned NaN, and ``check_nan`` is set.
+        RuntimeError: a node returned NaN, and ``check_nan`` is set; ``undo`` was told.
     """
-    steps = task.observe(copy_grads=False)
-    for node in task.order:
+    for node in nodes:
         try:
             step = next(steps)
         except Exception as error:
@@ -106,7 +117,13 @@ def run_watched(task: GraphTask, check_nan: bool) -> None:
                 raise type(error)(_better_hint(str(error))) from None
             raise
         if check_nan:
-            _check(step)
+            try:
+                _check(step)
+            except RuntimeError:
+                if undo is not None:
+                    undo(step)
+                raise
+        yield step
 
 
 def _check(step: Step) -> None:

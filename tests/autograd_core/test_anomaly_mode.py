@@ -5,6 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import pytest
+
+import autograd_core
+from autograd_core.debug import Session
+
 
 def warned(run: Any) -> tuple[list[str], str]:
     """The warnings that ``run`` gives, and what it raises."""
@@ -95,3 +100,24 @@ def test_the_mode_ends_with_its_block(torch: Any) -> None:
         pass
     y = torch.tensor([1.0], requires_grad=True) * 2
     assert "traceback_" not in y.grad_fn.metadata
+
+
+@pytest.mark.parametrize("records_all", [True, False])
+def test_a_pass_that_is_stepped_through_raises_at_the_node(records_all: bool) -> None:
+    x = autograd_core.zeros(3, requires_grad=True)
+    y = x.sqrt() * 0
+    for _ in range(100):
+        y = y + 1
+    session = Session(y.sum())
+    session.cursor.records_all = records_all
+    with autograd_core.autograd.set_detect_anomaly(True), warnings.catch_warnings(action="ignore"):
+        session.continue_()
+        assert session.graph.address(session.position) == "sqrt:1"
+        assert session.snapshot.status == "failed"
+        session.next()
+        assert session.snapshot.error == (
+            "RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output."
+        )
+        with pytest.raises(RuntimeError, match="nan values in its 0th output"):
+            session.finish()
+    assert x.grad is None

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.autograd.anomaly_mode import run_watched, watched
 from autograd_core.autograd.call import (
     BackwardCall,
     Gradients,
@@ -24,6 +25,7 @@ from autograd_core.autograd.call import (
 )
 from autograd_core.autograd.grad_mode import (
     USUAL,
+    Anomaly,
     Mode,
     current_mode,
     enter_mode,
@@ -154,10 +156,15 @@ class NativeDriver:
         self._program, self._user_mode, self._leaf_of = current_mode(), None, None
         self._log.forget_random_state()  # the program may have drawn numbers
         with pass_mode(self.call.graph, self._task):
-            if passed is None or self._guards or self.muted_edges:
+            if passed is None or self._guards or self.muted_edges or self._anomaly is not None:
                 self._observe(start, stop, keep)
             else:
                 self._pass_over(start, stop, keep, passed)
+
+    @property
+    def _anomaly(self) -> Anomaly | None:
+        """What the program has anomaly mode look for, None where it is off."""
+        return None if self._program is None else self._program.anomaly
 
     def catch_up(self) -> None:
         """Nothing: Steps are made when nodes run."""
@@ -172,6 +179,8 @@ class NativeDriver:
         """Run nodes one by one; whether ``keep`` let it come to the end."""
         order, packed = self.order, nodes_with_packed or ()
         steps = self._task.observe(start, stop)
+        if self._anomaly is not None:
+            steps = watched(steps, order[start:stop], self._anomaly.check_nan, self.undo)
         muted = bool(self.muted_edges)
         for index in range(start, stop):
             node = order[index]
@@ -382,8 +391,12 @@ class NativeDriver:
             return
         self._task.keep = self.call.keep  # nobody will go back
         self._freeing_from = min(start, self._freeing_from)
+        self._program = current_mode()
         with pass_mode(self.call.graph, self._task):
-            self._task.run(start)
+            if self._anomaly is None:
+                self._task.run(start)
+            else:
+                run_watched(self._task, self._anomaly.check_nan, start)
 
     # what is shown
 
