@@ -264,7 +264,7 @@ def test_a_wrong_rule_is_found_beside_a_kink() -> None:
     ("compute", "values", "reason"),
     [
         (lambda x: x * 2, [1.0, np.nan], "self is nan at [1]"),
-        (lambda x: x * 2, [np.inf, 1.0], "self is inf at [0]"),
+        (lambda x: x * 2, [np.inf, -np.inf], "self is inf at [0]"),
         (lambda x: x.log(), [0.0, 1.0], "its result is not finite"),
         (lambda x: x.sqrt(), [0.0, 1.0], "not finite next to these inputs; near these values"),
     ],
@@ -278,6 +278,25 @@ def test_what_is_not_finite_is_not_checkable(
     (found,) = check([loss])
     assert found.verdict == "not checkable"
     assert reason in found.sentence
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0])
+def test_infinite_inputs_are_held_fixed(factor: float) -> None:
+    def backward(g: Any, y: Any) -> Any:
+        return factor * y * (g - (g * y).sum())
+
+    softmax = function(lambda x: x.softmax(-1), lambda g, x: backward(g, x.softmax(-1)))
+    found = checked(softmax, [1.0, -np.inf, 2.0])
+    assert found.verdict == ("right" if factor == 1 else "wrong")
+    assert found.note == "infinite inputs held fixed"
+
+
+def test_results_that_are_not_finite_are_left_out() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace(values=True):
+        loss = x + torch.tensor([-np.inf, 0.0])
+    (found,) = check([loss])
+    assert found.sentence == "AddBackward0: right (self), with results that are not finite left out"
 
 
 def test_a_derivative_too_small_to_measure_is_not_checkable() -> None:

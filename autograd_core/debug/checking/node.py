@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from autograd_core.autograd.node import LEAF
 from autograd_core.dag.model import Source
 from autograd_core.debug.checking.differences import scales
+from autograd_core.debug.checking.finite_part import FinitePart
 from autograd_core.debug.checking.result import InputCheck, NodeCheck
 from autograd_core.debug.checking.rule import RuleChecker
 from autograd_core.engines.protocol import CannotRerun, Engine, Rerun
@@ -31,29 +32,33 @@ def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck
         name = f"{name} ({inner.name()})"
     record = inner.record
     source: Source | None = None if record is None else record.source
-    inputs, reason = engine.apart(lambda: _check(engine, inner))
-    return NodeCheck(index, address, name, source, engine.rule(inner), inputs, reason)
+    inputs, reason, note = engine.apart(lambda: _check(engine, inner))
+    return NodeCheck(index, address, name, source, engine.rule(inner), inputs, reason, note)
 
 
-def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str]:
-    """Check each input, or return the reason why nothing can be found."""
+def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str, str]:
+    """Check each input, or return the reason why nothing can be found; and what was left out."""
     if node.kind == LEAF:
-        return (), "a leaf only accumulates its gradient; it has no rule"
-    rerun = _rerun(engine, node)
+        return (), "a leaf only accumulates its gradient; it has no rule", ""
+    rerun, note = _rerun(engine, node), ""
     if isinstance(rerun, str):
-        return (), rerun
+        return (), rerun, ""
     if reason := _unfit(rerun):
-        return (), reason
+        return (), reason, ""
     try:
         with np.errstate(all="ignore"):  # that a gradient is not finite is the answer
+            values = rerun.values(rerun.points)
+            if not all(np.isfinite(each).all() for each in (values, *rerun.points)):
+                rerun = FinitePart(rerun, values)
+                note = rerun.note
             checker = RuleChecker(rerun, rerun.points)
             found = [checker.input(number) for number in range(len(rerun.points))]
-        return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), ""
+        return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), "", note
     except CannotRerun as error:
-        return (), str(error)
+        return (), str(error), ""
     except Exception as error:  # whatever user code may raise
         reason = f"its backward raised {type(error).__name__}: {error}"
-        return (InputCheck(", ".join(rerun.names), "wrong", reason),), ""
+        return (InputCheck(", ".join(rerun.names), "wrong", reason),), "", note
 
 
 def _rerun(engine: Engine, node: Any) -> Rerun | str:
@@ -73,12 +78,12 @@ def _rerun(engine: Engine, node: Any) -> Rerun | str:
 def _unfit(rerun: Rerun) -> str:
     """Say why differences of this function say nothing, or ""."""
     for name, point in zip(rerun.names, rerun.points, strict=True):
-        if not np.isfinite(point).all():
+        if np.isnan(point).any() or (point.size and not np.isfinite(point).any()):
             return f"{name} is {_first_bad(point)}"
     values = rerun.values(rerun.points)
     if rerun.custom and not np.array_equal(values, rerun.values(rerun.points), equal_nan=True):
         return "its forward gives a different result each time"
-    if not np.isfinite(values).all():
+    if np.isnan(values).any() or (values.size and not np.isfinite(values).any()):
         return "its result is not finite"
     return ""
 

@@ -70,7 +70,8 @@ class NodeCheck:
     """A node's rule, compared with finite differences; ``index`` is its position in the plan.
 
     ``source`` is the forward line, ``rule`` the line where the rule is defined. The verdict is that
-    of the worst of ``inputs``; if there are none, ``reason`` says why.
+    of the worst of ``inputs``; if there are none, ``reason`` says why. ``note`` says what was left
+    out of the comparison.
     """
 
     index: int
@@ -80,6 +81,7 @@ class NodeCheck:
     rule: Source | None = None
     inputs: tuple[InputCheck, ...] = ()
     reason: str = ""
+    note: str = ""
 
     @property
     def worst(self) -> InputCheck | None:
@@ -98,7 +100,9 @@ class NodeCheck:
         if worst is None:
             return f"{self.op} is not checkable here: {self.reason}"
         if worst.verdict == "right":
-            return f"{self.op}: right ({', '.join(each.input for each in self.inputs)})"
+            left_out = f", with {self.note}" if self.note else ""
+            names = ", ".join(each.input for each in self.inputs)
+            return f"{self.op}: right ({names}){left_out}"
         bad = [each.sentence for each in self.inputs if each.verdict == worst.verdict]
         return f"{self.op}: {'; '.join(bad)}"
 
