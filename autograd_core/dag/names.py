@@ -44,7 +44,7 @@ class Names:
         for find in (_itself, _parameters, _elements):
             for name, value in variables:
                 for path, tensor in find(name, value):
-                    if find is _parameters and name in shared:
+                    if find is _parameters and (name in shared or name.endswith("]")):
                         path = f"{name}.{path}"
                     if id(tensor) not in self._names:
                         self._names[id(tensor)] = path
@@ -58,6 +58,12 @@ class Names:
                 self._alive.append(tensor)
         self.modules = {**others.modules, **self.modules}
         self.optimizers = {**others.optimizers, **self.optimizers}
+
+    def add_loss(self, tensor: Any) -> None:
+        """Call a tensor "loss" that has no name, unless another one is called so."""
+        if not self.of(tensor) and "loss" not in self._names.values():
+            self._names[id(tensor)] = "loss"
+            self._alive.append(tensor)
 
     def of(self, tensor: Any) -> str:
         """Return the name of ``tensor``, which may be the program's tensor or the one that capture
@@ -161,18 +167,39 @@ def _is_optimizer(value: Any) -> bool:
 
 
 def _kept_by(name: str, value: Any) -> Named:
-    """Yield what an object of the program keeps, as a trainer does: ``self.model``."""
+    """Yield what an object of the program keeps, as a trainer does: ``self.model``; of a module,
+    what it does not know as a part of its own; of a list, the modules in it."""
+    yield from _listed_modules(name, value)
     if (
         isinstance(value, type | ModuleType | FunctionType)
         or not type(value).__dictoffset__
         or is_tensor(value)
     ):
         return
-    whole = _is_module(value)  # its parts have their paths in it
-    attributes = object.__getattribute__(value, "__dict__")
-    for attribute, each in list(islice(attributes.items(), _MOST_ELEMENTS)):
-        if _is_optimizer(each) or (not whole and (_is_module(each) or is_tensor(each))):
-            yield f"{name}.{attribute}", each
+    parts = [("", value)]
+    if whole := _is_module(value):
+        parts += [part for part in value.named_modules() if part[0] and not _is_known(part[1])]
+    for path, part in parts:
+        attributes = object.__getattribute__(part, "__dict__")
+        for attribute, each in list(islice(attributes.items(), _MOST_ELEMENTS)):
+            called = f"{name}.{path}.{attribute}" if path else f"{name}.{attribute}"
+            if _is_optimizer(each) or is_tensor(each) or (not whole and _is_module(each)):
+                yield called, each
+            elif not attribute.startswith("_"):
+                yield from _listed_modules(called, each)
+
+
+def _is_known(module: Any) -> bool:
+    """Return whether a module is of a library that keeps nothing of its own in a plain list."""
+    return type(module).__module__.startswith(("autograd_core.nn.", "torch.nn."))
+
+
+def _listed_modules(name: str, value: Any) -> Named:
+    """Yield the modules in a plain list or dictionary, of which a module around it knows
+    nothing."""
+    if type(value) in (list, tuple, dict) and len(value) <= _MOST_ELEMENTS:
+        pairs = value.items() if type(value) is dict else enumerate(value)
+        yield from [(f"{name}[{key!r}]", each) for key, each in pairs if _is_module(each)]
 
 
 def _by_name(

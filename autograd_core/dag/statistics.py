@@ -262,12 +262,12 @@ def format_statistics(stats: Statistics) -> str:
 def format_bytes(count: int) -> str:
     """Return bytes as a person reads them.
 
-    >>> format_bytes(8), format_bytes(4096), format_bytes(5_500_000)
-    ('8 B', '4.0 KB', '5.2 MB')
+    >>> format_bytes(8), format_bytes(4096), format_bytes(5_500_000), format_bytes(2**30 - 9)
+    ('8 B', '4.0 KB', '5.2 MB', '1.0 GB')
     """
     size = float(count)
     for unit in ("B", "KB", "MB", "GB"):
-        if size < 1024 or unit == "GB":
+        if size < 1023.95 or unit == "GB":  # or it would read 1024.0
             break
         size /= 1024
     return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"

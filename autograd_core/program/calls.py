@@ -17,7 +17,7 @@ from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import Values, trace
 from autograd_core.dag.trace.inputs import BUDGET, Budget
 from autograd_core.debug.history.observed_pass import ObservedPass
-from autograd_core.engines import engine_of_call
+from autograd_core.engines import engine_of_call, is_tensor
 from autograd_core.engines.attach import tell
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptDone
 from autograd_core.program.process import our_names
@@ -121,6 +121,17 @@ class InterceptedCall(NamedTuple):
         return call_title(self.call.kind, self.number)
 
 
+def _names_for(call: BackwardCall) -> Names:
+    """Return the names in the program; a number without one whose ``backward()`` is called is the
+    loss."""
+    names = caller_names()
+    if not call.is_grad and len(call.roots) == 1:
+        root = engine_of_call(call).own(call.roots[0])
+        if is_tensor(root) and all(size == 1 for size in root.shape):
+            names.add_loss(root)
+    return names
+
+
 Look = Callable[[BackwardCall], Gradients | bool | None]
 """Carries out a call before anything is asked about it; None where it is to be handled."""
 After = Callable[[InterceptedCall], None]
@@ -189,7 +200,7 @@ class Calls:
             if self._look is not None and (looked := self._look(call)) is not None:
                 return looked
             with our_names():
-                found = InterceptedCall(self.counts[call.kind], call, caller_names())
+                found = InterceptedCall(self.counts[call.kind], call, _names_for(call))
                 answer = self._handle(found)
             if answer is not False:
                 return answer

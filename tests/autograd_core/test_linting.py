@@ -127,6 +127,43 @@ def test_a_mask_of_minus_infinity_is_nothing_to_find() -> None:
 # --- saved values ------------------------------------------------------------------------------
 
 
+def test_a_state_that_is_carried_over_is_to_be_detached() -> None:
+    w, u, state = leaf(2.0), leaf(3.0), torch.ones(1)
+    for step in range(2):
+        state = (state * w).tanh()
+        loss = (state * u).sum()
+        if step == 0:
+            loss.backward()
+            w.grad = u.grad = None
+    (freed,) = [each for each in lint(loss) if each.code == "freed"]
+    assert freed.remedy.startswith(
+        "call detach() on what is carried over from the earlier step, at or just after tanh:1"
+    )
+
+
+def test_layers_in_a_plain_list_have_names_and_a_remedy() -> None:
+    class Deep(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = torch.nn.Linear(2, 2)
+            self.hidden = [torch.nn.Linear(2, 2)]
+
+        def forward(self, x: Any) -> Any:
+            return self.hidden[0](self.first(x))
+
+    model = Deep()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(2):
+        loss = model(torch.ones(1, 2)).sum()
+        optimizer.zero_grad()
+        found = lint(loss)
+        loss.backward()
+        optimizer.step()
+    (stale,) = [each for each in found if each.code == "stale-grad"]
+    assert stale.what.startswith("model.hidden[0].bias and model.hidden[0].weight have a .grad")
+    assert stale.remedy.startswith("keep these modules in an nn.ModuleList")
+
+
 def test_a_freed_graph_names_the_backward_that_freed_it() -> None:
     with trace():
         w = leaf(1.0, 2.0)

@@ -135,6 +135,14 @@ def test_call_chooses_one(run: Run) -> None:
     assert out.splitlines()[:2] == ["call 1 6.0", "(gradstep) where"]
 
 
+def test_a_loss_without_a_variable_is_called_loss(run: Run) -> None:
+    script = "import autograd_core as torch\nw = torch.tensor(2.0, requires_grad=True)\n"
+    _, out, _ = run(f"{script}(w * w).backward()\n", "info frames")
+    assert "loss.backward()" in out
+    _, out, _ = run(f"{script}(w * w).expand(2).backward(torch.ones(2))\n", "info frames")
+    assert "output.backward()" in out
+
+
 def test_detached_it_stops_no_more(run: Run) -> None:
     code, out, _ = run(TWO_CALLS, "where\nD\nwhere\nwhere")
     assert code == 0

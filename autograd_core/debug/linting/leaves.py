@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -11,6 +12,10 @@ from autograd_core.dag.trace.cut import Departure
 from autograd_core.debug.linting.finding import Finding, Severity, listed
 from autograd_core.debug.linting.subject import Subject
 
+_IN_LISTS = (
+    "keep these modules in an nn.ModuleList or nn.ModuleDict: parameters() does not find those in "
+    "a plain list"
+)
 _REENTRANT = "CheckpointFunctionBackward"  # runs a backward pass of its own, unseen from here
 
 
@@ -144,6 +149,7 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
             f"{listed(names)} {has} a .grad from an earlier backward(), and no optimizer of the "
             f"program has {them}: step() does not change {them}, and zero_grad() does not clear "
             "the gradient",
+            _IN_LISTS if all(re.search(r"\.\w+\[", name) for name in names) else
             "pass all parameters to the optimizer, or set requires_grad=False on those that are "
             "not to learn",
         )  # fmt: skip

@@ -9,6 +9,11 @@ from autograd_core.dag.model import Source
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
 
+_AGAIN = "call that earlier backward() with retain_graph=True, or compute the loss again"
+_CARRIED = (
+    "call detach() on what is carried over from the earlier step, at or just after {}; or call "
+    "that earlier backward() with retain_graph=True"
+)
 _CHANGED = (
     "changed",
     "change a copy (x = x + 1 instead of x += 1), or make the change earlier, or after backward()",
@@ -28,10 +33,16 @@ def find_freed(subject: Subject) -> Iterator[Finding]:
     addresses = [subject.graph.address(index) for index in freed]
     verb = "has lost the values that it" if len(freed) == 1 else "have lost the values that they"
     line = subject.order[freed[0]].freed_at
+    newer = any(
+        state == "kept"
+        for node in subject.order[: freed[0]]
+        for _, _, state in getattr(node, "inner", node).saved()
+    )
+    remedy = _AGAIN if not newer else _CARRIED.format(addresses[0])
     yield Finding(
         "error", "freed",
         f"{listed(addresses)} {verb} saved: an earlier backward() freed them",
-        "call that earlier backward() with retain_graph=True, or compute the loss again",
+        remedy,
         addresses[0], freed[0], subject.source(freed[0]), None if line is None else Source(*line),
     )  # fmt: skip
 
