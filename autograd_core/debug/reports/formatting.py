@@ -17,7 +17,7 @@ from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Snapshot, Value
 from autograd_core.debug.snapshot.wording import counts, extremes, summary
 from autograd_core.own_files import is_user_file
-from autograd_core.text import WIDTH
+from autograd_core.text import WIDTH, printable
 
 _BARS = "▁▂▃▄▅▆▇█"
 _CODE, _NO_BREAK = re.compile("`[^`]*`"), "\N{NO-BREAK SPACE}"
@@ -92,10 +92,16 @@ def file_and_line(source: Source) -> str:
 
 
 def table_text(rows: Sequence[tuple[str, ...]]) -> str:
-    """Return rows in aligned columns, two spaces between them."""
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))] if rows else []
+    """Return rows in aligned columns, two spaces between them; a cell that is far too long stands
+    out instead of moving the others.
+
+    >>> table_text([("two\\nlines", "1"), ("n" * 99, "2")]).splitlines()[0].replace(" ", ".")
+    'two⏎lines.........................................................................1'
+    """
+    cells = [[printable(cell) for cell in row] for row in rows]
+    widths = [min(max(map(len, column)), WIDTH) for column in zip(*cells)]
     return "\n".join(
-        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in cells
     )
 
 
