@@ -488,6 +488,10 @@ def test_continue_calls_goes_on_to_the_call_that_stops(loop: Path) -> None:
     done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
     assert done.returncode == 2
     assert "nothing to stop at: use catch nan" in done.stderr
+    (loop / "commands").write_text("continue --calls nan,inf\nprint call\ninfo b\nabort\n")
+    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
+    assert "call = 4" in done.stdout
+    assert "catch nan,inf" in done.stdout
     (loop / "commands").write_text("catch rms > 1e9\ncontinue --calls\nprint call\n")
     done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
     assert done.returncode == 0

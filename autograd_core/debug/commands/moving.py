@@ -9,6 +9,7 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.position_text import arrived
+from autograd_core.debug.commands.stopping import catch
 from autograd_core.debug.reports.formatting import node_line, table_text
 from autograd_core.debug.session import Session
 
@@ -68,9 +69,13 @@ def _repeated(move: Callable[[Session], object]) -> Callable[[Console, Operands]
 
 def _continue(console: Console, operands: Operands) -> str:
     """Go on to the next stop; with ``--calls``, also in the calls of the program that follow."""
-    if operands.text != "--calls":
+    flag, condition = operands.first()
+    if flag.text != "--calls":
         return _repeated(lambda s: s.continue_())(console, operands)
     session = console.session
+    known = {each.condition for each in session.breakpoints.points if each.kind == "catch"}
+    if condition.text and condition.text not in known:
+        catch(console, condition)
     if session.position < session.length or len(session.frames) > 1:
         session.breakpoints.last = None
         said = arrived_after(console)
@@ -166,7 +171,8 @@ COMMANDS: Final = (
     Command(
         "continue [COUNT]", "run to the next stop, or to the end", _continue, ("c",),
         details="COUNT chooses the stop: 3 skips two. continue --calls continues through later "
-            "calls of backward() until one of them stops.",
+            "calls of backward() until one of them stops; continue --calls nan sets catch nan "
+            "first.",
     ),
     Command(
         "reverse-next [COUNT]", "undo the last node", _back(lambda s, n: s.back(n)),

@@ -46,7 +46,8 @@ def _pending(operands: Operands) -> tuple[bool, Operands]:
     return (True, rest) if flag.text == _PENDING else (False, operands)
 
 
-def _catch(console: Console, operands: Operands) -> str:
+def catch(console: Console, operands: Operands) -> str:
+    """Stop where a gradient first meets a condition."""
     operands.required("catch what? A condition, such as nan or rms > 1e3")
     return _add(console, Operands("", 0), operands, kind="catch", born=True)
 
@@ -218,7 +219,7 @@ COMMANDS: Final = (
         "tbreak [PLACE] [if CONDITION]", "the same, once", _tbreak, ("tb",), "condition"
     ),
     Command(
-        "catch CONDITION", "stop just after the node that makes it true", _catch, (),
+        "catch CONDITION", "stop just after the node that makes it true", catch, (),
         "expression",
         details="Example: catch nan, inf. It does not stop at nodes whose incoming gradient "
             "already meets the condition. It also watches sums and .grad. " + _CONDITIONS,
