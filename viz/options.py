@@ -264,24 +264,26 @@ def takes_options(function: F) -> F:
     ]  # fmt: skip
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     function.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
-    function.__doc__ = (function.__doc__ or "").replace("        {options}\n", _documented(8))
+    function.__doc__ = _with_options(function, "{options}")
     return function
 
 
-def _documented(indent: int) -> str:
-    """Document the fields as the section ``Args`` or ``Attributes`` of a docstring does."""
-    margin = " " * indent
-    return "".join(
-        fill(
-            f"{option.name}: {option.doc}.",
-            100,
-            initial_indent=margin,
-            subsequent_indent=margin + "    ",
-            break_on_hyphens=False,
-        )
-        + "\n"
-        for option in render_options()
+def _with_options(documented: Any, place: str) -> str:
+    """Return a docstring with the fields in ``place``, an entry of ``Args`` or ``Attributes``."""
+    # Python 3.13 takes the indentation from docstrings, earlier ones leave it
+    return (inspect.getdoc(documented) or "").replace(
+        f"    {place}",
+        "\n".join(
+            fill(
+                f"{option.name}: {option.doc}.",
+                100,
+                initial_indent=" " * 4,
+                subsequent_indent=" " * 8,
+                break_on_hyphens=False,
+            )
+            for option in render_options()
+        ),
     )
 
 
-RenderOptions.__doc__ = (RenderOptions.__doc__ or "").replace("        {fields}\n", _documented(8))
+RenderOptions.__doc__ = _with_options(RenderOptions, "{fields}")
