@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ import autograd_core  # noqa: E402
 import viz  # noqa: E402
 from autograd_core.dag import Graph  # noqa: E402
 from autograd_core.dag.serialize import from_json  # noqa: E402
+from autograd_core.engines.pytorch.origins import noting  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.forking import run_gradstep  # noqa: E402
 from tui.cli import main  # noqa: E402
@@ -203,6 +205,31 @@ def test_a_compiled_function_is_one_box_that_says_why() -> None:
     graph = from_json(str(viz.render(loss, format="json")))
     (node,) = [id for id, name in enumerate(graph.names) if name == "CompiledFunctionBackward"]
     assert graph.details[node] == "compiled: its ops are not drawn"
+
+
+class Doubled(torch.nn.Module):  # type: ignore[misc]  # torch is not there for every check
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
+
+    def forward(self, x: Any) -> Any:
+        return self.inner(x) * 2
+
+
+@pytest.mark.slow
+def test_a_compiled_model_is_compiled_as_without_gradstep() -> None:
+    graphs: list[int] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        graphs.append(len(graph.graph.nodes))
+        return graph.forward
+
+    for around in (nullcontext(), noting()):
+        with around:
+            torch.compile(Doubled(), backend=backend)(torch.ones(1, 2))
+        torch.compiler.reset()
+    plain, noted = graphs
+    assert plain == noted
 
 
 def test_tensors_of_both_libraries_cannot_be_drawn_as_one_graph() -> None:

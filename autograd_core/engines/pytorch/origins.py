@@ -37,6 +37,7 @@ from autograd_core.engines.pytorch.private import (
     sequence_nr,
     sequence_nr_of,
     skip_code,
+    uncompiled,
     unobserved,
 )
 from autograd_core.own_files import is_user_file
@@ -362,21 +363,20 @@ class _Modules:
         call = torch.nn.Module.__call__
 
         thread, origins = self._thread, self._origins
+        before, after = uncompiled(_Modules._before), uncompiled(_Modules._after)
 
         def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
             if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
                 return call(module, *args, **kwargs)
-            outside = self._before(module)
+            outside = before(self, module)
             try:
                 return call(module, *args, **kwargs)
             finally:
-                self._after(outside)
+                after(self, outside)
 
         update_wrapper(noted, call)
         # as PyTorch's own frames of a call are no part of what is compiled
         skip_code(noted.__code__)
-        for inside in (_Modules._before, _Modules._after):
-            skip_code(inside.__code__, whole=True)
         torch.nn.Module.__call__ = noted
         try:
             yield

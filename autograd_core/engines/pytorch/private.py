@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from threading import get_ident
 from types import CodeType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import torch
 import torch.autograd.graph
 import torch.utils._python_dispatch
 
 Unhook = Callable[[], None]
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class PrivateName(NamedTuple):
@@ -49,10 +50,6 @@ NAMES: Final = (
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_foreach_norm", "--fail-on takes longer"),
-    PrivateName(
-        "_C._dynamo.eval_frame.set_code_exec_strategy",
-        "torch.compile may compile code of gradstep",
-    ),
     PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     PrivateName("_guards.detect_fake_mode", "calls that torch.compile makes are counted"),
@@ -181,14 +178,28 @@ def norms(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     return [each.sum() for each in tensors]
 
 
-def skip_code(code: CodeType, *, whole: bool = False) -> None:
-    """Have ``torch.compile`` not look at frames of this code, only at those that it calls, and with
-    ``whole`` not at these, either."""
+def skip_code(code: CodeType) -> None:
+    """Have ``torch.compile`` not look at frames of this code, only at those that it calls."""
+    _set_strategy(code, whole=False)
+
+
+def uncompiled(function: _F) -> _F:
+    """Return ``function``; ``torch.compile`` looks neither at it nor at what it calls."""
+    code: Any = getattr(function, "__code__", None)
+    if _set_strategy(code, whole=True):
+        return function
+    disable: Any = _find("_disable_dynamo")
+    return function if disable is None else cast("_F", disable(function))
+
+
+def _set_strategy(code: CodeType, whole: bool) -> bool:
     frames = _find("_C._dynamo.eval_frame")
-    if hasattr(frames, "set_code_exec_strategy"):
-        skip, default = frames._FrameAction.SKIP, frames._FrameAction.DEFAULT
-        inside = skip if whole else default
-        frames.set_code_exec_strategy(code, frames._FrameExecStrategy(skip, inside))
+    if not hasattr(frames, "set_code_exec_strategy"):  # PyTorch is older
+        return False
+    skip, default = frames._FrameAction.SKIP, frames._FrameAction.DEFAULT
+    strategy = frames._FrameExecStrategy(skip, skip if whole else default)
+    frames.set_code_exec_strategy(code, strategy)
+    return True
 
 
 def hook_tables(tensor: torch.Tensor) -> list[Any]:
