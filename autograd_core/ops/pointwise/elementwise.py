@@ -255,7 +255,13 @@ def tanh(self):
 def logistic(x: Any) -> Any:
     """Return arrays: ``1 / (1 + exp(-x))`` by way of tanh: as fast, and nothing overflows."""
     if type(x) is np.ndarray and x.dtype.kind == "f":
-        return _logistic(x)
+        if x.size > BLOCK or not x.ndim:
+            return _logistic(x)
+        (half,) = numbers(x.dtype, 0.5)  # as below: what decides there takes as long as this
+        out = np.multiply(x, half)
+        np.tanh(out, out)
+        np.multiply(out, half, out)
+        return np.add(out, half, out)
     return np.add(np.multiply(np.tanh(np.multiply(x, 0.5)), 0.5), 0.5)
 
 
