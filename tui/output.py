@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from shutil import get_terminal_size
 from typing import Any, Literal
 
 from tui.errors import ExitCode
@@ -24,6 +25,7 @@ _ASCII = {
     "\N{NO-BREAK SPACE}": " ", "\N{REPLACEMENT CHARACTER}": "?",
     "▁": "_", "▂": ".", "▃": "-", "▄": "=", "▅": "+", "▆": "*", "▇": "#", "█": "@",
 }  # fmt: skip
+_BESIDE = 32  # cells at the right of a terminal
 _POWER = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _DIGITS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
@@ -181,6 +183,14 @@ def relay(text: str) -> None:
 def progress(text: str) -> None:
     """Show in one line of a terminal how far work is, "" for nothing any more."""
     _err.write_as_it_is(f"\r{text}" if text else "\r\x1b[K")
+
+
+def progress_beside(text: str) -> None:
+    """Show at the right end of a line of a terminal how far a program is that may print, too; the
+    cursor stays where the program left it.  ``text`` replaces a shorter one; "" clears the line
+    from there."""
+    column = max(1, get_terminal_size().columns - _BESIDE)
+    _err.write_as_it_is(f"\x1b7\x1b[{column}G\x1b[K{text[:_BESIDE]}\x1b8")
 
 
 def progress_is_seen() -> bool:

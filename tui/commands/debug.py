@@ -320,7 +320,7 @@ class _Face:
         )
         if stop and self._breakpoints.passing:
             self._breakpoints.passing -= 1
-            self._progress.count()
+            self._count()
             session.finish()
         else:
             self._show(session, stop)
@@ -336,7 +336,7 @@ class _Face:
             return None
         looked = self._fail_on.quick_look(call)
         if self.runs_on and looked is not None:
-            self._progress.count()
+            self._count()
         return looked
 
     def debug_tensor(self, found: Found) -> None:
@@ -371,7 +371,7 @@ class _Face:
         self._set_breakpoints(session)
         if self.runs_on:
             if not self._reaches_stop(session):
-                self._progress.count()
+                self._count()
                 session.finish()
                 return
             if self._batch and (reached := session.breakpoints.last) is not None:
@@ -395,6 +395,11 @@ class _Face:
             _certify(session)
         self.detached = outcome == "detach"
         session.finish()
+
+    def _count(self) -> None:
+        """Count a call in which nothing was found; that the program runs need not be said then."""
+        self.waiting.stop()
+        self._progress.count()
 
     def _reaches_stop(self, session: Session) -> bool:
         """Run a pass up to its first stop; True if there is one."""
@@ -468,7 +473,7 @@ class _Waiting:
         say(f"{title} runs up to its backward(); ctrl+c ends it")
 
     def stop(self) -> None:
-        """The screen opens, or the program is over."""
+        """The screen opens, calls are counted, or the program is over."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -486,10 +491,10 @@ class Progress:
         self.calls += 1
         if monotonic() - self._shown > _PATIENCE and output.progress_is_seen():
             self._written, self._shown = True, monotonic()
-            output.progress(f"call {self.calls:,}, nothing yet")
+            output.progress_beside(f"call {self.calls:,}, nothing yet")
 
     def close(self) -> None:
         """Take the line away."""
         if self._written:
-            output.progress("")
+            output.progress_beside("")
             self._written = False

@@ -17,6 +17,7 @@ MARKS = (
     ("▶ ✓ ● ◆ ◌", "runs next · has run · breakpoint · with a condition · off"),
     ("○ ● □ ■ ▸", "node and leaf, before and after they ran · folded module"),
     ("⋯+3 →#7", "lanes that are not drawn · where the edge goes"),
+    ("▸ 12 │", "the line of this node; a list too narrow for its column leaves it out"),
     ("1 of 3", "one of the three gradients of this sum has arrived"),
     ("+= w", "what arrives is added to the .grad of the leaf w"),
     ("N I 0 ∅", "nan · inf · all zero · undefined (no gradient, not zero)"),
