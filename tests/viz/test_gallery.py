@@ -129,3 +129,18 @@ def test_what_the_rounds_of_a_loop_give_leaves_room_for_labels() -> None:
     )
     layout = composed.layout or lay_out(composed.picture)
     assert cut_labels(composed.picture, layout) == []
+
+
+def test_saved_values_come_down_beside_the_labels_of_two_lines_between_the_same_boxes() -> None:
+    x = torch.ones(4, 12, requires_grad=True)
+    with trace():
+        q, k, v = x.split(4, 1)
+        loss = (torch.softmax(q @ k.permute(1, 0), 1) @ v).sum()
+    session = Session(loss)
+    session.do("continue")
+    picture = (
+        Composer(folding_of(graph_of_session(session, "both"), "both"))
+        .compose(RenderOptions())
+        .picture
+    )
+    assert cut_labels(picture, lay_out(picture)) == []

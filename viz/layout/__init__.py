@@ -69,7 +69,7 @@ def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]
     # position, across: columns without the gaps that a half does not need
     columns = compact(grid)
     # side by side: with lanes beside the halves and a gutter between them
-    saved, lanes = plan_saved(grid, columns), side_lanes(grid)
+    saved, lanes = plan_saved(grid, columns, relief.aside), side_lanes(grid)
     halves = place_halves(grid, columns, saved, lanes, relief)
     # route, without heights: where lines leave and enter boxes, and the corners of square ones
     ports = choose_ports(grid, halves)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from viz import theme
@@ -21,11 +21,13 @@ AROUND_NAME: Final = 28
 
 class Relief(NamedTuple):
     """How much higher the channels below some rows are, how much further from some vertices lanes
-    keep, and how wide the part of the gutter is that is kept free for names of saved values."""
+    keep, how wide the part of the gutter is that is kept free for names of saved values, and how
+    much further left of some boxes saved values come down to them."""
 
     rows: Mapping[int, int] = {}
     vertices: Mapping[int, int] = {}
     gutter: float = 0.0
+    aside: Mapping[int, int] = {}
 
     def grown(self, grid: Grid, cut: Iterable[int]) -> Relief:
         """Make more room for the labels of the lines ``cut``."""
@@ -46,7 +48,19 @@ class Relief(NamedTuple):
         for line in cut:
             if bends := grid.bends[line]:
                 vertices[bends[len(bends) // 2]] = _room(labels[line])
-        return Relief(rows, vertices, gutter)
+        aside = {**self.aside, **dict(_at_lower_ends(grid, cut, labels))}
+        return Relief(rows, vertices, gutter, aside)
+
+
+def _at_lower_ends(
+    grid: Grid, cut: Iterable[int], labels: Sequence[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield the boxes at the lower ends of lines to the next row, and how far to the left of them
+    the labels may reach."""
+    for line in cut:
+        if grid.arcs[line] is not None and not grid.bends[line]:
+            box = grid.lower[line]
+            yield box, max(0, _room(labels[line]) - grid.sizes[box][0] // 2)
 
 
 def _room(label: str) -> int:

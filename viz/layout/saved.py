@@ -9,7 +9,7 @@ when there are too many.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -66,8 +66,9 @@ class SavedLine:
     lane: int | None = None
 
 
-def plan_saved(grid: Grid, columns: Columns) -> list[SavedLine]:
-    """Decide for every saved line by which sides it goes, and choose lanes in the gutter."""
+def plan_saved(grid: Grid, columns: Columns, aside: Mapping[int, int]) -> list[SavedLine]:
+    """Decide for every saved line by which sides it goes, and choose lanes in the gutter; ``aside``
+    is how much further left lines come down to some boxes."""
     lines = [line for line, arc in enumerate(grid.arcs) if arc is None]
     if not lines:
         return []
@@ -84,7 +85,7 @@ def plan_saved(grid: Grid, columns: Columns) -> list[SavedLine]:
         plans.append(SavedLine(line, source, target, exits, enters, straight))
     _set_levels(grid, plans)
     _set_exits(grid, plans)
-    _set_drops(grid, columns, plans)
+    _set_drops(grid, columns, plans, {box: aside.get(box, 0) for box in first.values()})
     _choose_lanes(grid, plans)
     return plans
 
@@ -152,7 +153,9 @@ def _set_exits(grid: Grid, plans: list[SavedLine]) -> None:
             plan.inset = EXIT_INSET + round(number * step, 1)
 
 
-def _set_drops(grid: Grid, columns: Columns, plans: list[SavedLine]) -> None:
+def _set_drops(
+    grid: Grid, columns: Columns, plans: list[SavedLine], aside: Mapping[int, int]
+) -> None:
     """Choose where lines run down, or up, to a box: one that comes up to its box keeps clear of
     those that come down to the row below."""
     rising: dict[int, list[SavedLine]] = {}
@@ -164,7 +167,7 @@ def _set_drops(grid: Grid, columns: Columns, plans: list[SavedLine]) -> None:
         if len(falling) < len(lines):
             rising[box] = [plan for plan in lines if grid.rows[plan.source] >= row]
         for number, plan in enumerate(falling):
-            plan.drop = DROPS[number % len(DROPS)]
+            plan.drop = DROPS[number % len(DROPS)] + aside.get(box, 0)
             taken.setdefault(row - 1, []).append(columns.left[box] - plan.drop)
     for box, lines in rising.items():
         left, others = columns.left[box], taken.get(grid.rows[box], ())
