@@ -94,7 +94,7 @@ def _by_rows(compute: Callable[..., None], *arrays: Any) -> Any:
     result = np.empty(rows[0].shape, x.dtype)
     parts = row_blocks(result)
     lent = memory(1, result[parts[0]].shape, x.dtype)
-    with np.errstate(all="ignore"), short_buffers(x.shape[-1]), lent as (spare,):
+    with short_buffers(x.shape[-1]), np.errstate(all="ignore"), lent as (spare,):
         for part in parts:
             out = result[part]
             compute(out, spare[: len(out)], *(each[part] for each in rows))
