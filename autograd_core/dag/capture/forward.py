@@ -207,14 +207,7 @@ def add_derived_forward(
         node: _add_derived_leaf(build, engine, node, node in requested, names) for node in leaves
     }
     ids.update(_add_derived_ops(build, reader, by_order[len(leaves) :]))
-    for node in plan.order:
-        for input_nr, edge in enumerate(node.edges):
-            source, output_nr = resolve(edge)
-            if source is not None:
-                build.edge(
-                    "value", ids[source], ids[node], output_nr=output_nr, input_nr=input_nr,
-                    shape=source.output_shape, dtype=source.output_dtype.name,
-                )  # fmt: skip
+    _add_derived_edges(build, plan.order, ids)
     for tensor, label in zip(tensors, labels, strict=True):
         maker, nr = resolve(tensor.edge)
         assert maker is not None
@@ -227,6 +220,27 @@ def add_derived_forward(
     both = ((node, ids[node], backward) for node, backward in backward_ids.items())
     add_saved(build, reader, both, producer_of, ids.get, names)
     return ids.get
+
+
+def _add_derived_edges(
+    build: GraphBuilder, order: Sequence[GradFn], ids: Mapping[GradFn, int]
+) -> None:
+    sources, targets, output_nrs, input_nrs = [], [], [], []
+    for node in order:
+        for input_nr, edge in enumerate(node.edges):
+            source, output_nr = resolve(edge)
+            if source is not None:
+                sources.append(ids[source])
+                targets.append(ids[node])
+                output_nrs.append(output_nr)
+                input_nrs.append(input_nr)
+    build.edge_kinds += ["value"] * len(sources)
+    build.edge_sources += sources
+    build.edge_targets += targets
+    build.edge_output_nrs += output_nrs
+    build.edge_input_nrs += input_nrs
+    build.edge_shapes.extend(map(build.shapes.__getitem__, sources))
+    build.edge_dtypes.extend(map(build.dtypes.__getitem__, sources))
 
 
 def _forward_order(node: GradFn) -> tuple[bool, int]:
@@ -251,7 +265,7 @@ def _add_derived_ops(
 ) -> Iterable[tuple[GradFn, int]]:
     engine, kept = reader.engine, reader.kept
     stems = [engine.stem(node) or short_name(node.name()) for node in nodes]
-    records = [node.record for node in nodes]
+    records = engine.records(nodes)
     ids = build.ops(
         "forward",
         names=stems,

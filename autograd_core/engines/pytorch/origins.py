@@ -178,10 +178,14 @@ class Origins:
         at = bisect_right(self._scope_starts, number) - 1
         scope = self._scopes[at] if at >= 0 else ""
         at = bisect_right(self._starts, number) - 1
-        source = None
-        if at >= 0 and number < self._stops[at]:
-            source = Source(*self._lines[at])
-        return Place(scope, source) if scope or source else None
+        return _place(scope, self._lines[at] if at >= 0 and number < self._stops[at] else None)
+
+
+@lru_cache(maxsize=4096)
+def _place(scope: str, line: tuple[str, int] | None) -> Place | None:
+    """Return one place for all ops of a line: to make it takes longer than to find it."""
+    source = None if line is None else Source(*line)
+    return Place(scope, source) if scope or source else None
 
 
 current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
