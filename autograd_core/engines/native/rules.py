@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograd_core.autograd.copy_slices import CopySlices
 from autograd_core.autograd.node import Node as GradFn
@@ -35,9 +36,22 @@ def extent(value: Any) -> Extent | None:
         return Extent(value.shape, dtype_name(value.dtype), value.nbytes)
     else:
         array = value
-    begin = array.__array_interface__["data"][0]
+    # an array that owns its memory is known by itself: to ask where that begins takes 2 us
+    storage = id(array) if array.base is None else _storage(array)
     # 0.3 us less than by its own constructor
-    return tuple.__new__(Extent, (array.shape, dtype_name(array.dtype), array.nbytes, begin))
+    return tuple.__new__(Extent, (array.shape, dtype_name(array.dtype), array.nbytes, storage))
+
+
+def _storage(array: NDArray[Any]) -> int:
+    """Return a number for where the memory of a view begins: that of the array that owns it, if
+    both begin there."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    begin: int = array.__array_interface__["data"][0]
+    if owner.base is None and owner.__array_interface__["data"][0] == begin:
+        return id(owner)
+    return begin
 
 
 @lru_cache(maxsize=64)
