@@ -188,8 +188,12 @@ class Driver(Protocol):
         ...
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
-        """Return what the node of ``step`` sends when it is called alone, with what it was given;
-        None where it cannot be, or only adds to a ``.grad``."""
+        """Return what the node of ``step`` sends when it is called alone, with what it was given,
+        within :meth:`repeating`; None where it cannot be, or only adds to a ``.grad``."""
+        ...
+
+    def repeating(self) -> AbstractContextManager[None]:
+        """Within it, nodes are called alone."""
         ...
 
     def agree(self, one: Any, other: Any) -> bool:

@@ -62,20 +62,23 @@ def certificate(driver: Driver, history: History) -> Certificate:
         Exception: whatever a custom Function of the program raises.
     """
     repeated, different, hooked, called = 0, [], [], []
-    for index in range(len(history)):
-        step = history.shown(index)
-        effects = driver.effects.get(index)
-        if effects is not None and any(call.changed for call in effects.calls):
-            hooked.append(index)
-        sent = driver.repeat(step)
-        if sent is None:
-            continue
-        repeated += 1
-        if driver.runs_user_code(index):
-            called.append(index)
-        shown = [each.gradient for each in step.deliveries]
-        if not all(map(driver.agree, sent, shown)):
-            different.append(index)
+    driver.catch_up()
+    known = driver.effects
+    with driver.repeating():
+        for index in range(len(history)):
+            step = history.shown(index)
+            effects = known.get(index)
+            if effects is not None and any(call.changed for call in effects.calls):
+                hooked.append(index)
+            sent = driver.repeat(step)
+            if sent is None:
+                continue
+            repeated += 1
+            if driver.runs_user_code(index):
+                called.append(index)
+            shown = [each.gradient for each in step.deliveries]
+            if not all(map(driver.agree, sent, shown)):
+                different.append(index)
     return Certificate(len(history), repeated, tuple(different), tuple(hooked), tuple(called))
 
 

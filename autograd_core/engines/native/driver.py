@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
@@ -524,6 +524,9 @@ class NativeDriver:
             other = self.fork({place: g for place, g in self.inputs(step) if g is not None})
             other.record(step.index, step.index + 1, lambda made, seconds: not again.append(made))  # type: ignore[func-returns-value]
         return [each.gradient for each in again[0].deliveries]
+
+    def repeating(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def agree(self, one: Any, other: Any) -> bool:
         if one is None or other is None:

@@ -112,6 +112,17 @@ class TorchNode:
                 self._saved = list(_read_saved(self))
         return iter(self._saved)
 
+    def is_packed(self) -> bool:
+        """Return whether reading what it keeps would call code of the program's."""
+        if self._saved is not None or self.is_function:
+            return any(state == "packed" for _, _, state in self.saved())
+        found = [getattr(self.origin, f"_raw_saved_{name}", None) for name in self.saved_names]
+        return any(
+            each is not None and each.unpack_hook is not None
+            for raw in found
+            for each in (raw if isinstance(raw, tuple | list) else (raw,))
+        )
+
     @property
     def freed_at(self) -> Any:
         """The line whose call freed what it kept, None where that is unknown."""

@@ -799,7 +799,7 @@ class TorchDriver:
         if node.is_function and any(g is None for g in step.hooked):
             return None  # whether it is given zeros instead cannot be read
         draws = torch.random.fork_rng() if node.is_function else nullcontext()
-        with unobserved(), torch.set_grad_enabled(self.call.graph), draws:
+        with draws:
             sent = call_node(node, step.hooked)
         # nobody asked for what leads out of the pass
         return [
@@ -807,12 +807,18 @@ class TorchDriver:
             for g, edge in zip(sent, node.edges, strict=True)
         ]
 
+    @contextmanager
+    def repeating(self) -> Iterator[None]:
+        # entered once for many nodes: it takes as long as a small one
+        with unobserved(), torch.set_grad_enabled(self.call.graph):
+            yield
+
     def agree(self, one: Any, other: Any) -> bool:
         return same_bits(one, other)
 
     def runs_user_code(self, index: int) -> bool:
         node = self.order[index]
-        return bool(node.is_function) or any(state == "packed" for _, _, state in node.saved())
+        return bool(node.is_function) or node.is_packed()
 
     def unreduced(self, step: Step) -> None:
         """Nothing: the engine does not show what it sums to the shape of an input."""
