@@ -139,8 +139,8 @@ def _parameters(name: str, value: Any) -> Named:
 
 
 def _shared_paths(modules: Mapping[str, Any]) -> set[str]:
-    """Find the modules that have a parameter whose own name another module has for another one:
-    only with the name of the variable can these be told apart."""
+    """Return the names of all modules where two have parameters of the same name, which only the
+    name of the variable can tell apart; otherwise nothing."""
     if len(modules) < 2:
         return set()
     owners: dict[int, str] = {}  # of a parameter, the first variable that has it
@@ -149,7 +149,8 @@ def _shared_paths(modules: Mapping[str, Any]) -> set[str]:
         for path, tensor in named_parameters(module):
             if owners.setdefault(id(tensor), name) == name:
                 paths.setdefault(path, set()).add(name)
-    return {name for names in paths.values() if len(names) > 1 for name in names if name}
+    clash = any(len(names) > 1 for names in paths.values())
+    return {name for name in modules if name} if clash else set()
 
 
 # Classes are asked, not the objects of a program, whose __getattr__ may do anything.

@@ -387,6 +387,9 @@ def test_parameters_of_two_models_have_the_names_of_their_variables() -> None:
     names = Names({"generator": generator, "critic": critic, "again": critic})
     assert names.of(generator.weight) == "generator.weight"
     assert names.of(critic.bias) == "critic.bias"
+    encoder = nn.Sequential(nn.Linear(2, 2))  # beside them, 0.weight would be read as theirs
+    names = Names({"encoder": encoder, "generator": generator, "critic": critic})
+    assert names.of(encoder[0].weight) == "encoder.0.weight"
 
 
 def test_the_parameters_of_one_model_have_their_own_names() -> None:

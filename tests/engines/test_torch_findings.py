@@ -173,6 +173,18 @@ def test_a_value_that_leaves_the_graph_is_named_with_its_line(
     assert Path(found.source.file).name == "test_torch_findings.py"
 
 
+def test_a_layer_that_ran_under_no_grad_names_weight_and_bias() -> None:
+    encoder, head = nn.Linear(3, 2), nn.Linear(2, 1, bias=False)
+    with trace(values=True):
+        with torch.no_grad():
+            z = encoder(torch.ones(4, 3))
+        loss = head(z).sum()
+    # all have the name of their module where two need it; linear() takes weight.t() unseen
+    assert only(lint(loss), "cut").what == (
+        "addmm ran under no_grad(), so encoder.weight and encoder.bias get no gradient"
+    )
+
+
 def test_a_value_computed_under_no_grad_is_named_with_its_line() -> None:
     w, b = leaf(1.0, 2.0), leaf(1.0, 2.0)
     with trace(values=True):

@@ -234,7 +234,8 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def origin(self, tensor: torch.Tensor) -> tuple[Any, int]:
         """Return the record of ``tensor``, and which output of its op it is."""
         if tensor.is_leaf and tensor.requires_grad:
-            return self.leaf(tensor), 0
+            base = tensor._base  # of a view that was made under no_grad, unseen, as in linear()
+            return self.leaf(tensor if base is None or not base.is_leaf else base), 0
         found: tuple[Any, int] | None = self._made.get(tensor)
         if found is None:
             found = self._made[tensor] = _leaf(tensor), 0
