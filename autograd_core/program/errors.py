@@ -10,9 +10,7 @@ ScriptDone              not an error: ends a script from inside its ``backward()
 
 from __future__ import annotations
 
-import traceback
-
-from autograd_core.own_files import frames_of_program
+from autograd_core.program.tracebacks import user_traceback
 
 
 class ProgramError(Exception):
@@ -64,17 +62,3 @@ class ScriptDone(BaseException):
 
     def __init__(self) -> None:
         super().__init__("gradstep has what it needs, and ends the script here")
-
-
-def user_traceback(error: BaseException) -> str:
-    """Return the traceback of ``error`` as Python prints it, without the frames of this program."""
-    shown = traceback.TracebackException.from_exception(error)
-    waiting: list[traceback.TracebackException | None] = [shown]
-    while waiting:
-        each = waiting.pop()
-        if each is None:
-            continue
-        each.stack[:] = frames_of_program(each.stack)
-        waiting += [each.__cause__, each.__context__, *(each.exceptions or ())]
-    bare = not shown.stack and shown.__cause__ is None and shown.__context__ is None
-    return "".join(shown.format_exception_only() if bare else shown.format()).rstrip()

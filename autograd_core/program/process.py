@@ -17,6 +17,7 @@ import numpy as np
 from autograd_core.own_files import FOLDER
 from autograd_core.program.errors import ProgramError, ScriptDone, ScriptExited, ScriptFailed
 from autograd_core.program.target import Target
+from autograd_core.program.tracebacks import our_frames_hidden
 
 _GENERIC = ("viz", "tui")
 """Names of our packages that a program may well use for its own."""
@@ -186,7 +187,7 @@ def process_state(program: str, arguments: list[str], folder: Path) -> Iterator[
     sys.argv = [program, *arguments]
     sys.path.insert(0, str(folder))
     try:
-        with warnings.catch_warnings(), np.errstate():
+        with warnings.catch_warnings(), np.errstate(), our_frames_hidden():
             yield
     finally:
         search[:] = entries

@@ -25,6 +25,7 @@ from autograd_core.program.calls import CallSelector, InterceptedCall, intercept
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_checks import LEFT_OUT, SLOW  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import run_whole  # noqa: E402
+from tests.forking import run_python  # noqa: E402
 from tui.cli import main  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -648,6 +649,57 @@ def test_the_traceback_of_a_failing_script_has_no_frame_of_a_mode(run: Run, last
 
 
 @pytest.mark.usefixtures("no_modes")
+def test_tracebacks_that_a_script_prints_have_no_frame_of_ours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(dedent(PRINTS_TRACEBACKS), "utf-8")
+    plain = run_python([str(script)], tmp_path, use="torch")
+    assert plain.stdout.count("in forward") == 2
+    assert plain.stdout.endswith("2 backward\n")
+    assert main(["debug", "--fail-on", "nan", str(script)]) == 0
+    out, err = capsys.readouterr()
+    assert out == plain.stdout
+    assert "in backward\n    traceback.print_stack()" in err
+    assert "autograd_core" not in err
+
+
+PRINTS_TRACEBACKS = """\
+    import traceback
+    import torch
+
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            traceback.print_stack()
+            stack = traceback.StackSummary.extract(traceback.walk_stack(None))
+            print(sum("train.py" in each.filename for each in stack), stack[0].name)
+            return g * 2
+
+    class Inner(torch.nn.Module):
+        def forward(self, x):
+            return x @ torch.ones(7, 7)
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x):
+            try:
+                return self.inner(x)
+            except RuntimeError:
+                print(traceback.format_exc())
+                return Double.apply(x)
+
+    Net()(torch.ones(2, 3, requires_grad=True)).sum().backward()
+"""
+
+
 def test_the_traceback_of_anomaly_mode_has_the_frames_of_the_script_only(run: Run) -> None:
     script = """
         import torch
