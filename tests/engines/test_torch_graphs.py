@@ -17,6 +17,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import autograd_core.engines.pytorch as engine  # noqa: E402  # imports torch
+import autograd_core.engines.pytorch.tensors as seen_tensors  # noqa: E402
 from autograd_core.dag import Graph, capture, trace  # noqa: E402
 from autograd_core.engines import engine_of  # noqa: E402
 from autograd_core.program.calls import (  # noqa: E402
@@ -248,7 +249,13 @@ def test_a_module_that_a_method_of_its_owner_calls_has_the_path_from_there() -> 
     assert {"layers.0/addmm:1", "layers.1/relu:1", "0/addmm:1", "1/relu:1"} <= addresses
 
 
-def test_tensors_that_are_described_together_are_described_as_each_alone() -> None:
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_tensors_that_are_described_together_are_described_as_each_alone(
+    elsewhere: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if elsewhere:  # as those of a GPU, which this test does not have
+        monkeypatch.setattr(seen_tensors, "_is_small", lambda _: False)
+        monkeypatch.setattr(seen_tensors, "_is_elsewhere", lambda each: not each.is_meta)
     odd = torch.tensor([1.0, float("nan"), float("-inf")])
     whole = torch.randn(300, 5, dtype=torch.float64)
     tensors = [

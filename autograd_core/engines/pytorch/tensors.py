@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -213,6 +214,7 @@ def describe_all(tensors: Sequence[Any]) -> list[Statistics | None]:
                 _describe_together(tensors, together, found)
                 elements = 0
         _describe_together(tensors, together, found)
+        _describe_on_devices(tensors, found)
     for at, each in enumerate(tensors):
         if found[at] is None and isinstance(each, torch.Tensor):
             found[at] = describe(each)
@@ -252,19 +254,55 @@ def _describe_together(
     together.clear()
 
 
+def _describe_on_devices(tensors: Sequence[Any], found: list[Statistics | None]) -> None:
+    """Describe what is not on the CPU, waiting for each device once."""
+    summaries: dict[torch.device, list[tuple[int, torch.Tensor, torch.Tensor]]] = {}
+    with unobserved(), torch.no_grad():
+        for at, each in enumerate(tensors):
+            if isinstance(each, torch.Tensor) and _is_elsewhere(each):
+                # some subclasses cannot do this
+                with suppress(RuntimeError, NotImplementedError):
+                    t = dense(each)
+                    if t is not None and _has_summary(t):
+                        summaries.setdefault(t.device, []).append((at, t, _summary(t)))
+        for of_device in summaries.values():
+            rows = torch.stack([summary for *_, summary in of_device]).tolist()
+            for (at, t, _), row in zip(of_device, rows, strict=True):
+                found[at] = _from_summary(t, row)
+
+
+def _is_elsewhere(tensor: torch.Tensor) -> bool:
+    kind: str = tensor.device.type
+    return kind not in ("cpu", "meta")
+
+
 def _describe(t: torch.Tensor) -> Statistics:
-    size = t.numel()
-    floating = t.is_floating_point() and t.dtype.itemsize > 1
-    if t.device.type == "cpu" and floating and t.dtype != torch.bfloat16:
+    if t.device.type == "cpu" and t.dtype != torch.bfloat16 and _is_wide(t):
         return statistics(view_of(t))
-    if not floating or size <= 1:
+    if not _has_summary(t):
         return statistics(view_of(t.to("cpu", torch.float64)))
+    return _from_summary(t, _summary(t).tolist())
+
+
+def _is_wide(t: torch.Tensor) -> bool:
+    return t.is_floating_point() and bool(t.dtype.itemsize > 1)
+
+
+def _has_summary(t: torch.Tensor) -> bool:
+    return t.numel() > 0 and _is_wide(t)
+
+
+def _summary(t: torch.Tensor) -> torch.Tensor:
+    """Return minimum, maximum, norm and the number of elements that are not 0, on the device."""
     low, high = t.aminmax() if t.dtype != torch.bfloat16 else t.float().aminmax()
     norm = torch.linalg.vector_norm(t, dtype=torch.float64)
     count = torch.count_nonzero(t)
-    # one copy from the device
-    found = torch.stack([low.double(), high.double(), norm, count.double()]).tolist()
-    minimum, maximum, length, nonzero = found
+    return torch.stack([low.double(), high.double(), norm, count.double()])
+
+
+def _from_summary(t: torch.Tensor, summary: Sequence[float]) -> Statistics:
+    size = t.numel()
+    minimum, maximum, length, nonzero = summary
     largest = max(abs(minimum), abs(maximum))
     if not math.isfinite(length) or not (TINY < largest < HUGE or largest == 0):
         return statistics(view_of(t.to("cpu", torch.float64)))
