@@ -19,7 +19,8 @@ class Names:
     these over elements of lists and dictionaries; the first name wins. ``modules`` and
     ``optimizers`` are the modules and optimizers among the variables, by name.
 
-    >>> a = Tensor.from_array([1.0])
+    >>> import autograd_core as torch
+    >>> a = torch.ones(1)
     >>> Names({"both": [a], "a": a, "b": a}).of(a)
     'a'
     """
@@ -95,7 +96,8 @@ class Names:
         """Name an input without a name of its own in the text of a rule: as the op calls its
         ``parameter``, but never as the program calls another tensor.
 
-        >>> names = Names({"x": Tensor.from_array([1.0]), "weight": Tensor.from_array([2.0])})
+        >>> import autograd_core as torch
+        >>> names = Names({"x": torch.ones(1), "weight": torch.ones(2)})
         >>> [names.placeholder(name) for name in ("x", "weight", "other")]
         ['input', 'weight_', 'other']
         """

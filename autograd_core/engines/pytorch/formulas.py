@@ -52,15 +52,21 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
 def _plain_numbers(node: Any, entry: Entry) -> tuple[tuple[str, float], ...]:
     return tuple(
         [
-            (key, _signed(value))
+            (key, signed(value))
             for key in entry.plain
             if isinstance(value := getattr(node.origin, f"_saved_{key}", None), int | float)
         ]
     )
 
 
-def _signed(value: float) -> float:
-    """Return a saved number as it was: PyTorch hands an int64 over as a uint64, -1 as 2**64 - 1."""
+def signed(value: Any) -> Any:
+    """Return a number as the op was given it: nodes tell negative ones modulo 2⁶⁴.
+
+    >>> signed((2**64 - 1, 2))
+    [-1, 2]
+    """
+    if isinstance(value, tuple):
+        return [signed(each) for each in value]
     return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
 
 

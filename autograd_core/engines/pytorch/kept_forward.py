@@ -14,7 +14,7 @@ import torch
 
 from autograd_core.autograd.node import resolve
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Origin
-from autograd_core.engines.pytorch.formulas import Entry, entry_of
+from autograd_core.engines.pytorch.formulas import Entry, entry_of, signed
 from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.nodes import TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.private import unobserved
@@ -166,7 +166,7 @@ class TorchKeptForward:
                 else:
                     yield name, self._tensor(next(edges))
             elif hasattr(type(node.origin), f"_saved_{name}"):
-                yield name, _signed(getattr(node.origin, f"_saved_{name}"))
+                yield name, signed(getattr(node.origin, f"_saved_{name}"))
             elif name in _SIZES and node.output_shape is not None:
                 yield name, list(node.output_shape)
             elif name == "half_to_float":
@@ -204,7 +204,7 @@ def _told(node: TorchNode, entry: Entry | None) -> dict[str, Any]:
     """Return the arguments of an op that are no tensors."""
     op = _op(entry)
     named = [] if op is None else [each.name for each in op._schema.arguments]
-    told = {name: _signed(getattr(node.origin, f"_saved_{name}", None)) for name in named}
+    told = {name: signed(getattr(node.origin, f"_saved_{name}", None)) for name in named}
     return {name: value for name, value in told.items() if isinstance(value, int | float | list)}
 
 
@@ -221,17 +221,6 @@ def _op(entry: Entry | None) -> Any:
         return None
     name, _, overload = entry.op.partition(".")
     return getattr(getattr(torch.ops.aten, name, None), overload or "default", None)
-
-
-def _signed(value: Any) -> Any:
-    """Return a number as the op was given it: nodes tell negative ones modulo 2⁶⁴.
-
-    >>> _signed((2**64 - 1, 2))
-    [-1, 2]
-    """
-    if isinstance(value, tuple):
-        return [_signed(each) for each in value]
-    return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
 
 
 def _leaf(tensor: torch.Tensor) -> LeafRecord:
