@@ -68,6 +68,7 @@ def stops_of(session: Session, command: str = "continue", most: int = 20) -> lis
         ("break mul if out.undefined", []),
         ("tbreak mul", ["mul:3"]),
         ("break if rms == 2", ["add:2", "mul:2"]),
+        ("break * if rms == 2", ["add:2", "mul:2"]),
         ("catch rms == 2", ["add:2"]),
         ("catch rms > 1", ["add:2"]),
         ("catch ratio > 1.9 and leaf == ''", ["add:2", "add:1"]),

@@ -31,6 +31,8 @@ def _tbreak(console: Console, operands: Operands) -> str:
 def _set(console: Console, operands: Operands, **properties: Any) -> str:
     pending, operands = _pending(operands)
     place, condition = operands.cut("if")
+    if place.text == "*" and condition is not None:  # anywhere, as without a place
+        place = Operands("", place.column)
     if not place.text and condition is None:
         index = console.session.selected
         if index is None:

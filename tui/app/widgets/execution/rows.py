@@ -131,7 +131,7 @@ def heading(columns: Columns, lanes_used: int) -> Line:
         *([fit("shape" if columns.shape > 4 else "", columns.shape)] if columns.shape else []),
         *([fit("value", columns.value, right=True)] if columns.value else []),
         *([_gradient_heading(columns.gradient)] if columns.gradient else []),
-        fit("arrived", FLAG_WIDTH),
+        fit("arrived" if columns.gradient else "", FLAG_WIDTH),
         *([fit("line", columns.source - 1, right=True)] if columns.source else []),
     ]
     return [Part(" ".join(cells), "muted")]
