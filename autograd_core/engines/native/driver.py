@@ -167,10 +167,10 @@ class NativeDriver:
         return None if self._program is None else self._program.anomaly
 
     def catch_up(self) -> None:
-        """Nothing: Steps are made when nodes run."""
+        """Do nothing: Steps are made when nodes run."""
 
     def added(self, index: int) -> Any:
-        """Nothing: no Step is due."""
+        """Return None: no Step is due."""
 
     def inner_passes(self) -> Iterable[Nested]:
         return [each for effects in self.effects.values() for each in effects.nested]
