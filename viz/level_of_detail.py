@@ -32,8 +32,6 @@ LEAST_SCALE: Final = 0.75
 MOST_SCREENS: Final = 2
 """So many screens high a picture may be that shows the inside of what is repeated."""
 
-MOST_TRIES: Final = 3
-
 
 def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
     """Take the part of ``graph`` that the options ``around`` and ``path`` choose.
@@ -143,9 +141,13 @@ class Composer(NamedTuple):
         return Composed(picture, notes, shows_inside=_shows_inside(graph), graph=graph, items=items)
 
     def compose_for_a_screen(self, options: RenderOptions) -> Composed:
-        """Make the finest picture that fits a screen; the finest of all where the options say how
-        fine it is to be, where none that is coarser fits either, or where only that one shows the
-        inside of a module that is repeated, in both halves, and two screens hold it."""
+        """Make the finest picture that fits a screen, or two screens where none fits one; else that
+        which is scaled down least.
+
+        Where the options say how fine the picture is to be, it is as fine as that; so it is where
+        only the finest shows the inside of a module that is repeated, in both halves, and two
+        screens hold it.
+        """
         finest = self.compose(options)
         if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
             return finest
@@ -154,19 +156,17 @@ class Composer(NamedTuple):
             for tall in (layout, lay_out(picture, paged=False)):
                 if fits_a_screen(tall, MOST_SCREENS):
                     return finest._replace(layout=tall)
-        finest = coarser = finest._replace(layout=layout)
-        for _ in range(MOST_TRIES):
-            if fits_a_screen(layout):
-                return coarser._replace(notes=finest.notes, layout=layout)
+        choices = [(finest, layout)]
+        while not fits_a_screen(layout) and len(picture.boxes) > 1:
             boxes = len(picture.boxes)
-            if boxes < 2:
-                break
             coarser = self.compose(replace(options, max_boxes=boxes - 1))
             picture = coarser.picture
             if len(picture.boxes) >= boxes:
                 break
             layout = lay_out(picture)
-        return finest
+            choices.append((coarser, layout))
+        best, layout = min(choices, key=lambda choice: _screens(choice[1]))
+        return best._replace(notes=finest.notes, layout=layout)
 
 
 def _turned(picture: Picture) -> Picture:
@@ -179,8 +179,21 @@ def _turned(picture: Picture) -> Picture:
 def fits_a_screen(layout: Layout, screens: int = 1) -> bool:
     """Tell whether a picture can be read when it is shown whole on so many screens, one below the
     other."""
-    height = SCREEN_HEIGHT * screens
-    return min(SCREEN_WIDTH / layout.width, height / layout.height) >= LEAST_SCALE
+    return _scale(layout, screens) >= LEAST_SCALE
+
+
+def _screens(layout: Layout) -> tuple[int, float]:
+    """Order pictures by the screens that they need, and what needs too many by how small it gets
+    there."""
+    for screens in range(1, MOST_SCREENS + 1):
+        if fits_a_screen(layout, screens):
+            return screens, 0
+    return MOST_SCREENS + 1, -_scale(layout, MOST_SCREENS)
+
+
+def _scale(layout: Layout, screens: int) -> float:
+    """Return the scale at which a picture fits so many screens."""
+    return min(SCREEN_WIDTH / layout.width, SCREEN_HEIGHT * screens / layout.height)
 
 
 def _shows_inside(graph: Graph) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +12,10 @@ pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from autograd_core.dag import Graph
 from autograd_core.dag.serialize import from_json
+from tests.engines.architectures import PROGRAMS, on_the_core
 from tui.cli import main
 
 pytestmark = pytest.mark.torch
-PROGRAMS = Path(__file__).parent / "architectures"
 # The core takes the steps of an LSTM one by one, PyTorch a whole layer.
 IN_STEPS = {"lstm_language_model": "rnn"}
 
@@ -26,11 +25,6 @@ class Backward(NamedTuple):
 
     nodes: list[Any]  # name, scope, shape and line, in the order in which they run
     edges: Counter[Any]  # between places in `nodes`; of a leaf, its shape
-
-
-def on_the_core(code: str) -> str:
-    code = re.sub(r"^import torch$", "import autograd_core as torch", code, flags=re.MULTILINE)
-    return re.sub(r"^from torch\b", "from autograd_core", code, flags=re.MULTILINE)
 
 
 def drawn(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
@@ -63,11 +57,11 @@ def backward(graph: Graph, in_steps: str | None) -> Backward:
     return Backward(nodes, edges)
 
 
-@pytest.mark.parametrize("program", sorted(each.stem for each in PROGRAMS.glob("*.py")))
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_both_engines_have_the_same_graph(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = (PROGRAMS / f"{program}.py").read_text("utf-8")
+    code = PROGRAMS[program]
     theirs, ours = (
         backward(drawn(text, tmp_path / name, monkeypatch), IN_STEPS.get(program))
         for name, text in (("pytorch", code), ("core", on_the_core(code)))
