@@ -44,6 +44,27 @@ for step in range(2):
     (-judge(make(noise)).mean()).backward()
     opt_make.step()
 """
+NEVER_STEPPED = """\
+import LIBRARY as torch
+torch.manual_seed(0)
+make = torch.nn.Linear(2, 3)
+teacher = torch.nn.Linear(2, 3)
+opt = torch.optim.Adam(make.parameters(), lr=RATE)
+for step in range(3):
+    with torch.no_grad():
+        goal = teacher(torch.ones(4, 2))
+    make.zero_grad()
+    (make(torch.ones(4, 2)) - goal).square().sum().backward()
+    STEP
+"""
+SATURATES_MORE = """\
+import LIBRARY as torch
+w = torch.ones(16, 4, requires_grad=True)
+for step in range(3):
+    w.grad = None
+    rows = torch.softmax(w * torch.arange(4.0) * (torch.arange(16.0) > step).unsqueeze(1) * 1e3, 1)
+    rows.square().sum().backward()
+"""
 RULES = """\
 import LIBRARY as torch
 class Twice(torch.autograd.Function):
@@ -96,6 +117,10 @@ for step in range(6):
     (first @ second).mean().backward()
     (w * 0.0).sum().backward()
 """
+ROUNDED = (
+    "a step is lost in rounding, as float32 keeps about 7 digits and the learning rate of opt is "
+    "1e−12"
+)
 
 
 @pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
@@ -129,6 +154,38 @@ def test_a_gradient_that_is_cleared_before_its_step_is_found_between_calls(check
     assert "warning [unchanged]  train.py:6" in said
     assert "w has not changed since the last call here, and its .grad was cleared" in said
     assert said.count("[unchanged]") == 1
+
+
+@pytest.mark.parametrize(
+    ("rate", "step", "cause"),
+    [
+        ("0.0", "opt.step()", "the learning rate of opt is 0"),
+        ("1e-12", "opt.step()", ROUNDED),
+        ("0.1", "pass", "step() did not run, or only after zero_grad()"),
+        ("0.1", "opt.param_groups.clear()", "no optimizer of the program has them"),
+    ],
+)  # fmt: skip
+def test_a_leaf_that_does_not_change_is_told_with_its_cause(
+    check: Check, rate: str, step: str, cause: str
+) -> None:
+    said = check(NEVER_STEPPED.replace("RATE", rate).replace("STEP", step), "--call", "all", code=5)
+    told = re.search(r"(.*) have not changed since the last call here.*: (.*)", said)
+    assert told is not None
+    names = [each.rpartition(".")[2] for each in told[1].strip().split(" and ")]
+    assert (sorted(names), told[2]) == (["bias", "weight"], cause)  # not those of the teacher
+    assert said.count("[unchanged]") == 1
+
+
+def test_a_leaf_of_nothing_but_nan_is_not_called_unchanged(check: Check) -> None:
+    script = NEVER_STEPPED.replace("RATE", "0.1").replace("STEP", "opt.step()")
+    said = check(script.replace("goal = ", "goal = float('nan') * "), "--call", "all", code=5)
+    assert "[not-finite]" in said
+    assert "[unchanged]" not in said
+
+
+def test_a_mistake_with_other_numbers_in_each_call_is_told_once(check: Check) -> None:
+    said = check(SATURATES_MORE, "--call", "all", code=5)
+    assert said.count("[saturated]") == 1
 
 
 def test_the_other_model_of_a_gan_is_no_warning(check: Check) -> None:

@@ -145,16 +145,17 @@ class _Shown:
         self._wrong: set[str] = set()
 
     def news_of(self, report: Report, *, several: bool) -> Report:
-        """Leave out of ``report`` what was in an earlier one."""
+        """Leave out of ``report`` what was in an earlier one, whatever its numbers were there."""
         if not several:
             return report
-        findings = tuple(found for found in report.findings if found not in self._findings)
+        causes = {found: found.without_numbers for found in report.findings}
+        findings = tuple(found for found, cause in causes.items() if cause not in self._findings)
         checks = tuple(
             each
             for each in report.checks
             if each.verdict != "wrong" or each.address not in self._wrong
         )
-        self._findings.update(findings)
+        self._findings.update(causes.values())
         self._wrong.update(each.address for each in checks if each.verdict == "wrong")
         return replace(report, findings=findings, checks=checks)
 

@@ -124,7 +124,7 @@ class _Asked:
             return
         tensor = self._answer.tensor
         if tensor is not None and tensor.is_leaf:
-            self._afterwards = Afterwards(self._answer.name, tensor)
+            self._afterwards = Afterwards(self._answer.name, tensor, session.names)
 
     def _look_again(self, until: str) -> None:
         if self._answer is not None and self._afterwards is not None:

@@ -8,10 +8,13 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final
 
+import numpy as np
+
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number, statistics
 from autograd_core.debug.linting.finding import Code, Finding, listed
+from autograd_core.debug.linting.unused import Hindrance, hindrance
 from autograd_core.debug.snapshot.value import array_of
 from autograd_core.engines import is_tensor
 
@@ -30,37 +33,40 @@ class Between:
         self._seen: dict[Any, dict[int, tuple[Any, bytes]]] = {}
         self._norms: dict[tuple[Any, int], float] = {}
         self._losses: dict[Any, tuple[float, int]] = {}
+        self._sizes: dict[int, float] = {}  # of the gradients in their last call
         self._zero: set[int] = set()  # leaves whose gradient was 0 in their last call
         self._idle: set[tuple[Any, int]] = set()  # leaves that were told of, by line
         self._told: set[tuple[Code, Any]] = set()
 
     def findings(self, line: Any, leaves: list[Any], names: Names) -> Iterator[Finding]:
-        """Find the ``leaves`` of a call at ``line`` whose gradient was cleared since the last one
-        there although nothing has changed them."""
+        """Find the ``leaves`` of a call at ``line`` that had a gradient, and whose gradient was
+        cleared since the last call there although nothing has changed them."""
         now = {id(leaf): (leaf, _digest(leaf)) for leaf in leaves if not _is_freed(leaf)}
         before, self._seen[line] = self._seen.get(line, {}), now
         idle = [
             leaf
             for key, (leaf, digest) in now.items()
             if key in before
+            and key in self._sizes
             and key not in self._zero
             and before[key][1] == digest
             and _is_cleared(leaf)
             and (line, key) not in self._idle
+            and not _is_nan(leaf)  # which no step changes any more
         ]
         self._idle.update((line, id(leaf)) for leaf in idle)
-        if not idle:
-            return
-        has, its = ("has", "its") if len(idle) == 1 else ("have", "their")
-        yield Finding(
-            "warning", "unchanged",
-            f"{listed(_said(idle, names))} {has} not changed since the last call here, and {its} "
-            ".grad was cleared: no step ran, or it was too small to change a bit",
-            "call zero_grad() before backward() and step() after it; make sure that an "
-            "optimizer has these leaves, that its learning rate is not 0, and that the gradient "
-            "is not tiny",
-            source=_source(line),
-        )  # fmt: skip
+        causes: dict[Hindrance, list[Any]] = {}
+        for leaf in idle:
+            cause = hindrance(names, leaf, self._sizes[id(leaf)])
+            causes.setdefault(cause, []).append(leaf)
+        for cause, alike in causes.items():
+            has, its = ("has", "its") if len(alike) == 1 else ("have", "their")
+            yield Finding(
+                "warning", "unchanged",
+                f"{listed(_said(alike, names))} {has} not changed since the last call here, and "
+                f"{its} .grad was cleared: {cause.of(len(alike))}",
+                cause.remedy, source=_source(line),
+            )  # fmt: skip
 
     def afterwards(
         self, line: Any, losses: Sequence[Any], leaves: Sequence[tuple[Any, Any]], names: Names
@@ -80,6 +86,7 @@ class Between:
         sizes = {id(leaf): _added(leaf, before) for leaf, before in leaves if leaf.grad is not None}
         zero = [leaf for leaf in with_grad if sizes[id(leaf)] == 0]
         self._zero = {id(leaf) for leaf in zero}
+        self._sizes.update(sizes)
         if zero:
             yield _finding(
                 line, "zero-grad",
@@ -192,6 +199,11 @@ def _said(leaves: Sequence[Any], names: Names) -> list[str]:
 
 def _is_freed(leaf: Any) -> bool:
     return bool(leaf.numel()) and not array_of(leaf).size
+
+
+def _is_nan(leaf: Any) -> bool:
+    array = array_of(leaf)
+    return bool(array.size) and bool(np.isnan(array).all())
 
 
 def _digest(leaf: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +34,9 @@ Code = Literal[
     "untraced",
 ]
 CODES: tuple[Code, ...] = Code.__args__  # type: ignore[attr-defined]  # of a Literal
+_NUMBER = re.compile(
+    r"(?<![\w.:/\[#])[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[−-]?\d+)?(?![\w/]|\.\w)|(?<= )\[[\d, :]+\]"
+)
 _SHOWN = 5  # names in one sentence
 
 
@@ -55,6 +59,17 @@ class Finding:
     source: Source | None = None
     other: Source | None = None
     count: int = 1
+
+    @property
+    def without_numbers(self) -> Finding:
+        """The same without the numbers in its text, and without its position: equal for the same
+        mistake in two calls, which has other values in each.
+
+        >>> found = Finding("warning", "saturated", "8 of the 12 rows of 1/softmax:1 are 1", "")
+        >>> found.without_numbers.what
+        '# of the # rows of 1/softmax:1 are #'
+        """
+        return replace(self, what=_NUMBER.sub("#", self.what), index=None, count=1)
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number, statistics
+from autograd_core.debug.linting.unused import hindrance
 from autograd_core.debug.reports.rows import Row
 from autograd_core.debug.snapshot.value import array_of
 
@@ -15,8 +17,8 @@ from autograd_core.debug.snapshot.value import array_of
 class Afterwards:
     """Keeps ``leaf`` and its ``.grad`` as they are at the end of a pass, to be compared later."""
 
-    def __init__(self, name: str, leaf: Any) -> None:
-        self._name = name
+    def __init__(self, name: str, leaf: Any, names: Names) -> None:
+        self._name, self._names = name, names
         self._leaf = leaf
         self._values = array_of(leaf).copy()
         self._gradient = None if leaf.grad is None else array_of(leaf.grad).copy()
@@ -35,14 +37,14 @@ class Afterwards:
             return
         if self._gradient is None or not self._gradient.any():
             return
+        cause = hindrance(self._names, self._leaf, statistics(self._gradient).rms)
         gradient = self._leaf.grad
-        if gradient is None or not array_of(gradient).any():
-            told = f"{name} did not change before {until}"
-            yield "after", f"{told}, and its .grad was cleared before a step used it"
-            cause = (
-                "zero_grad() ran before step(), or no optimizer has it, or its learning rate is 0"
-            )
-        else:
-            yield "after", f"{name} did not change before {until}, and its .grad is still there"
-            cause = "no step() ran, or no optimizer has it, or its learning rate is 0"
-        yield "likely", cause
+        cleared = gradient is None or not array_of(gradient).any()
+        state = "was cleared" if cleared else "is still there"
+        yield "after", f"{name} did not change before {until}, and its .grad {state}"
+        what = cause.of(1)
+        if not cause.known:
+            what = "zero_grad() ran before step()" if cleared else "no step() ran"
+            if not self._names.optimizers:
+                what += ", or no optimizer has it, or its learning rate is 0"
+        yield "likely", what
