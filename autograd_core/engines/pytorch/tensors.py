@@ -379,3 +379,14 @@ def _is_one_view(one: torch.Tensor, other: torch.Tensor) -> bool:
         and one.is_neg() == other.is_neg()
         and one.is_conj() == other.is_conj()
     )
+
+
+def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any) -> None:
+    """Make ``held`` the ``.grad`` of a leaf, with these numbers; others may share its memory."""
+    with unobserved(), torch.no_grad():
+        if held is not None and not same_bits(held, numbers):
+            if held.layout is torch.strided:
+                held.copy_(numbers)
+            else:
+                held = numbers
+        leaf.grad = held

@@ -1,8 +1,7 @@
 """The driver of PyTorch's engine: halted in hooks behind each node, told of in steps.
 
-The engine runs, so the program's hooks and custom Functions run once, in their order, and what is
-shown is what was computed.  What nodes wait for is added up beside the engine, so that a difference
-shows what hooks changed.
+The engine runs, so what is shown is what was computed.  What nodes wait for is added up beside the
+engine, so that a difference shows what hooks changed.
 
 What has happened is not undone: going back moves in the record.  Going on in another way from there
 runs the engine again, from the sums that wait at that place, on the graph, which was kept for that;
@@ -16,18 +15,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
-from math import inf
-from time import perf_counter
 from typing import Any, Final, Self, cast
 from weakref import ref
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.autograd.graph import GradientEdge
 
 from autograd_core.autograd.call import BackwardCall, Interceptor
-from autograd_core.autograd.node import LEAF, Port
+from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.step import Delivery, Step
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.collector import collector_paused, collector_slowed
@@ -44,17 +40,14 @@ from autograd_core.debug.history.driver_protocol import (
 )
 from autograd_core.debug.history.hooks import HookCall
 from autograd_core.engines.attach import tell
-from autograd_core.engines.pytorch.entry import Arguments, carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
-from autograd_core.engines.pytorch.nodes import TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.order import leading_to, owner, plan_from, plan_of
 from autograd_core.engines.pytorch.private import (
-    hook_nodes,
-    hook_tables,
     metadata_of,
     unobserved,
 )
-from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
+from autograd_core.engines.pytorch.stepping.engine_thread import EngineThread
+from autograd_core.engines.pytorch.stepping.observed_engine import NodeRun, ObservedEngine
 from autograd_core.engines.pytorch.stepping.replay import (
     NodeReplay,
     call_node,
@@ -63,7 +56,6 @@ from autograd_core.engines.pytorch.stepping.replay import (
     replays,
 )
 from autograd_core.engines.pytorch.stepping.watch_only import (
-    is_shared_with_processes,
     why_watched_only,
 )
 from autograd_core.engines.pytorch.tensors import (
@@ -77,12 +69,6 @@ from autograd_core.engines.pytorch.tensors import (
 
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
-_SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
-
-
-_Run = tuple[Sequence[Any], tuple[Any, ...], float, Any]
-"""A node that has run: what it sent, what arrived after its hooks, its seconds, and of a leaf the
-``.grad`` afterwards; no named tuple, which takes as long to make as all else in a hook."""
 
 # the named tuples of the record, made in a third of the time that their names take
 _made_delivery: Final = cast("Callable[[Any], Delivery]", partial(tuple.__new__, Delivery))
@@ -96,10 +82,6 @@ class TorchDriver:
         halting: whether the engine waits behind a node until the next one is asked for; otherwise
             the whole pass runs as soon as the first one is, in the thread that asks.
         keep: whether a pass that halts keeps the graph, so that it can go on in another way.
-
-    Attributes:
-        order: the nodes in the order in which they run; without ``halting`` that is foretold
-            before the pass, and real after it.
     """
 
     put_back = ".grad is restored; their other changes are not"
@@ -114,17 +96,22 @@ class TorchDriver:
                 leading_to([each.edge for each in call.inputs if each.edge is not None], plan),
             )
         self.plan = plan
-        self.order: Sequence[Any] = plan.order
-        self._index = {node: index for index, node in enumerate(self.order)}
-        self._leaf_nodes = [node for node in self.order if isinstance(node, TorchLeaf)]
+        self.read_only = ""
+        if halting:
+            self.read_only = why_watched_only(call, plan.order) or ("" if keep else _NOT_KEPT)
+        self._engine = ObservedEngine(
+            call,
+            plan.order,
+            lambda: self.pending,
+            thread=EngineThread() if halting else None,
+            retains=halting and not self.read_only,
+        )
         self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
-        self._ends = self._find_ends()
         self._pending: Pending = {place: None for node in self.order for place in places_of(node)}
         for root, seed in zip(roots, call.seeds, strict=True):
-            if owner(root.edge) in self._index:
+            if owner(root.edge) in self._engine.index:
                 deliver(self._pending, 0, root.edge, seed)
         self._effects: dict[int, NodeEffects] = {}
-        self._inside: dict[int, tuple[Nested, ...]] = {}  # by index, passes that ran there
         self._due: tuple[int, int, Keep] | None = None  # nodes that ran, whose Steps are wanted
         self._due_runs = 0  # how many of the runs are theirs
         self.changed_gradients: dict[int, dict[int, Any]] = {}
@@ -133,47 +120,40 @@ class TorchDriver:
         self.failed_in = ""
         self.muted_edges: set[tuple[int, int]] = set()
         self.muted_hooks: set[tuple[int, int]] = set()
-        self.intercept: Interceptor | None = None
-        self.nested: list[Nested] = []
-        self.read_only = ""
-        if halting:
-            self.read_only = why_watched_only(call, self.order) or ("" if keep else _NOT_KEPT)
-        self._thread = EngineThread() if halting else None
-        self._elsewhere: EngineThread | None = None  # runs what does not halt
         self._around = ExitStack()
-        self._outer: TorchDriver | None = None
-        self._retains = halting and not self.read_only
+        self._outer: ObservedEngine | None = None
         self._sizes: dict[int, int] = {}  # by index, what a step takes
-        self._runs: dict[int, _Run] = {}  # of nodes that have run, and of which no Step was made
-        self._leaves: dict[int, tuple[Any, Any]] = {}  # by index, .grad before: itself, a copy
-        self._versions: dict[int, int] = {}  # by index, that of the .grad which a leaf's step shows
-        self._told = False  # that one of them was changed since
+        self._told = False  # that a .grad which a leaf's step shows was changed since
         self._captured: dict[Any, Any] = {}
-        self._result: Any = ()
-        self._enough = inf  # runs at which the engine halts
-        self._deadline = inf  # or when it halts
-        self._ended = 0.0  # the last node
-        self._halted = self._done = self._diverged = self._silent = False
-        self._error: BaseException | None = None
-        if not self._retains:
+        if not self._engine.retains:
             with collector_paused():
                 for node in self.order:  # the pass frees what is to be told after it
                     node.saved()
 
-    def _find_ends(self) -> set[TorchNode]:
-        """Return the nodes at which ``grad`` takes away what arrives, and which do not run."""
-        if not self.call.is_grad:
-            return set()
-        inputs = {owner(each.edge) for each in self.call.inputs if each.edge is not None}
-        return {
-            node
-            for node in inputs
-            if not any(edge is not None and owner(edge) in self._index for edge in node.edges)
-        }
+    @property
+    def order(self) -> Sequence[Any]:
+        """The nodes in the order in which they run; without ``halting`` that is foretold before the
+        pass, and real after it."""
+        return self._engine.order
+
+    @property
+    def nested(self) -> list[Nested]:
+        """The passes that ran inside the node that is running."""
+        return self._engine.nested
+
+    @property
+    def intercept(self) -> Interceptor | None:
+        """Who is asked about each of them."""
+        return self._engine.intercept
+
+    @intercept.setter
+    def intercept(self, intercept: Interceptor | None) -> None:
+        self._engine.intercept = intercept
 
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass; the engine runs in the thread that calls this."""
-        return body() if self._thread is None else self._thread.host(body)
+        thread = self._engine.thread
+        return body() if thread is None else thread.host(body)
 
     # running
 
@@ -201,7 +181,7 @@ class TorchDriver:
             self._around.enter_context(self._outer.state_before(start))
             self._outer = None
         with collector_slowed():  # what grows is the record; looked through, it takes twice as long
-            if later is not None and self._thread is not None and not self.muted_edges:
+            if later is not None and self._engine.thread is not None and not self.muted_edges:
                 self._run_on(start, stop, later)
             else:
                 self.catch_up()
@@ -210,7 +190,7 @@ class TorchDriver:
     def _record(self, start: int, stop: int, keep: Keep) -> None:
         index = start
         while index < stop:
-            if not self._is_known(index):
+            if not self._engine.has_run(index):
                 self._advance(index, stop)
                 self._synchronize()
             index, goes_on = self._make_steps(index, stop, keep)
@@ -222,10 +202,10 @@ class TorchDriver:
         # entered once for many nodes: it takes as long as a small one
         with unobserved(), torch.set_grad_enabled(self.call.graph):
             while index < stop:
-                run = self._runs.pop(index, None)
+                run = self._engine.runs.pop(index, None)
                 if run is not None:
                     goes_on = keep(self._step(index, run), run[2])
-                elif self._is_known(index):
+                elif self._engine.has_run(index):
                     goes_on = keep(self._unreached(index), 0.0)
                 else:
                     break
@@ -239,10 +219,10 @@ class TorchDriver:
         until somebody asks."""
         index = start
         while index < stop:
-            if not self._is_known(index):
+            if not self._engine.has_run(index):
                 self._advance(index, stop)
-            first, runs = index, self._runs
-            while index < stop and (index in runs or self._is_known(index)):
+            first, runs = index, self._engine.runs
+            while index < stop and (index in runs or self._engine.has_run(index)):
                 index += 1
             begin = first if self._due is None else self._due[0]
             self._due = begin, index, later.keep
@@ -252,7 +232,7 @@ class TorchDriver:
 
     def _bytes_of_runs(self, start: int, stop: int) -> int:
         """Return at most what the gradients of nodes that have run take."""
-        runs = self._runs
+        runs = self._engine.runs
         try:
             sizes: list[int] = [
                 g.nbytes
@@ -286,239 +266,26 @@ class TorchDriver:
         return self._effects
 
     def inner_passes(self) -> Iterable[Nested]:
-        return [each for found in self._inside.values() for each in found]
+        return [each for found in self._engine.inside.values() for each in found]
 
     def added(self, index: int) -> Any:
-        run = self._runs.get(index)
+        run = self._engine.runs.get(index)
         if run is None:
             return None
         found = self.grad(index)
-        taken_over = self._leaves[index][1] is None and found is run[3] is not None
-        is_as_it_was = taken_over and version_of(found) == self._versions[index]
+        taken_over = self._engine.leaves[index][1] is None and found is run[3] is not None
+        is_as_it_was = taken_over and version_of(found) == self._engine.versions[index]
         return found if is_as_it_was else run[1][0]
 
-    def _is_known(self, index: int) -> bool:
-        """Return whether node ``index`` has run, or never will."""
-        if index in self._runs or self.order[index] in self._ends:
-            return True
-        return self._done and self._error is None
-
     def _advance(self, index: int, stop: int) -> None:
-        """Let the engine run on until node ``index`` has run, and if it can, those to ``stop``."""
-        if self._error is not None:
-            raise self._error
-        if self._thread is not None:
-            self._enough = len(self._runs) + self._missing(index, stop)
-            if stop == len(self.order):  # behind the last one it is over, and need not halt
-                self._enough += 1
-            self._deadline = perf_counter() + _SLICE
-        try:
-            if self._thread is None:
-                self.in_engine_thread(partial(self._run_engine, index))
-                over = True
-            elif self._halted:
-                over = self._thread.go_on()
-            else:
-                over = self._thread.start(partial(self._run_engine, index))
-        except BaseException as error:
-            self._error, self._halted = error, False
-            if index not in self._runs:
-                raise
-            return
-        self._halted = not over and not self._done
-        if self._thread is None:
-            self._take_real_order(index)
-
-    def _missing(self, index: int, stop: int) -> int:
-        """Count the nodes from ``index`` to ``stop`` that have not run and will."""
-        missing = stop - index
-        if len(self._runs) > self._due_runs:  # some ran sooner than foretold
-            missing -= sum(index <= each < stop for each in self._runs)
-        if self._ends:
-            missing -= sum(node in self._ends for node in self.order[index:stop])
-        return missing
+        self._engine.advance(index, stop, passed=self._due_runs, muted=self.muted_edges)
 
     def _synchronize(self) -> None:
         """Wait for what the engine has started on a GPU: this thread may use another stream."""
         if any(isinstance(seed, torch.Tensor) and seed.is_cuda for seed in self.call.seeds):
             torch.cuda.synchronize()
 
-    def _run_engine(self, start: int, *, observed: bool = True) -> None:
-        """Let the engine run what is left, from node ``start`` on."""
-        arguments = self._arguments()
-        if arguments is None:
-            self._done = True
-            return
-        with unobserved():
-            wanted = self._wanted_hooks(start) if observed else []
-        unhook = hook_nodes(wanted)
-        self._ended = perf_counter()
-        try:
-            self._result = carry_out(arguments, self._hear)
-            self._done = True
-        except Abort:
-            self._halted, self._diverged = False, True
-        finally:
-            unhook()
-
-    def _wanted_hooks(self, start: int) -> list[tuple[Any, Any]]:
-        """List the hooks that are to see what nodes from ``start`` on do, each with the method that
-        registers it."""
-        # a pass that begins inside a custom Function may add to a leaf before its node does
-        quiet = not any(node.is_function for node in self.order)
-        empty = {
-            leaf for leaf in self._leaf_nodes if quiet and leaf.tensor.origin.grad is None
-        }  # of these it is known what they hold before
-        handed = self._handed_over_to_leaves(start, empty)
-        muted = {index for index, _ in self.muted_edges}
-        wanted: list[tuple[Any, Any]] = []
-        after, after_leaf = self._after, self._after_leaf
-        for index, node in enumerate(self.order[start:], start):
-            if self._ends and node in self._ends:
-                continue
-            hook: Any
-            if type(node) is TorchLeaf:
-                # a hook costs as much as a small node: there is one before only where it is needed
-                if node in empty:
-                    self._leaves[index] = None, None
-                else:
-                    wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
-                hook = partial(after_leaf, index, node.tensor.origin)
-            elif index in muted:
-                hook = partial(self._after_muted, index)
-            elif index in handed:
-                hook = partial(self._after_handing_over, index, handed[index])
-            else:
-                hook = partial(after, index)
-            wanted.append((node.origin.register_hook, hook))
-        return wanted
-
-    def _handed_over_to_leaves(self, start: int, empty: set[TorchLeaf]) -> dict[int, list[int]]:
-        """Find, by node, the edges whose gradient becomes a ``.grad`` as it is: where nobody else
-        holds it, the engine takes it over, and need not copy it.  ``empty`` are the leaves that
-        have none.
-
-        Not where code of the program's is known to change a ``.grad`` while the pass runs, nor
-        where edges are muted: the pass ends behind such a node, and its leaf never runs.
-        """
-        if self.call.graph or self.call.is_grad or self.muted_edges or is_shared_with_processes():
-            return {}
-        ways: dict[Any, tuple[int, int] | None] = {}  # None of a leaf to which several lead
-        for index, node in enumerate(self.order[start:], start):
-            for edge in node.edges:
-                if type(edge) is TorchLeaf:
-                    ways[edge] = None if edge in ways else (index, node.edges.index(edge))
-        found: dict[int, list[int]] = {}
-        for leaf, way in ways.items():
-            variable = leaf.tensor.origin
-            if any(hook_tables(variable)):
-                if variable._post_accumulate_grad_hooks:
-                    return {}
-            elif way is not None and leaf in empty and self._pending.get(leaf) is None:
-                index, nr = way
-                found.setdefault(index, []).append(nr)
-        return found
-
-    def _arguments(self) -> Arguments | None:
-        """Return what the engine is called with; None where nothing is left to run."""
-        given: Arguments = self.call.arguments
-        if not self._diverged:
-            return given._replace(keep=True) if self._retains else given
-        edges, seeds = [], []
-        for place, gradient in self.pending.items():
-            node = owner(place)
-            if gradient is not None and node in self._index and node not in self._ends:
-                edges.append(GradientEdge(node.origin, place.nr if isinstance(place, Port) else 0))
-                seeds.append(gradient)
-        if not edges:
-            return None
-        return given._replace(
-            outputs=tuple(edges), seeds=tuple(seeds), keep=True, allow_unreachable=True
-        )
-
-    def _hear(self, call: BackwardCall) -> Any:
-        """Let a pass run inside a node; leaves that both add to have hooks of this one."""
-        silent, self._silent = self._silent, True
-        try:
-            if self.intercept is not None:
-                return self.intercept(call)
-            found = carry_out(call.arguments)
-            return found if call.is_grad else True
-        finally:
-            self._silent = silent
-
-    # hooks around each node
-
-    def _before_leaf(self, index: int, gradients: tuple[Any, ...]) -> None:
-        if self._silent:
-            return
-        with unobserved(), torch.no_grad():
-            held = self.order[index].origin.variable.grad
-            before = None if held is None else held.detach().clone()  # the engine adds in place
-        self._leaves[index] = held, before
-
-    def _after_handing_over(
-        self, index: int, numbers: list[int], sent: tuple[Any, ...], arrived: tuple[Any, ...]
-    ) -> None:
-        kept = list(sent)
-        for nr in numbers:
-            if sent[nr] is not None:
-                kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
-        self._after(index, kept, arrived)
-
-    def _after_muted(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
-        if not self._silent:
-            self._keep_run(index, sent, arrived, None)
-            if self._thread is not None:
-                raise Abort  # what is not to be sent is not: the next run begins behind this node
-
-    def _after_leaf(
-        self, index: int, leaf: torch.Tensor, sent: tuple[Any, ...], arrived: tuple[Any, ...]
-    ) -> None:
-        if not self._silent:
-            with unobserved():
-                held = leaf.grad
-                if held is not None:
-                    self._versions[index] = version_of(held)
-            self._keep_run(index, sent, arrived, held)
-
-    def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
-        if not self._silent:
-            # as _keep_run, without the call: this is what recording costs at a node
-            now = perf_counter()
-            self._runs[index] = sent, arrived, now - self._ended, None
-            self._ended = now
-            if len(self._runs) >= self._enough or self.nested or now > self._deadline:
-                self._pause(index)
-
-    def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
-        now = perf_counter()
-        self._runs[index] = sent, arrived, now - self._ended, held
-        self._ended = now
-        if len(self._runs) >= self._enough or self.nested or now > self._deadline:
-            self._pause(index)
-
-    def _pause(self, index: int) -> None:
-        """Halt behind node ``index``, if something is left to run."""
-        if self.nested:
-            self._inside[index], self.nested = tuple(self.nested), []
-        if self._thread is not None:
-            self._thread.halt()
-            self._ended = perf_counter()
-
     # steps
-
-    def _take_real_order(self, start: int) -> None:
-        """Put the nodes in the order in which they ran."""
-        ran = [self.order[index] for index in self._runs]
-        expected = [node for node in self.order[start:] if node not in self._ends][: len(ran)]
-        if ran == expected:
-            return
-        runs = {self.order[index]: run for index, run in self._runs.items()}
-        rest = [node for node in self.order[start:] if node not in runs]
-        self.order = [*self.order[:start], *ran, *rest]
-        self._index = {node: index for index, node in enumerate(self.order)}
-        self._runs = {self._index[node]: run for node, run in runs.items()}
 
     def _take(self, node: Any) -> tuple[Any, ...]:
         """Take what waits at ``node``."""
@@ -538,7 +305,7 @@ class TorchDriver:
         node = self.order[index]
         incoming = self._take(node)
         captured = self._capture(node, incoming)
-        edges = () if node in self._ends else node.edges
+        edges = () if node in self._engine.ends else node.edges
         unsent = tuple(deliver(self._pending, nr, to, None) for nr, to in enumerate(edges))
         return Step(index, node, incoming, incoming, unsent, captured=captured)
 
@@ -549,11 +316,11 @@ class TorchDriver:
         self._captured.update(found)
         return found
 
-    def _step(self, index: int, run: _Run) -> Step:
+    def _step(self, index: int, run: NodeRun) -> Step:
         """Make the Step of a node that has run."""
         node, pending = self.order[index], self._pending
         sent, hooked, _, _ = run
-        nested = self._inside.get(index, ())
+        nested = self._engine.inside.get(index, ())
         calls: tuple[HookCall, ...] = ()
         if node.output_count == 1 and pending[node] is hooked[0]:  # as nearly always
             incoming, pending[node] = hooked, None
@@ -617,15 +384,15 @@ class TorchDriver:
     def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
         self._effects[index] = NodeEffects(0, 0, calls=calls, nested=nested, user_code=True)
 
-    def _accumulated(self, index: int, run: _Run) -> tuple[Any, Any, tuple[HookCall, ...]]:
+    def _accumulated(self, index: int, run: NodeRun) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        (_, (added, *_), _, found), (_, before) = run, self._leaves[index]
+        (_, (added, *_), _, found), (_, before) = run, self._engine.leaves[index]
         if before is not None:
             self.disturbances += 1  # the engine added in place
         hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
         if not hooks and not self.read_only:
             return before, found, ()
-        self._versions.pop(index, None)
+        self._engine.versions.pop(index, None)
         after = _sum(before, added)
         if same_bits(after, found):
             return before, after, ()
@@ -634,29 +401,14 @@ class TorchDriver:
 
     def run(self, start: int) -> None:
         """Run everything from plan node ``start`` on, keeping no record."""
-        if self._error is not None:
-            raise self._error
-        if self.muted_edges or (self._diverged and self.call.is_grad):
+        if self.muted_edges or (self._engine.diverged and self.call.is_grad):
             self.record(start, len(self.order), lambda step, seconds: True)
-            return
-        self._silent = True
-        try:
-            if self._halted:
-                assert self._thread is not None
-                while not self._thread.go_on():
-                    pass
-            elif not self._done:
-                self.in_engine_thread(partial(self._run_engine, start, observed=False))
-        finally:
-            self._halted, self._silent = False, False
-
-    def in_engine_thread(self, order: Callable[[], Any]) -> None:
-        """Carry out ``order`` where the engine runs."""
-        thread = self._thread or self._elsewhere
-        if thread is None:
-            order()
         else:
-            thread.start(order)
+            self._engine.finish(start)
+
+    def in_engine_thread(self, work: Callable[[], Any]) -> None:
+        """Do ``work`` where the engine runs."""
+        self._engine.in_thread(work)
 
     # going back, and on in another way
 
@@ -667,9 +419,8 @@ class TorchDriver:
         self.pending.update(self.inputs(step))
         for place, _ in step.captured:
             self._captured[place] = None
-        if self._thread is None and step.index in self._leaves:  # it does not go forward again
-            held, before = self._leaves.pop(step.index)
-            put_gradient(self.order[step.index].origin.variable, held, before)
+        if self._engine.thread is None and step.index in self._engine.leaves:
+            self._engine.put_back_leaf(step.index)  # it does not go forward again
 
     def redo(self, step: Step) -> None:
         for place, _ in self.inputs(step):
@@ -684,39 +435,15 @@ class TorchDriver:
 
     def forget(self, start: int) -> None:
         """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
-        self._end_run()
-        self._put_back(start)
+        self._engine.put_back(start)
         for index in [index for index in self._effects if index >= start]:
             del self._effects[index]
-        self._runs.clear()
-        self._error, self._done, self._diverged = None, False, True
-
-    def _end_run(self) -> None:
-        if self._halted:
-            assert self._thread is not None
-            self._thread.abort()
-            self._halted = False
-
-    def _put_back(self, start: int) -> None:
-        """Give the leaves from node ``start`` on the ``.grad`` that they had."""
-        for index in sorted({*self._leaves, *self._inside}, reverse=True):
-            if index < start:
-                break
-            if index in self._leaves:
-                put_gradient(self.order[index].origin.variable, *self._leaves[index])
-            inside: Any = self._inside.get(index, ())
-            for inner in reversed(inside):
-                inner.driver.undo_all()
-        self._leaves = {k: kept for k, kept in self._leaves.items() if k < start}
-        self._inside = {k: found for k, found in self._inside.items() if k < start}
+        self._engine.diverge()
 
     def undo_all(self) -> None:
         """Give every leaf the ``.grad`` that it had before the pass."""
-        self._end_run()
         self.catch_up()
-        self._put_back(0)
-        self._runs.clear()
-        self._done = True
+        self._engine.put_back(0)
         self._around.close()
 
     def fork(self, pending: Pending) -> Replay:
@@ -724,36 +451,18 @@ class TorchDriver:
 
     def anew(self, pending: Pending) -> Self:
         other = type(self)(self.call)
-        other.order, other._index, other._ends = self.order, self._index, self._ends
+        other._engine = self._engine.anew(lambda: other.pending)
         other._pending = {**dict.fromkeys(self.pending), **pending}
-        other._outer, other._elsewhere = self, self._thread
-        other._diverged = other._retains = True
+        other._outer = self._engine
         return other
 
     def as_before(self, start: int) -> AbstractContextManager[None]:
         return nullcontext()  # what is called from Python reads nothing that the pass changed
 
-    @contextmanager
-    def state_before(self, start: int) -> Iterator[None]:
-        """Within it, every ``.grad`` is as it was before node ``start``."""
-        now = {}
-        silent, self._silent = self._silent, True
-        for index, (held, before) in self._leaves.items():
-            if index >= start:
-                leaf = self.order[index].origin.variable
-                now[index] = leaf.grad, None if leaf.grad is None else leaf.grad.detach().clone()
-                put_gradient(leaf, held, before)
-        try:
-            yield
-        finally:
-            for index, (held, copy) in now.items():
-                put_gradient(self.order[index].origin.variable, held, copy)
-            self._silent = silent
-
     # what is shown
 
     def as_it_was(self, step: Step) -> Step:
-        version = self._versions.get(step.index)
+        version = self._engine.versions.get(step.index)
         if step.after is None or version in (None, version_of(step.after)):
             return step
         (added,) = step.hooked
@@ -781,18 +490,18 @@ class TorchDriver:
         return [
             seed
             for seed, root in zip(self.call.seeds, self.call.roots, strict=True)
-            if owner(root.edge) in self._index
+            if owner(root.edge) in self._engine.index
         ]
 
     def step_bytes(self, step: Step) -> int:
         return self._sizes.get(step.index, STEP_BYTES)
 
     def replays(self, index: int) -> bool:
-        return self._retains and index not in self.effects and replays(self.order[index])
+        return self._engine.retains and index not in self.effects and replays(self.order[index])
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
-        node: Any = step.node
-        if node.kind == LEAF or node in self._ends or node.opaque or not self._retains:
+        engine, node = self._engine, cast("Any", step.node)
+        if node.kind == LEAF or node in engine.ends or node.opaque or not engine.retains:
             return None
         if not any(g is not None for g in step.hooked):
             return None  # the engine does not call it with nothing
@@ -803,7 +512,7 @@ class TorchDriver:
             sent = call_node(node, step.hooked)
         # nobody asked for what leads out of the pass
         return [
-            g if edge is not None and owner(edge) in self._index else None
+            g if edge is not None and owner(edge) in engine.index else None
             for g, edge in zip(sent, node.edges, strict=True)
         ]
 
@@ -824,7 +533,7 @@ class TorchDriver:
         """Nothing: the engine does not show what it sums to the shape of an input."""
 
     def kept_bytes(self) -> int:
-        if not self._retains or self.call.keep:
+        if not self._engine.retains or self.call.keep:
             return 0
         found = {}
         for node in self.order:
@@ -840,7 +549,8 @@ class TorchDriver:
         return self.order[index].origin.variable.grad
 
     def grad_before(self, index: int) -> Any:
-        return self._leaves[index][1] if index in self._leaves else self.grad(index)
+        kept = self._engine.leaves.get(index)
+        return self.grad(index) if kept is None else kept[1]
 
     def set_grad(self, index: int, gradient: Any) -> None:
         self.order[index].origin.variable.grad = gradient
@@ -857,20 +567,21 @@ class TorchDriver:
 
     def gradients(self) -> Any:
         """Return what the call returns to the program: of ``grad``, the gradients."""
-        if not self.call.is_grad or not self._diverged:
-            return self._result
+        if not self.call.is_grad or not self._engine.diverged:
+            return self._engine.result
         return tuple(self._captured.get(x.edge) for x in self.call.inputs)
 
     def retain_graph(self) -> None:
         """Keep what nodes saved, whatever the call says."""
-        self._retains = True
+        self._engine.retains = True
 
     def release(self) -> None:
         """Let go of the graph, as far as that can be done, as the plain pass would have."""
-        if self._thread is not None:
-            self._thread.close()
-        if self._retains and not self.call.keep:
-            mark_as_freed(self.call, [node.origin for node in self.order if node not in self._ends])
+        engine = self._engine
+        if engine.thread is not None:
+            engine.thread.close()
+        if engine.retains and not self.call.keep:
+            mark_as_freed(self.call, [x.origin for x in self.order if x not in engine.ends])
 
 
 def _sum(before: Any, added: Any) -> Any:
@@ -882,14 +593,3 @@ def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -
     """Tell what hooks made of gradients."""
     arrays = [tuple(None if g is None else array_of(g) for g in each) for each in (before, after)]
     return HookCall(kind, name, 0, arrays[0], arrays[1])
-
-
-def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any) -> None:
-    """Make ``held`` the ``.grad`` of a leaf, with these numbers; others may share its memory."""
-    with unobserved(), torch.no_grad():
-        if held is not None and not same_bits(held, numbers):
-            if held.layout is torch.strided:
-                held.copy_(numbers)
-            else:
-                held = numbers
-        leaf.grad = held

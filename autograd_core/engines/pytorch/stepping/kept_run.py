@@ -14,8 +14,8 @@ from autograd_core.engines.pytorch.entry import carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
 from autograd_core.engines.pytorch.nodes import why_opaque
 from autograd_core.engines.pytorch.private import norms, unobserved
-from autograd_core.engines.pytorch.stepping.driver import put_gradient
 from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
+from autograd_core.engines.pytorch.tensors import put_gradient
 
 
 class KeptRun:

@@ -1,0 +1,415 @@
+"""PyTorch's engine on one pass, with a hook of ours behind each node, where it may be halted.
+
+The program's hooks and custom Functions run once, in their order, as in a plain pass.  Our hooks
+keep what the engine gives them, and nothing else: what they cost is what recording costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from math import inf
+from time import perf_counter
+from typing import Any, Self
+from weakref import ref
+
+import torch
+from torch.autograd.graph import GradientEdge
+
+from autograd_core.autograd.call import BackwardCall, Interceptor
+from autograd_core.autograd.node import Port
+from autograd_core.debug.history.driver_protocol import Nested, Pending
+from autograd_core.engines.pytorch.entry import Arguments, carry_out
+from autograd_core.engines.pytorch.nodes import TorchLeaf, TorchNode
+from autograd_core.engines.pytorch.order import owner
+from autograd_core.engines.pytorch.private import hook_nodes, hook_tables, unobserved
+from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
+from autograd_core.engines.pytorch.stepping.watch_only import is_shared_with_processes
+from autograd_core.engines.pytorch.tensors import put_gradient, version_of
+
+_SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
+
+NodeRun = tuple[Sequence[Any], tuple[Any, ...], float, Any]
+"""A node that has run: what it sent, what arrived after its hooks, its seconds, and of a leaf the
+``.grad`` afterwards; no named tuple, which takes as long to make as all else in a hook."""
+
+
+class ObservedEngine:
+    """Runs a pass, keeping a :data:`NodeRun` of each node.
+
+    Once it has diverged from the program's call, because an edge was muted or because the pass goes
+    on in another way, a run begins with the sums that wait.
+
+    Args:
+        order: the nodes of ``call`` in the order in which the engine will run them.
+        sums: returns what waits, from which a pass that has diverged goes on.
+        thread: where the engine runs, and waits behind a node until it is to go on; without one,
+            the whole pass runs at once, in the thread that asks.
+
+    Attributes:
+        order: the nodes in the order in which they run; without a thread that is foretold before
+            the pass, and real after it.
+        index: the place of each node there.
+        ends: nodes at which ``grad`` takes away what arrives, and which do not run.
+        runs: by index, the nodes that have run and that nobody has taken from here.
+        leaves: by index, the ``.grad`` before a leaf ran: itself, and a copy.
+        versions: by index, that of the ``.grad`` which a leaf made.
+        nested: the passes that ran inside the node that is running.
+        inside: by index, those that ran inside a node.
+        intercept: is asked about each of them.
+        elsewhere: the thread in which a pass runs that does not halt; None for the one that asks.
+        retains: whether a run keeps the graph, so that the pass can go on in another way.
+        result: what the engine returned.
+    """
+
+    def __init__(
+        self,
+        call: BackwardCall,
+        order: Sequence[Any],
+        sums: Callable[[], Pending],
+        *,
+        thread: EngineThread | None,
+        retains: bool,
+    ) -> None:
+        self.call, self.order, self.thread, self.retains = call, order, thread, retains
+        self.index = {node: index for index, node in enumerate(order)}
+        self.ends = self._find_ends()
+        self.runs: dict[int, NodeRun] = {}
+        self.leaves: dict[int, tuple[Any, Any]] = {}
+        self.versions: dict[int, int] = {}
+        self.nested: list[Nested] = []
+        self.inside: dict[int, tuple[Nested, ...]] = {}
+        self.intercept: Interceptor | None = None
+        self.result: Any = ()
+        self.diverged = False
+        self.elsewhere: EngineThread | None = None
+        self._sums = sums
+        self._error: BaseException | None = None
+        self._enough = inf  # runs at which the engine halts
+        self._deadline = inf  # or when it halts
+        self._ended = 0.0  # the last node
+        self._halted = self._done = self._silent = False
+
+    def _find_ends(self) -> set[TorchNode]:
+        if not self.call.is_grad:
+            return set()
+        inputs = {owner(each.edge) for each in self.call.inputs if each.edge is not None}
+        return {
+            node
+            for node in inputs
+            if not any(edge is not None and owner(edge) in self.index for edge in node.edges)
+        }
+
+    # running
+
+    def has_run(self, index: int) -> bool:
+        """Return whether node ``index`` has run, or never will."""
+        if index in self.runs or self.order[index] in self.ends:
+            return True
+        return self._done and self._error is None
+
+    def advance(
+        self, index: int, stop: int, *, passed: int = 0, muted: Collection[tuple[int, int]] = ()
+    ) -> None:
+        """Let the engine run on until node ``index`` has run, and if it can, those to ``stop``.
+
+        Args:
+            passed: how many of the runs are of nodes before ``index``.
+            muted: edges over which nothing is sent, each a node's index and its number there; they
+                count where a run begins.
+
+        Raises:
+            BaseException: whatever the node or a hook raised.
+        """
+        if self._error is not None:
+            raise self._error
+        if self.thread is not None:
+            self._enough = len(self.runs) + self._missing(index, stop, passed)
+            if stop == len(self.order):  # behind the last one it is over, and need not halt
+                self._enough += 1
+            self._deadline = perf_counter() + _SLICE
+        try:
+            if self.thread is None:
+                self.in_thread(partial(self._run, index, muted))
+                over = True
+            elif self._halted:
+                over = self.thread.go_on()
+            else:
+                over = self.thread.start(partial(self._run, index, muted))
+        except BaseException as error:
+            self._error, self._halted = error, False
+            if index not in self.runs:
+                raise
+            return
+        self._halted = not over and not self._done
+        if self.thread is None:
+            self._take_real_order(index)
+
+    def _missing(self, index: int, stop: int, passed: int) -> int:
+        """Count the nodes from ``index`` to ``stop`` that have not run and will."""
+        missing = stop - index
+        if len(self.runs) > passed:  # some ran sooner than foretold
+            missing -= sum(index <= each < stop for each in self.runs)
+        if self.ends:
+            missing -= sum(node in self.ends for node in self.order[index:stop])
+        return missing
+
+    def finish(self, start: int) -> None:
+        """Run what is left, from node ``start`` on, and keep nothing of it."""
+        if self._error is not None:
+            raise self._error
+        halted, self._halted = self._halted, False
+        with self.silence():
+            if halted:
+                assert self.thread is not None
+                while not self.thread.go_on():
+                    pass
+            elif not self._done:
+                self.in_thread(partial(self._run, start, observed=False))
+
+    def in_thread(self, work: Callable[[], Any]) -> None:
+        """Do ``work`` where the engine runs."""
+        thread = self.thread or self.elsewhere
+        if thread is None:
+            work()
+        else:
+            thread.start(work)
+
+    def _run(
+        self, start: int, muted: Collection[tuple[int, int]] = (), *, observed: bool = True
+    ) -> None:
+        """Let the engine run what is left, from node ``start`` on."""
+        arguments = self._arguments()
+        if arguments is None:
+            self._done = True
+            return
+        with unobserved():
+            wanted = self._wanted_hooks(start, muted) if observed else []
+        unhook = hook_nodes(wanted)
+        self._ended = perf_counter()
+        try:
+            self.result = carry_out(arguments, self._hear)
+            self._done = True
+        except Abort:
+            self._halted, self.diverged = False, True
+        finally:
+            unhook()
+
+    def _wanted_hooks(
+        self, start: int, muted: Collection[tuple[int, int]]
+    ) -> list[tuple[Any, Any]]:
+        """List the hooks that are to see what nodes from ``start`` on do, each with the method that
+        registers it."""
+        # a pass that begins inside a custom Function may add to a leaf before its node does
+        quiet = not any(node.is_function for node in self.order)
+        empty = {
+            node
+            for node in self.order
+            if quiet and type(node) is TorchLeaf and node.tensor.origin.grad is None
+        }  # of these it is known what they hold before
+        # a pass ends behind a muted edge, and a leaf there never runs
+        handed = {} if muted else self._handed_over_to_leaves(start, empty)
+        behind_muted = {index for index, _ in muted}
+        wanted: list[tuple[Any, Any]] = []
+        after, after_leaf = self._after, self._after_leaf
+        for index, node in enumerate(self.order[start:], start):
+            if self.ends and node in self.ends:
+                continue
+            hook: Any
+            if type(node) is TorchLeaf:
+                # a hook costs as much as a small node: there is one before only where it is needed
+                if node in empty:
+                    self.leaves[index] = None, None
+                else:
+                    wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
+                hook = partial(after_leaf, index, node.tensor.origin)
+            elif index in behind_muted:
+                hook = partial(self._after_muted, index)
+            elif index in handed:
+                hook = partial(self._after_handing_over, index, handed[index])
+            else:
+                hook = partial(after, index)
+            wanted.append((node.origin.register_hook, hook))
+        return wanted
+
+    def _handed_over_to_leaves(self, start: int, empty: set[TorchLeaf]) -> dict[int, list[int]]:
+        """Find, by node, the edges whose gradient becomes a ``.grad`` as it is: where nobody else
+        holds it, the engine takes it over, and need not copy it.  ``empty`` are the leaves that
+        have none.
+
+        Not where code of the program's is known to change a ``.grad`` while the pass runs.
+        """
+        if self.call.graph or self.call.is_grad or is_shared_with_processes():
+            return {}
+        ways: dict[Any, tuple[int, int] | None] = {}  # None of a leaf to which several lead
+        for index, node in enumerate(self.order[start:], start):
+            for edge in node.edges:
+                if type(edge) is TorchLeaf:
+                    ways[edge] = None if edge in ways else (index, node.edges.index(edge))
+        sums, found = self._sums(), dict[int, list[int]]()
+        for leaf, way in ways.items():
+            variable = leaf.tensor.origin
+            if any(hook_tables(variable)):
+                if variable._post_accumulate_grad_hooks:
+                    return {}
+            elif way is not None and leaf in empty and sums.get(leaf) is None:
+                index, nr = way
+                found.setdefault(index, []).append(nr)
+        return found
+
+    def _arguments(self) -> Arguments | None:
+        """Return what the engine is called with; None where nothing is left to run."""
+        given: Arguments = self.call.arguments
+        if not self.diverged:
+            return given._replace(keep=True) if self.retains else given
+        edges, seeds = [], []
+        for place, gradient in self._sums().items():
+            node = owner(place)
+            if gradient is not None and node in self.index and node not in self.ends:
+                edges.append(GradientEdge(node.origin, place.nr if isinstance(place, Port) else 0))
+                seeds.append(gradient)
+        if not edges:
+            return None
+        return given._replace(
+            outputs=tuple(edges), seeds=tuple(seeds), keep=True, allow_unreachable=True
+        )
+
+    def _take_real_order(self, start: int) -> None:
+        """Put the nodes in the order in which they ran."""
+        ran = [self.order[index] for index in self.runs]
+        expected = [node for node in self.order[start:] if node not in self.ends][: len(ran)]
+        if ran == expected:
+            return
+        runs = {self.order[index]: run for index, run in self.runs.items()}
+        rest = [node for node in self.order[start:] if node not in runs]
+        self.order = [*self.order[:start], *ran, *rest]
+        self.index = {node: index for index, node in enumerate(self.order)}
+        self.runs = {self.index[node]: run for node, run in runs.items()}
+
+    @contextmanager
+    def silence(self) -> Iterator[None]:
+        """Within it, our hooks keep nothing."""
+        before, self._silent = self._silent, True
+        try:
+            yield
+        finally:
+            self._silent = before
+
+    def _hear(self, call: BackwardCall) -> Any:
+        """Let a pass run inside a node; leaves that both add to have hooks of this one."""
+        with self.silence():
+            if self.intercept is not None:
+                return self.intercept(call)
+            found = carry_out(call.arguments)
+            return found if call.is_grad else True
+
+    # hooks around each node
+
+    def _before_leaf(self, index: int, gradients: tuple[Any, ...]) -> None:
+        if self._silent:
+            return
+        with unobserved(), torch.no_grad():
+            held = self.order[index].origin.variable.grad
+            before = None if held is None else held.detach().clone()  # the engine adds in place
+        self.leaves[index] = held, before
+
+    def _after_handing_over(
+        self, index: int, numbers: list[int], sent: tuple[Any, ...], arrived: tuple[Any, ...]
+    ) -> None:
+        kept = list(sent)
+        for nr in numbers:
+            if sent[nr] is not None:
+                kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
+        self._after(index, kept, arrived)
+
+    def _after_muted(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
+        if not self._silent:
+            self._keep_run(index, sent, arrived, None)
+            if self.thread is not None:
+                raise Abort  # what is not to be sent is not: the next run begins behind this node
+
+    def _after_leaf(
+        self, index: int, leaf: torch.Tensor, sent: tuple[Any, ...], arrived: tuple[Any, ...]
+    ) -> None:
+        if not self._silent:
+            with unobserved():
+                held = leaf.grad
+                if held is not None:
+                    self.versions[index] = version_of(held)
+            self._keep_run(index, sent, arrived, held)
+
+    def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
+        if not self._silent:
+            # as _keep_run, without the call: this is what recording costs at a node
+            now = perf_counter()
+            self.runs[index] = sent, arrived, now - self._ended, None
+            self._ended = now
+            if len(self.runs) >= self._enough or self.nested or now > self._deadline:
+                self._pause(index)
+
+    def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
+        now = perf_counter()
+        self.runs[index] = sent, arrived, now - self._ended, held
+        self._ended = now
+        if len(self.runs) >= self._enough or self.nested or now > self._deadline:
+            self._pause(index)
+
+    def _pause(self, index: int) -> None:
+        """Halt behind node ``index``, if something is left to run."""
+        if self.nested:
+            self.inside[index] = tuple(self.nested)
+            self.nested.clear()
+        if self.thread is not None:
+            self.thread.halt()
+            self._ended = perf_counter()
+
+    # what was done to the program's state
+
+    def put_back(self, start: int) -> None:
+        """End the pass, and give the leaves from node ``start`` on the ``.grad`` that they had."""
+        if self._halted:
+            assert self.thread is not None
+            self.thread.abort()
+            self._halted = False
+        for index in sorted({*self.leaves, *self.inside}, reverse=True):
+            if index < start:
+                break
+            if index in self.leaves:
+                self.put_back_leaf(index)
+            inside: Any = self.inside.pop(index, ())
+            for inner in reversed(inside):
+                inner.driver.undo_all()
+        self.runs.clear()
+        self._done = True
+
+    def anew(self, sums: Callable[[], Pending]) -> Self:
+        """Return an engine for the same pass that goes on from ``sums``, in this one's thread."""
+        other = type(self)(self.call, self.order, sums, thread=None, retains=True)
+        other.elsewhere, other.diverged = self.thread, True
+        return other
+
+    def diverge(self) -> None:
+        """Let what runs next go on from what waits."""
+        self._error, self._done, self.diverged = None, False, True
+
+    def put_back_leaf(self, index: int) -> None:
+        """Give the leaf at node ``index``, which has run, the ``.grad`` that it had."""
+        put_gradient(self.order[index].origin.variable, *self.leaves.pop(index))
+
+    @contextmanager
+    def state_before(self, start: int) -> Iterator[None]:
+        """Within it, every ``.grad`` is as it was before node ``start``."""
+        now: list[tuple[Any, Any, Any]] = []
+        with self.silence():
+            for index, (held, before) in self.leaves.items():
+                if index >= start:
+                    leaf = self.order[index].origin.variable
+                    copy = None if leaf.grad is None else leaf.grad.detach().clone()
+                    now.append((leaf, leaf.grad, copy))
+                    put_gradient(leaf, held, before)
+            try:
+                yield
+            finally:
+                for each in now:
+                    put_gradient(*each)
