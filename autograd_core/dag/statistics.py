@@ -233,6 +233,20 @@ def format_number(value: float) -> str:
     return _MINUS + text if value < 0 else text
 
 
+def format_element(value: Any) -> str:
+    """Return an element in three digits too, but one that is no integer never as an integer: what
+    makes the difference may be its last digit.
+
+    >>> format_element(np.float32(1.0000001)), format_element(np.float32(0.12345)), format_number(1)
+    ('1.0000001', '0.123', '1')
+    """
+    number = float(value)
+    said = format_number(number)
+    if not math.isfinite(number) or number == int(number) or "." in said or "e" in said:
+        return said
+    return str(value.item() if value.dtype.kind != "f" else value).replace("-", _MINUS)
+
+
 def plus(first: str, second: str) -> str:
     """Return the sum of two numbers as text, without two signs in a row.
 

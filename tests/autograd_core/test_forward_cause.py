@@ -89,11 +89,14 @@ def test_a_nan_of_an_infinity_began_where_an_op_made_that_of_finite_values() -> 
         loss = (far - far * 2).sum()
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #5 exp:1"
-    assert said["there"] == "inf at 1 of 2 places, first at [1], where its input is 1000"
+    assert said["there"] == (
+        "inf at 1 of 2 places, first at [1], where its input is 1000 "
+        "(the largest float32 is 3.4e38)"
+    )
     (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
     assert found.what == (
-        "exp:1 produces inf at 1 of 2 places, first at [1], where its input is 1000, "
-        "and became nan at sub:1"
+        "exp:1 produces inf at 1 of 2 places, first at [1], where its input is 1000 "
+        "(the largest float32 is 3.4e38), and became nan at sub:1"
     )
 
 
@@ -117,7 +120,10 @@ def test_an_infinity_that_was_saved_is_a_cause_though_the_loss_is_finite() -> No
         loss = (1 / w.exp()).sum()
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #4 exp:1"
-    assert said["there"] == "inf at 1 of 2 places, first at [1], where its input is 1000"
+    assert said["there"] == (
+        "inf at 1 of 2 places, first at [1], where its input is 1000 "
+        "(the largest float32 is 3.4e38)"
+    )
     assert said["saved.result"] == "rms 2.72, 2.72 to 2.72, 1 of 2 are infinite; there inf"
 
 
@@ -131,7 +137,9 @@ def test_an_exploding_recurrence_is_reported_at_the_step_that_overflowed() -> No
         loss = ((h - 1) ** 2).mean()
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #7 mv:2, and became nan at mv:3"
-    assert said["there"].endswith("first at [0], although its inputs are finite")
+    assert said["there"].endswith(
+        "first at [0], although its inputs are finite (the largest float32 is 3.4e38)"
+    )
 
 
 def test_a_loss_that_is_infinite_began_at_the_op_that_made_it_so() -> None:

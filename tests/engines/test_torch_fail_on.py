@@ -72,7 +72,8 @@ x = torch.ones(2, requires_grad=True)
     (tmp_path / "train.py").write_text(script, "utf-8")
     run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
     assert run.returncode == 5
-    assert "backward() call 1: the loss is nan, and nothing in its backward pass" in run.stderr
+    assert "call 1: the loss is nan: nan began in the forward pass, at #1 add:1" in run.stderr
+    assert "gradstep check finds where it began" in run.stderr
 
 
 def test_an_infinity_is_no_nan(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.dag.statistics import format_statistics
-from autograd_core.debug.breakpoints import Breakpoints, Reached
+from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.breakpoints.predicate import parse_predicate
 from autograd_core.debug.breakpoints.predicate.vocabulary import STATISTICS
 from autograd_core.debug.errors import ExpressionError
 from autograd_core.debug.history.user_code import put_back_text
-from autograd_core.debug.reports.stop import stop_report
+from autograd_core.debug.reports.stop import loss_report, stop_report
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot.value import value
 from autograd_core.engines import engine_of_call
@@ -82,10 +82,9 @@ class FailOn:
             session.continue_()
             self.check(session)
         if self._seen_in:
+            headline, lines = loss_report(session)
             raise Failure(
-                f"{call_title(session.kind, session.call)}: {self._seen_in}, and nothing in its "
-                f"backward pass is what made it so (--fail-on {self._point.condition})",
-                ExitCode.FOUND,
+                self._text(session, f"{self._seen_in}: {headline}", lines), ExitCode.FOUND
             )
 
     def check(self, session: Session) -> None:
@@ -96,10 +95,14 @@ class FailOn:
         """
         reached = self.breakpoints.last
         if reached is not None and reached.point.number == self._point.number:
-            report = _report(session, reached)
-            if self._seen_in:
-                report += f"\n  note  {_ran_again(session)}"
-            raise Failure(report, ExitCode.FOUND)
+            text = self._text(session, *stop_report(session, reached.trigger))
+            raise Failure(text, ExitCode.FOUND)
+
+    def _text(self, session: Session, headline: str, lines: list[str]) -> str:
+        title = call_title(session.kind, session.call)
+        first = f"{title}: {headline} (--fail-on {self._point.condition})"
+        last = [f"  note  {_ran_again(session)}"] if self._seen_in else []
+        return "\n".join([first, *lines, *last])
 
 
 def _ran_again(session: Session) -> str:
@@ -110,9 +113,3 @@ def _ran_again(session: Session) -> str:
     return put_back_text(
         known, "ran twice, to find where that began", session.cursor.driver.put_back
     )
-
-
-def _report(session: Session, reached: Reached) -> str:
-    headline, lines = stop_report(session, reached.trigger)
-    heading = f"{call_title(session.kind, session.call)}: {headline}"
-    return "\n".join([f"{heading} (--fail-on {reached.point.condition})", *lines])

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.node import LEAF, resolve
@@ -20,12 +19,12 @@ from autograd_core.dag.statistics import (
     Statistics,
     Trouble,
     first_place,
-    format_number,
     statistics,
 )
 from autograd_core.dag.trace.records import OpRecord, Origin, Record
 from autograd_core.dag.trace.values import ForwardValues, inputs_of, outputs_of
 from autograd_core.debug.linting.finding import Finding, listed
+from autograd_core.debug.linting.ingredients import along_a_dimension, of_finite_inputs
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.snapshot.value import array_of
 from autograd_core.engines.protocol import Node
@@ -33,13 +32,19 @@ from autograd_core.engines.protocol import Node
 _CHOOSING = ("Where", "MaskedFill", "Index", "Gather", "Slice", "Select", "MaskedScatter")
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
 _TRACE = "gradstep check finds where it began, as does trace(values=True) around the forward pass"
+_EARLIER = (
+    "an earlier step() put it there: gradstep debug --fail-on nan,inf finds the first gradient "
+    "that is not finite"
+)
 
 
 class Given(NamedTuple):
-    """An input that is not finite, in words, and the line of the op behind it."""
+    """An input that is not finite, in words, and the line of the op behind it; or the name of a
+    ``leaf`` that learns."""
 
     text: str
     source: Source | None
+    leaf: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +73,9 @@ class Beginning:
         if self.verb == "has":
             return f"{self.name} contained {self.trouble} before the forward pass"
         where = self.name if self.index is None else f"{step_number(self.index)} {self.name}"
+        if self.older:
+            before = f"{self.trouble} before the forward pass"
+            return f"{listed(self.older)} contained {before}, used by {where}"
         if not self.certain:
             where = f"at {where} or earlier"
         elif self.verb == "saved":
@@ -86,10 +94,18 @@ class Beginning:
         return f"{self.name} {self.verb} {self.amount}{self.there}{given}{self.became}"
 
     @property
+    def older(self) -> list[str]:
+        """The leaves that learn and had it before the forward pass, where they alone had."""
+        leaves = [each.leaf for each in self.given]
+        return leaves if all(leaves) else []
+
+    @property
     def remedy(self) -> str:
         """The advice."""
         if not self.certain:
             return _TRACE
+        if self.older:
+            return _EARLIER
         if self.given or self.verb == "has":
             return "check how these values are computed"
         return "check its inputs there; no gradient that passes through it can be right"
@@ -244,9 +260,9 @@ def _beginning(
     certain = _all_known(values, origin)
     there = ""
     if certain and not given:
-        there = _there(values, origin, trouble) or ", although its inputs are finite"
+        there = of_finite_inputs(values, origin, trouble)
     elif given:
-        there = _along(values, origin, trouble)
+        there = along_a_dimension(values, origin, trouble)
     return Beginning(
         trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
         _source(subject, record), there, tuple(_given(subject, values, *each) for each in given),
@@ -281,7 +297,7 @@ def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Tro
     name = _named(subject, origin)
     if not isinstance(origin[0], OpRecord):
         amount = _amount(values.statistics(origin), trouble, values.array(origin))
-        return Given(f"{name} with {amount}", None)
+        return Given(f"{name} with {amount}", None, name if origin[0].requires_grad else "")
     said = f"the result of {name} with {_amount(values.statistics(origin), trouble)}"
     first = values.first([origin], trouble) or origin
     if first[0] is not origin[0]:
@@ -293,58 +309,6 @@ def _source(subject: Subject, record: Record) -> Source | None:
     """Return the line of an op; of one that was not traced, that of its node."""
     index = None if record.source is not None else subject.index_of(record)
     return record.source if index is None else subject.source(index)
-
-
-def _there(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
-    """Find what an op that works element by element is given at its first NaN or infinity."""
-    record, result = origin[0], values.array(origin)
-    if not isinstance(record, OpRecord) or not record.pointwise or result is None:
-        return ""
-    place, found = first_place(result, trouble), []
-    for each in record.inputs:
-        array = values.array(each) if isinstance(each, tuple) else np.asarray(each)
-        if array is None or not _spreads(array.shape, result.shape):
-            return ""
-        found.append(format_number(float(np.broadcast_to(array, result.shape)[place])))
-    are = "input is" if len(found) == 1 else "inputs are"
-    return f", where its {are} {listed(found)}" if found else ""
-
-
-def _along(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
-    """Describe what an op that works along one dimension, as a softmax does, is given there where
-    its first NaN or infinity is."""
-    record, result = origin[0], values.array(origin)
-    if not isinstance(record, OpRecord) or result is None or not record.inputs:
-        return ""
-    dim, first = record.attributes.get("dim"), record.inputs[0]
-    given = values.array(first) if isinstance(first, tuple) else None
-    if not isinstance(dim, int) or given is None or given.shape != result.shape:
-        return ""
-    place: list[Any] = list(first_place(result, trouble))
-    if not place:
-        return ""
-    place[dim] = slice(None)
-    row = given[tuple(place)]
-    place[dim] = ":"
-    counts = [
-        f"{'all' if count == row.size else f'{count} of its'} {row.size} inputs are {word}"
-        for word, count in (
-            ("nan", np.isnan(row).sum()),
-            ("\N{MINUS SIGN}inf", np.isneginf(row).sum()),
-            ("inf", np.isposinf(row).sum()),
-        )
-        if count
-    ]
-    where = ", ".join(map(str, place))
-    row_text = f", in row [{where}]" if len(place) > 1 else ""
-    return f"{row_text}, where {' and '.join(counts)}" if counts else ""
-
-
-def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
-    """Return whether a value of ``shape`` broadcasts to another one."""
-    return len(shape) <= len(over) and all(
-        mine in (1, theirs) for mine, theirs in zip(reversed(shape), reversed(over), strict=False)
-    )
 
 
 def _named(subject: Subject, origin: Origin) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from autograd_core.dag.statistics import first_place, format_number
+from autograd_core.dag.statistics import first_place, format_element
 from autograd_core.debug.breakpoints import Reached
 from autograd_core.debug.breakpoints.trigger import Trigger
 from autograd_core.debug.reports.formatting import line_text
@@ -49,7 +49,7 @@ def stop_rows(session: Session, trigger: Trigger) -> tuple[str, list[Row]]:
     if began is None:
         rows = [("why", trigger.explanation), *_of_the_loss(session, trigger)]
     else:
-        rows = [*_beginning_rows(began), ("seen", f"first in the backward pass: {seen}")]
+        rows = [*_beginning_rows(session, began), ("seen", f"first in the backward pass: {seen}")]
     rows += _ingredients(session, trigger, place)
     start = trigger.subject.index if began is None or began.index is None else began.index
     rows.append(("path", path_text(session.graph, session.path(start))))
@@ -63,16 +63,44 @@ def _first_place(gradient: Value | None) -> tuple[int, ...]:
     return first_place(gradient.array, trouble) if gradient is not None and trouble else ()
 
 
+def loss_report(session: Session) -> tuple[str, list[str]]:
+    """Return where the loss became NaN or infinite, of a pass in which no gradient did."""
+    began = _beginning(session, 0)
+    if began is None:
+        found = next(filter(None, map(_trouble, session.roots)), "nan")
+        headline = f"{found} began in the forward pass, and no gradient has it"
+        rows: list[Row] = [("note", f"{_check(session)} finds where it began")]
+        if source := session.graph.sources.get(0):
+            rows.append(("line", line_text(source)))
+        return headline, row_lines(rows)
+    rows = [*_beginning_rows(session, began), ("seen", "in the loss; no gradient has it")]
+    start = 0 if began.index is None else began.index
+    return began.headline, row_lines(
+        [*rows, ("path", path_text(session.graph, session.path(start)))]
+    )
+
+
 def _forward_cause(session: Session, trigger: Trigger) -> Beginning | None:
     gradient = trigger.subject.gradient
     if not trigger.computed or gradient is None or not gradient.statistics.trouble:
         return None
+    return _beginning(session, trigger.subject.index)
+
+
+def _beginning(session: Session, index: int) -> Beginning | None:
     # slow to load, and most passes have no such stop
     from autograd_core.debug.linting.finite import forward_cause
     from autograd_core.debug.linting.subject import Subject
 
     subject = Subject(tuple(session.roots), session.order, session.graph, session.names)
-    return forward_cause(subject, trigger.subject.index)
+    return forward_cause(subject, index)
+
+
+def _check(session: Session) -> str:
+    """Return the command that checks the call of the program which ``session`` is in."""
+    if session.kind == "grad":
+        return f"gradstep check --call grad:{session.call}"
+    return "gradstep check" if session.call == 1 else f"gradstep check --call {session.call}"
 
 
 def _of_the_loss(session: Session, trigger: Trigger) -> Iterator[Row]:
@@ -81,8 +109,8 @@ def _of_the_loss(session: Session, trigger: Trigger) -> Iterator[Row]:
         yield (
             "note",
             (
-                f"the loss itself is {found}: look at the forward pass first (`gradstep check` "
-                "finds where it began)"
+                f"the loss itself is {found}: look at the forward pass first "
+                f"(`{_check(session)}` finds where it began)"
             ),
         )
 
@@ -93,13 +121,15 @@ def _trouble(root: Any) -> str:
     return "" if shown is None else shown.statistics.trouble
 
 
-def _beginning_rows(began: Beginning) -> Iterator[Row]:
+def _beginning_rows(session: Session, began: Beginning) -> Iterator[Row]:
     yield "there", f"{began.amount}{began.there}"
-    for text, source in began.given:
-        yield "given", text
-        if source is not None:
-            yield "line", line_text(source)
+    for each in began.given:
+        yield "given", each.text
+        if each.source is not None:
+            yield "line", line_text(each.source)
     if not began.certain:
+        yield "note", began.remedy.replace("gradstep check", _check(session))
+    elif began.older:
         yield "note", began.remedy
     if began.source is not None:
         yield "line", line_text(began.source)
@@ -128,4 +158,4 @@ def _with_element(value: Value, trigger: Trigger, place: tuple[int, ...]) -> str
     gradient = trigger.subject.gradient
     if not place or gradient is None or value.shape != gradient.shape:
         return summary(value)
-    return f"{summary(value)}; there {format_number(float(value.array[place]))}"
+    return f"{summary(value)}; there {format_element(value.array[place])}"
