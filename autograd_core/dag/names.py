@@ -6,7 +6,7 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import CO_OPTIMIZED
-from itertools import islice
+from itertools import chain, count, islice
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -99,13 +99,14 @@ class Names:
         >>> import autograd_core as torch
         >>> names = Names({"x": torch.ones(1), "weight": torch.ones(2)})
         >>> [names.placeholder(name) for name in ("x", "weight", "other")]
-        ['input', 'weight_', 'other']
+        ['input', 'weight2', 'other']
         """
         found = self._placeholders.get(parameter)
         if found is None:
             used = frozenset(self._names.values())
             free = (name for name in (parameter, _INSTEAD.get(parameter, "")) if name)
-            found = next((name for name in free if name not in used), f"{parameter}_")
+            counted = (f"{parameter}{number}" for number in count(2))
+            found = next(name for name in chain(free, counted) if name not in used)
             self._placeholders[parameter] = found
         return found
 
