@@ -34,7 +34,7 @@ def which_tensor(name: str, names: Iterable[str], most: int = 3) -> str:
     if not ends:
         return did_you_mean(name, listed, cutoff=0.8)
     more = f" ({len(ends) - most} more)" if len(ends) > most else ""
-    return f"did you mean {', '.join(ends[:most])}{more}?"
+    return f"did you mean {', '.join(map(printable, ends[:most]))}{more}?"
 
 
 def did_you_mean(
@@ -56,9 +56,8 @@ def did_you_mean(
     """
     by_lower = {word.lower(): word for word in words}
     closest = get_close_matches(text.lower(), by_lower, n=most, cutoff=cutoff)
-    return (
-        f"did you mean {', '.join(by_lower[word] for word in closest)}?" if closest else otherwise
-    )
+    meant = ", ".join(printable(by_lower[word]) for word in closest)
+    return f"did you mean {meant}?" if closest else otherwise
 
 
 def printable(text: str) -> str:

@@ -13,6 +13,8 @@ VizError                  what, where, remedy
 
 from __future__ import annotations
 
+from autograd_core.text import printable, printable_lines
+
 
 class VizError(Exception):
     """An error that the user can act on.
@@ -22,11 +24,11 @@ class VizError(Exception):
     """
 
     def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
-        self.what = what
-        self.where = where
-        self.remedy = remedy
-        located = f"{where}: {what}" if where else what
-        super().__init__(f"{located}; {remedy}" if remedy else located)
+        self.what = printable_lines(what)
+        self.where = printable(where)
+        self.remedy = printable_lines(remedy)
+        located = f"{self.where}: {self.what}" if where else self.what
+        super().__init__(f"{located}; {self.remedy}" if remedy else located)
 
 
 class UnknownFormat(VizError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from autograd_core.text import printable
+
 
 class NotInGraph(ValueError):
     """Something has no graph: it is no tensor, or nothing it was made from requires a gradient."""
@@ -11,6 +13,6 @@ class UnknownAddress(ValueError):
     """Nothing goes by that name; ``remedy`` says what does."""
 
     def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}; {remedy}")
-        self.what = what
-        self.remedy = remedy
+        self.what = printable(what)  # names of the program are in it, whatever they are made of
+        self.remedy = printable(remedy)
+        super().__init__(f"{self.what}; {self.remedy}")

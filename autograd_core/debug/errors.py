@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import wrap
 
-from autograd_core.text import WIDTH
+from autograd_core.text import WIDTH, printable
 
 
 class CommandError(ValueError):
@@ -42,7 +42,7 @@ class ExpressionError(ValueError):
     """An expression that means nothing; ``column`` is where, from 0 on."""
 
     def __init__(self, message: str, column: int) -> None:
-        super().__init__(message)
+        super().__init__(printable(message))
         self.column = column
 
 

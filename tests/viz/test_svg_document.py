@@ -19,6 +19,7 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph
 from tests.viz import sample_graphs
 from viz import render, theme
+from viz.errors import VizError
 from viz.layout import labels, lay_out, routes
 from viz.output.svg import document as document_module
 from viz.output.svg import escape
@@ -237,6 +238,15 @@ def test_hostile_names_do_no_harm(name: str, format: str) -> None:
     elif format == "txt":
         assert "\x1b" not in text
         assert text.count("\n") <= 5
+
+
+@pytest.mark.parametrize("name", ["red \x1b[31mname", "two\nlines", "turned\u202eabout"])
+def test_messages_write_hostile_names_on_one_line(name: str) -> None:
+    graph = one_op(name)
+    for option in ({"around": f"{name}s"}, {"expand": (f"{name}s",)}, {"path": f"a..{name}"}):
+        with pytest.raises(VizError) as raised:
+            render(graph, **option)  # type: ignore[arg-type]
+        assert str(raised.value).isprintable()
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
