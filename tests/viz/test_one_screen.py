@@ -83,7 +83,7 @@ def test_both_halves_show_the_inside_of_one_module_of_many(
     like = re.search(r"\blike (\S+)", text)
     assert like is not None
     assert re.search(
-        rf"^  {re.escape(like[1])}\.\w+|· {re.escape(like[1])}\.\w+", text, re.MULTILINE
+        rf"^  {re.escape(like[1])}\.\w+|in {re.escape(like[1])}\.\w+", text, re.MULTILINE
     )
 
 

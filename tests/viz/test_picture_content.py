@@ -265,7 +265,7 @@ def test_a_long_formula_stands_before_the_scope_it_leaves_no_room_for() -> None:
     for scope in ("fc", "encoder.layers.0.attention"):
         build.node("op", "backward", "SoftmaxBackward0", scope=scope, formula=rule, order=0)
     boxes = make_picture(build.graph(), "backward").boxes
-    assert [box.detail for box in boxes] == [f"{rule} · fc", rule]
+    assert [box.detail for box in boxes] == [f"{rule} in fc", rule]
 
 
 def test_the_title_is_the_statement_that_made_the_result_unless_it_has_one() -> None:
@@ -327,7 +327,7 @@ def test_a_tensor_without_elements_is_called_empty() -> None:
 
 def test_a_name_that_is_cut_has_one_ellipsis() -> None:
     text = joined("g", "with t", "encoder.layers.0.some_long_name_of_a_module.ln1")
-    assert text == "g · with t · …ln1"
+    assert text == "g · with t in …ln1"
 
 
 def test_the_product_of_a_dropout_module_is_called_dropout() -> None:
@@ -343,4 +343,4 @@ def test_the_product_of_a_dropout_module_is_called_dropout() -> None:
 def test_a_number_that_names_a_module_is_no_factor() -> None:
     build = GraphBuilder("loss")
     build.node("op", "backward", "MulBackward0", order=0, formula="g · 0.5", scope="1")
-    assert make_picture(build.graph(), "backward").boxes[0].detail == "g · 0.5 · module 1"
+    assert make_picture(build.graph(), "backward").boxes[0].detail == "g · 0.5 in module 1"

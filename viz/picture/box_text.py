@@ -13,6 +13,8 @@ from viz.picture.magnitude import Gradients, sign
 
 LONGEST_DETAIL = 46
 LONGEST_GROUP_DETAIL = 72
+LEAST_FORMULA = 20
+"""Before a formula is made shorter than this, the scope beside it is."""
 
 
 def role(graph: Graph, id: int) -> str:
@@ -111,21 +113,41 @@ def _op_detail(graph: Graph, id: int) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def joined(text: str, chain: str, scope: str) -> str:
-    """Join the three in one line: the scope gives way first, then arguments of the formula."""
+    """Join the three in one line, a scope by a word: a dot would make a factor of it.  The scope
+    gives way first, then arguments of the formula.
+
+    >>> joined("g · other", "with view", "h.0.attn")
+    'g · other · with view in h.0.attn'
+    """
     tails = tuple(dict.fromkeys((scope, _end_of(scope), "")))
-    rooms = [
-        LONGEST_DETAIL - sum(len(part) + 3 for part in (chain, tail) if part) for tail in tails
-    ]
+    rooms = [LONGEST_DETAIL + 1 - len(_line("g", chain, tail)) for tail in tails]
+    rooms = [max(room, LEAST_FORMULA) for room in rooms]
     for formula in (text, *(formatting.abbreviate(text, room) for room in rooms)):
         for tail in tails:
-            whole = " · ".join(part for part in (formula, chain, tail) if part)
+            whole = _line(formula, chain, tail)
             if len(whole) <= LONGEST_DETAIL:
                 return printable(whole)
-    chain = formatting.shorten(chain, LONGEST_DETAIL // 2)
+    chain = _fewer(chain, LONGEST_DETAIL // 2)
     room = LONGEST_DETAIL - (len(chain) + 3 if chain else 0)
-    return printable(
-        " · ".join(part for part in (formatting.cut_formula(text, room), chain) if part)
-    )
+    return printable(_line(formatting.cut_formula(text, room), chain, ""))
+
+
+def _fewer(chain: str, longest: int) -> str:
+    """Leave names out of a list, at its end, until it is short enough.
+
+    >>> _fewer("with view, transpose, expand, …", 23)
+    'with view, transpose, …'
+    """
+    names = chain.split(", ")
+    while len(chain) > longest and len(names) > 1:
+        names.pop()
+        chain = ", ".join([*names, "…"])
+    return formatting.shorten(chain, longest)
+
+
+def _line(formula: str, chain: str, scope: str) -> str:
+    said = " · ".join(part for part in (formula, chain) if part)
+    return f"{said} in {scope}" if said and scope else said or scope
 
 
 def _end_of(scope: str) -> str:

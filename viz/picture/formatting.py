@@ -89,7 +89,11 @@ def listed(names: Sequence[str]) -> str:
 
 def _outer_calls_brief(text: str, keep: int = 1) -> str:
     """Write ``f(x, …)`` in place of calls that no other encloses, or ``f(…)`` where none of their
-    arguments is to be kept."""
+    arguments is to be kept.
+
+    >>> _outer_calls_brief("g.bmm(mat2.transpose(1, 2)) + f(g)", keep=0)
+    'g.bmm(…) + f(g)'
+    """
     parts, start, opened, first = [], 0, -1, -1
     for index, depth in _depths(text):
         character = text[index]
@@ -98,8 +102,11 @@ def _outer_calls_brief(text: str, keep: int = 1) -> str:
         elif character == "," and depth == 1 and opened >= 0 and first < 0:
             first = index
         elif character == ")" and depth == 0 and opened >= 0:
-            if first >= 0:
-                parts.append(f"{text[start:first]}, …" if keep else f"{text[start : opened + 1]}…")
+            if first >= 0 and keep:
+                parts.append(f"{text[start:first]}, …")
+                start = index
+            elif not keep and index > opened + 2:
+                parts.append(f"{text[start : opened + 1]}…")
                 start = index
             opened = -1
     return "".join([*parts, text[start:]])
@@ -224,12 +231,17 @@ def flowing(graph: Graph, edge: int) -> Statistics | None:
 
 @functools.lru_cache(maxsize=4096)
 def last_names(path: str) -> str:
-    """Shorten the name of a parameter: the box that a line leaves has it whole.
+    """Shorten the name of a parameter, as far as it still says which layer that is: the box that a
+    line leaves has it whole.
 
-    >>> last_names("model.layer1.0.conv2.weight"), last_names("fc.weight")
-    ('conv2.weight', 'fc.weight')
+    >>> last_names("model.layer1.0.conv2.weight"), last_names("model.up.2.weight")
+    ('conv2.weight', 'up.2.weight')
     """
-    return path if "[" in path else ".".join(path.split(".")[-2:])
+    if "[" in path:
+        return path
+    parts = path.split(".")
+    named = [index for index, part in enumerate(parts[:-1]) if not part.isdigit()]
+    return ".".join(parts[named[-1] :]) if named else path
 
 
 class SavedText(NamedTuple):
