@@ -4,11 +4,13 @@ screen."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from autograd_core.dag.addresses import find_nodes, find_step
+from autograd_core.dag.common_module import common_module
 from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.folding import Folded, Folding, Item, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
@@ -64,7 +66,16 @@ def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
 
 
 def _find(graph: Graph, text: str) -> tuple[int, ...]:
-    return find_step(graph, text) if text.startswith("#") else find_nodes(graph, text)
+    if text.startswith("#"):
+        return find_step(graph, text)
+    try:
+        return find_nodes(graph, text)
+    except UnknownAddress:
+        module = common_module(graph)
+        with suppress(UnknownAddress):
+            if module:  # the picture leaves it out of all names
+                return find_nodes(graph, f"{module}.{text}")
+        raise
 
 
 def folding_of(graph: Graph, view: str) -> Folding:
@@ -85,10 +96,7 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Folded, tuple[str,
     most = options.most_boxes
     allowed = most
     for _ in range(2):
-        try:
-            small = folding.folded(allowed, options.depth, options.expand)
-        except UnknownAddress as error:
-            raise UnknownNode(error.what, remedy=error.remedy) from None
+        small = _folded(folding, allowed, options)
         boxes = box_count(small.graph, options.view, options.leaves)
         if boxes <= most or options.depth is not None or len(small.graph) == len(graph):
             break
@@ -97,6 +105,20 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Folded, tuple[str,
         return small, ()
     note = f"{boxes:,} boxes: there are no more scopes or repeats to fold"
     return small, (f"{note}; the options around and path show a part",)
+
+
+def _folded(folding: Folding, allowed: int, options: RenderOptions) -> Folded:
+    try:
+        return folding.folded(allowed, options.depth, options.expand)
+    except UnknownAddress as error:
+        names = [name for name in options.expand if not name.startswith(f"{folding.module}.")]
+        whole = tuple(
+            f"{folding.module}.{name}" if name in names else name for name in options.expand
+        )
+        with suppress(UnknownAddress):
+            if folding.module:  # the picture leaves it out of all names
+                return folding.folded(allowed, options.depth, whole)
+        raise UnknownNode(error.what, remedy=error.remedy) from None
 
 
 class Composed(NamedTuple):
@@ -135,6 +157,7 @@ class Composer(NamedTuple):
         picture = make_picture(
             graph, options.view, leaves=options.leaves, title=options.title,
             scale=scale_of(graph, options.magnitude), position=self.position, links=self.links,
+            module=self.folding.module,
         )  # fmt: skip
         if options.rankdir == "LR":
             picture = _turned(picture)

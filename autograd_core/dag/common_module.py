@@ -26,13 +26,13 @@ def _common(paths: Iterable[str]) -> str:
 
     >>> _common(["base_model.model.layers.0", "base_model.model.layers.1"])
     'base_model.model'
-    >>> _common(["encoder.blocks.0", "encoder.head"])
-    ''
+    >>> _common(["encoder.blocks.0", "encoder.head"]), _common(["0", "1.attention"])
+    ('', '')
     """
     split = sorted(path.split(".") for path in paths)
     ends = zip(split[0], split[-1], strict=False) if split else ()
     shared = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], ends)]
-    while any("".join(path[len(shared) : len(shared) + 1]).isdigit() for path in split):
+    while shared and any("".join(path[len(shared) :][:1]).isdigit() for path in split):
         shared.pop()
     found = ".".join(shared)
     return found if len(shared) > 1 and len(found) >= LONG else ""

@@ -12,9 +12,14 @@ from viz.picture.magnitude import Scale
 
 
 def captions(
-    graph: Graph, view: str, scale: Scale | None = None, position: int | None = None
+    graph: Graph,
+    view: str,
+    scale: Scale | None = None,
+    position: int | None = None,
+    module: str = "",
 ) -> tuple[str, ...]:
-    """Write one caption for each half that is shown and not empty, the forward one first."""
+    """Write one caption for each half that is shown and not empty, the forward one first, which
+    says so if names are those within ``module``."""
     found = []
     which = "" if graph.part is None else f" · {printable(graph.part.which)}"
     if view != "backward" and "forward" in graph.halves:
@@ -29,6 +34,8 @@ def captions(
         if scale is not None:
             parts.append(scale.text)
         found.append(" · ".join(parts))
+    if module and found:
+        found[0] += f" · names within {printable(module)}"
     return tuple(found)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autograd_core.dag.collector import collector_paused
+from autograd_core.dag.common_module import without_module
 from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.model import Graph, HookChange
 from autograd_core.dag.saved_columns import SavedColumns
@@ -40,13 +41,15 @@ def make_picture(
     scale: Scale | None = None,
     position: int | None = None,
     links: Links | None = None,
+    module: str = "",
 ) -> Picture:
     """Write down what a picture of ``graph`` says.
 
     ``leaves=True`` gives every leaf and every AccumulateGrad a box of its own, ``False`` puts
     all that have one consumer inside it, ``None`` does the latter when there are many.
     ``scale`` is that by which magnitudes of gradients are shown, ``position`` the order of the
-    node that a debugger runs next, ``links`` says where lines of the program are found.
+    node that a debugger runs next, ``links`` says where lines of the program are found.  Names
+    of what is in ``module`` are given within it, but for those in tooltips.
     """
     graph = _read(graph)
     masked = {id: stats for id, stats in graph.statistics.items() if graph.is_masked(id)}
@@ -60,8 +63,9 @@ def make_picture(
     index = {id: index for index, id in enumerate(shown)}
     pairs = _pairs(graph)
     gradients = Gradients(has_gradients(graph), scale)
+    said = without_module(graph, module)
     chips = _Chips(
-        graph,
+        said,
         count_uses(graph, hosts),
         gradients,
         _contributions(graph, hosts),
@@ -72,6 +76,7 @@ def make_picture(
     saved = SavedColumns.of(graph.saved)
     boxes = _boxes(
         graph,
+        said,
         view,
         shown,
         chips=[chips.of(id, inside[id]) if id in inside else () for id in shown],
@@ -87,12 +92,12 @@ def make_picture(
     return Picture(
         title=printable(_title(graph) if title is None else title),
         view=view,
-        captions=captions(graph, view, scale, position),
+        captions=captions(graph, view, scale, position, module),
         boxes=boxes,
         lines=lines_of(graph, view, hosts, index, gradients, addresses, saved),
         scale=scale,
         part="" if graph.part is None else printable(graph.part.which),
-        frames=tuple(_frames(graph, shown)),
+        frames=tuple(_frames(said, shown)),
     )
 
 
@@ -165,6 +170,7 @@ def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[i
 
 def _boxes(
     graph: Graph,
+    said: Graph,
     view: View,
     shown: Sequence[int],
     *,
@@ -178,8 +184,8 @@ def _boxes(
     hooked: Sequence[bool],
     masked: Mapping[int, Statistics],
 ) -> Records[Box]:
-    """Write the boxes of the nodes ``shown``; ``addresses`` are those of all nodes, ``saved``
-    what they keep."""
+    """Write the boxes of the nodes ``shown``, with the names that ``said`` has for them;
+    ``addresses`` are those of all nodes, ``saved`` what they keep."""
     halves = [graph.halves[id] for id in shown]
     stats = [graph.statistics.get(id) for id in shown]
     groups = [graph.groups.get(id) for id in shown]
@@ -196,10 +202,10 @@ def _boxes(
         node=shown,
         half=halves,
         role=[box_text.role(graph, id) for id in shown],
-        title=[formatting.shorten(formatting.title(graph, id), LONGEST_TEXT) for id in shown],
+        title=[formatting.shorten(formatting.title(said, id), LONGEST_TEXT) for id in shown],
         right=[text for text, _ in rights],
         right_muted=[muted for _, muted in rights],
-        detail=[box_text.detail(graph, id, view, one) for id, one in zip(shown, changed)],
+        detail=[box_text.detail(said, id, view, one) for id, one in zip(shown, changed)],
         chips=chips,
         tooltip=read_late(
             len(shown), lambda box: node_tooltip(graph, saved, shown[box], addresses[shown[box]])

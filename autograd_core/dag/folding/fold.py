@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.dag.common_module import common_module
 from autograd_core.dag.folding.building import TreeBuilder
 from autograd_core.dag.folding.chains import Heads, find_heads
 from autograd_core.dag.folding.choose import Item, Options, choose, choose_inside
@@ -67,6 +68,11 @@ class Folding:
             kind in ("output", "seed") and half in halves
             for kind, half in zip(graph.kinds, graph.halves, strict=True)
         )
+
+    @cached_property
+    def module(self) -> str:
+        """The long name of the module that all of it is in; "" where there is none."""
+        return common_module(self.graph)
 
     @cached_property
     def _totals(self) -> Totals:
