@@ -9,14 +9,14 @@ from autograd_core.tensor import Tensor
 
 
 class _ParameterType(type):
-    """Lets ``isinstance`` recognise the tensors that :class:`Parameter` makes."""
+    """Lets ``isinstance`` recognize the tensors that :class:`Parameter` makes."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor) and bool(instance.is_parameter)
 
 
 class _BufferType(type):
-    """Lets ``isinstance`` recognise the tensors that :class:`Buffer` makes."""
+    """Lets ``isinstance`` recognize the tensors that :class:`Buffer` makes."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)

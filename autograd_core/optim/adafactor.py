@@ -12,8 +12,8 @@ from autograd_core.tensor import Tensor
 
 
 class Adafactor(Optimizer):
-    """Gradient descent scaled by the root mean square, which matrices keep per row and column only
-    (Shazeer and Stern 2018).
+    """Gradient descent scaled by the root mean square of gradients; of a matrix, only the mean
+    squares of rows and columns are kept (Shazeer and Stern 2018).
 
     Args:
         beta2_decay: the exponent of the step count in the weight of new squares.

@@ -94,7 +94,7 @@ class LBFGS(Optimizer):
     def _move(
         self, closure: Callable[[], Any], start: Point, evaluations: int, moves: int
     ) -> tuple[float, Array, int]:
-        """Go along the direction; the loss and the gradient there, and what it took."""
+        """Go along the direction, and return the loss and the gradient there, and what it took."""
         group = self.param_groups[0]
         state = self.state[group["params"][0]]
         direction = state["d"].array

@@ -42,7 +42,7 @@ class Optimizer:
     switches: ClassVar[tuple[str, ...]] = ()
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
-        """Return one that can step, even if a subclass does not call ``__init__``."""
+        """Return an optimizer that can step, even if a subclass does not call ``__init__``."""
         made = super().__new__(cls)
         made._pre_hooks, made._post_hooks, made.was_stepped = {}, {}, False
         return made
@@ -232,15 +232,15 @@ Optimizer.step = _hooked(Optimizer.step)  # type: ignore[method-assign]
 
 
 def counted(state: dict[str, Any]) -> int:
-    """Count a step in ``state``; how many they are now."""
+    """Count a step in ``state``, and return how many there are now."""
     step: Tensor = state.setdefault("step", Tensor.from_array(np.zeros((), np.float32)))
     step.array += 1
     return int(step.array)
 
 
 def memory(state: dict[str, Any], name: str, p: Tensor, start: float = 0.0) -> Array:
-    """Return the array of the tensor ``name`` in ``state``, of the shape of ``p``; made if need
-    be."""
+    """Return the array of the tensor ``name`` in ``state``; if there is none, make one of the shape
+    of ``p``."""
     if name not in state:
         state[name] = Tensor.from_array(np.full_like(p.array, start))
     found: Array = state[name].array
@@ -250,7 +250,7 @@ def memory(state: dict[str, Any], name: str, p: Tensor, start: float = 0.0) -> A
 def averages(
     state: dict[str, Any], p: Tensor, g: Array, beta1: float, beta2: float
 ) -> tuple[Array, Array]:
-    """Return the running averages of gradients and of their squares, ``g`` taken in."""
+    """Return the running averages of gradients and of their squares, after ``g`` is taken in."""
     mean, square = memory(state, "exp_avg", p), memory(state, "exp_avg_sq", p)
     take_in(g, mean, square, beta1, beta2)
     return mean, square
@@ -278,14 +278,14 @@ def pieces(*arrays: Array) -> Iterator[Sequence[Array]]:
 
 
 def check_betas(betas: tuple[float, float]) -> None:
-    """Shares of what stays: below 1, and not negative."""
+    """Refuse betas outside the range from 0 to 1."""
     for index, beta in enumerate(betas):
         if not 0 <= beta < 1:
             raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
 
 
 def check_options(**options: float) -> None:
-    """Options that may not be negative.
+    """Refuse negative options.
 
     Raises:
         ValueError: one is; names it as PyTorch does.
@@ -297,8 +297,8 @@ def check_options(**options: float) -> None:
 
 
 def decayed(p: Tensor, g: Array, group: dict[str, Any], decoupled: bool = False) -> Array:
-    """Return the gradient, turned round to maximize, with the weight decay added to it;
-    ``decoupled``, the parameter decays instead."""
+    """Return the gradient, negated to maximize, with the weight decay added; if ``decoupled``, the
+    parameter decays instead."""
     if group["maximize"]:
         g = -g
     if decoupled:

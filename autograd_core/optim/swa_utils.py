@@ -55,12 +55,12 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_swa_multi_avg_fn() -> Update:
-    """:func:`get_swa_avg_fn` for many parameters at once, in place."""
+    """Return what :func:`get_swa_avg_fn` does, for many parameters at once, in place."""
     return _each(get_swa_avg_fn())
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Update:
-    """:func:`get_ema_avg_fn` for many parameters at once, in place."""
+    """Return what :func:`get_ema_avg_fn` does, for many parameters at once, in place."""
     return _each(get_ema_avg_fn(decay))
 
 
@@ -160,7 +160,8 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
 
 
 class SWALR(LRScheduler):
-    """Anneal the rate from its current value to ``swa_lr`` within ``anneal_epochs``."""
+    """A scheduler that anneals the rate from its current value to ``swa_lr`` within
+    ``anneal_epochs``."""
 
     def __init__(
         self,

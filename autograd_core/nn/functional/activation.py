@@ -66,8 +66,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """Return ``input`` times its normal cumulative distribution function, or the "tanh"
-    approximation."""
+    """Return ``input`` times its normal cumulative distribution function, which approximate="tanh"
+    approximates."""
     return activation.gelu(input, approximate=approximate)
 
 
@@ -133,7 +133,7 @@ def rrelu(
 def hardtanh(
     input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Tensor:
-    """Return ``input`` clamped to a range."""
+    """Return ``input`` clamped to the range from ``min_val`` to ``max_val``."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     return _applied(activation.hardtanh, input, inplace, min_val=min_val, max_val=max_val)
@@ -145,7 +145,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
-    """Return ``input / 6 + 1 / 2`` clamped to the range from 0 to 1."""
+    """Return ``input / 6 + 1 / 2``, clamped to the range from 0 to 1."""
     return _applied(activation.hardsigmoid, input, inplace)
 
 
@@ -160,7 +160,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
 
 
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """Return ``input``, shrunk towards 0 by ``lambd``."""
+    """Return ``input``, moved towards 0 by ``lambd``."""
     if lambd < 0:
         raise RuntimeError(f"lambda must be greater or equal to 0, but found to be {lambd}.")
     return activation.softshrink(input, lambd=lambd)
@@ -196,7 +196,7 @@ def softmax(
 def softmin(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
-    """:func:`softmax` of ``-input``."""
+    """Return the :func:`softmax` of ``-input``."""
     along = _dim("softmin", input, dim, _stacklevel)
     return softmax_ops.softmax(_as(elementwise.neg(input), dtype), along)
 
@@ -228,42 +228,42 @@ def _dim(name: str, input: Tensor, dim: int | None, stacklevel: int) -> int:
 
 
 def relu_(input: Tensor) -> Tensor:
-    """:func:`relu` in place."""
+    """Apply :func:`relu` in place."""
     return relu(input, True)
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """:func:`elu` in place."""
+    """Apply :func:`elu` in place."""
     return elu(input, alpha, True)
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """:func:`celu` in place."""
+    """Apply :func:`celu` in place."""
     return celu(input, alpha, True)
 
 
 def selu_(input: Tensor) -> Tensor:
-    """:func:`selu` in place."""
+    """Apply :func:`selu` in place."""
     return selu(input, True)
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """:func:`leaky_relu` in place."""
+    """Apply :func:`leaky_relu` in place."""
     return leaky_relu(input, negative_slope, True)
 
 
 def rrelu_(
     input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
 ) -> Tensor:
-    """:func:`rrelu` in place."""
+    """Apply :func:`rrelu` in place."""
     return rrelu(input, lower, upper, training, True)
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """:func:`hardtanh` in place."""
+    """Apply :func:`hardtanh` in place."""
     return hardtanh(input, min_val, max_val, True)
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
-    """:func:`threshold` in place."""
+    """Apply :func:`threshold` in place."""
     return _applied(activation.threshold_, input, True, threshold=threshold, value=value)

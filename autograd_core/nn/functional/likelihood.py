@@ -210,7 +210,7 @@ def multilabel_soft_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """:func:`binary_cross_entropy_with_logits`, averaged over classes."""
+    """Return the mean of :func:`binary_cross_entropy_with_logits` over classes."""
     reduction = reduction_of(size_average, reduce, reduction)
     yes = elementwise.mul(target, logsigmoid(input))
     no = elementwise.mul(functions.rsub(target, 1), logsigmoid(elementwise.neg(input)))
@@ -269,8 +269,8 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log likelihood of counts, given the (log of the) rate of a Poisson
-    process."""
+    """Return the negative log likelihood of counts, given the rate of a Poisson process or its
+    logarithm."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if log_input:
         losses = elementwise.sub(elementwise.exp(input), elementwise.mul(target, input))

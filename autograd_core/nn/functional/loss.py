@@ -96,7 +96,8 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Return squared differences below ``beta``, and absolute differences above."""
+    """Return the smooth L1 loss: squared differences below ``beta``, and absolute differences
+    above."""
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     input, target = _expanded(input, target)
@@ -114,7 +115,7 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """Return ``delta`` times :func:`smooth_l1_loss`, times ``weight``."""
+    """Return the Huber loss: ``delta`` times :func:`smooth_l1_loss`, times ``weight``."""
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     one, other = _expanded(input, target)

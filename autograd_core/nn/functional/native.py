@@ -26,7 +26,7 @@ def native_layer_norm(
     bias: Tensor | None,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """:func:`layer_norm`, its means and its reciprocal standard deviations."""
+    """Return :func:`layer_norm`, with the means and the reciprocal standard deviations."""
     options = tuple(normalized_shape), eps
     result = layer_norm(input, weight, bias, *options)
     return result, *_statistics(layer_norm, input, weight, bias, *options)
@@ -42,7 +42,8 @@ def native_group_norm(
     group: int,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """:func:`group_norm`, its means and its reciprocal standard deviations (N, group)."""
+    """Return :func:`group_norm`, with the means and the reciprocal standard deviations (N,
+    group)."""
     result = norms.group_norm(input, weight, bias, group, eps)
     mean, rstd = _statistics(norms.group_norm, input, weight, bias, group, eps)
     return result, mean.reshape(N, group), rstd.reshape(N, group)
@@ -58,8 +59,8 @@ def native_batch_norm(
     momentum: float,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """:func:`batch_norm`, its means and its reciprocal standard deviations (C,); outside of
-    training these are empty."""
+    """Return :func:`batch_norm`, with the means and the reciprocal standard deviations (C,), which
+    are empty outside of training."""
     result = normalization.batch_norm(
         input, running_mean, running_var, weight, bias, training, momentum, eps
     )
@@ -80,14 +81,14 @@ def batch_norm(
     eps: float,
     cudnn_enabled: bool = False,
 ) -> Tensor:
-    """:func:`torch.nn.functional.batch_norm`, its arguments in another order."""
+    """Return :func:`torch.nn.functional.batch_norm`, with its arguments in another order."""
     return normalization.batch_norm(
         input, running_mean, running_var, weight, bias, training, momentum, eps
     )
 
 
 def embedding(weight: Tensor, indices: Tensor, padding_idx: int | None = None) -> Tensor:
-    """:func:`torch.nn.functional.embedding`, its arguments in another order."""
+    """Return :func:`torch.nn.functional.embedding`, with its arguments in another order."""
     return rows_of(indices, weight, padding_idx)
 
 
@@ -111,7 +112,7 @@ grid_sampler_2d = grid_sampler_3d = grid_sampler
 
 
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
-    """:func:`affine_grid`."""
+    """Return :func:`affine_grid`."""
     return vision.affine_grid(theta, size, align_corners)
 
 

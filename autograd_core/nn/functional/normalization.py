@@ -215,7 +215,7 @@ def group_norm(
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Set each element to zero with probability ``p``, and scale up the others to compensate."""
+    """Set each element to zero with probability ``p``, and scale up the others."""
     return _dropout(input, p, training, input._shape)
 
 
@@ -262,14 +262,15 @@ _SATURATED = -1.7580993408473766  # where SELU ends, to the left
 def alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """Apply dropout with the saturation value of SELU, which preserves mean and variance."""
+    """Apply dropout that preserves mean and variance after SELU: it sets elements to the value at
+    which SELU saturates."""
     return _alpha_dropout(input, p, training, input._shape)
 
 
 def feature_alpha_dropout(
     input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """:func:`alpha_dropout` of whole channels of (N, C, ...)."""
+    """Apply :func:`alpha_dropout` to whole channels of (N, C, ...)."""
     return _alpha_dropout(input, p, training, (*input._shape[:2], *(1,) * (input.ndim - 2)))
 
 

@@ -19,7 +19,7 @@ def validate_reduction(reduction: str) -> str:
 
 
 def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """Return ``reduction``, or what the arguments before its time say."""
+    """Return ``reduction``, or what the older arguments mean."""
     if size_average is None and reduce is None:
         return reduction
     found = "none" if reduce is False else "sum" if size_average is False else "mean"

@@ -213,7 +213,7 @@ def upsample(
     mode: str = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """:func:`interpolate` under an older name."""
+    """Resize by :func:`interpolate`; an older name."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` "
                   "instead.", stacklevel=2)  # fmt: skip
     return interpolate(input, size, scale_factor, mode, align_corners)
@@ -222,7 +222,7 @@ def upsample(
 def upsample_nearest(
     input: Tensor, size: Sizes | None = None, scale_factor: float | None = None
 ) -> Tensor:
-    """:func:`interpolate` under an older name."""
+    """Resize by :func:`interpolate`; an older name."""
     warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use "
                   "`nn.functional.interpolate` instead.", stacklevel=2)  # fmt: skip
     return interpolate(input, size, scale_factor, mode="nearest")
@@ -231,7 +231,7 @@ def upsample_nearest(
 def upsample_bilinear(
     input: Tensor, size: Sizes | None = None, scale_factor: float | None = None
 ) -> Tensor:
-    """:func:`interpolate`, corners aligned, under an older name."""
+    """Resize by :func:`interpolate` with aligned corners; an older name."""
     warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use "
                   "`nn.functional.interpolate` instead.", stacklevel=2)  # fmt: skip
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
@@ -259,7 +259,8 @@ def fold(
     padding: Sizes = 0,
     stride: Sizes = 1,
 ) -> Tensor:
-    """Combine columns from :func:`unfold` into images; where windows overlap, they are added."""
+    """Combine columns from :func:`unfold` into images; elements of overlapping windows are
+    added."""
     options = folded(
         output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
         stride=stride,
@@ -271,8 +272,7 @@ def fold(
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
-    """Return each element divided by a power of the mean of squares over ``size`` channels around
-    it."""
+    """Divide each element by a power of the mean square of ``size`` neighbouring channels."""
     if input.ndim < 3:
         raise ValueError(
             "Expected 3D or higher dimensionality                          input "
@@ -300,10 +300,10 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
-    """Return the inverse of :func:`pixel_shuffle`."""
+    """Invert :func:`pixel_shuffle`."""
     return shuffle.pixel_unshuffle(input, downscale_factor)
 
 
 def channel_shuffle(input: Tensor, groups: int) -> Tensor:
-    """Reorder the channels of (N, C, ...): one of each group in turn."""
+    """Reorder the channels of (N, C, ...): one from each group in turn."""
     return shuffle.channel_shuffle(input, groups)

@@ -80,7 +80,7 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
-    """Return the grid for :func:`grid_sample`: where the affine maps ``theta``, (N, 2, 3) or (N, 3,
+    """Return a grid for :func:`grid_sample`: where the affine maps ``theta``, (N, 2, 3) or (N, 3,
     4), send the elements of images of ``size`` (N, C, ...)."""
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")

@@ -70,13 +70,13 @@ class Mish(_InPlace):
 
 
 class Hardsigmoid(_InPlace):
-    """``input / 6 + 1 / 2`` clamped to the range from 0 to 1."""
+    """``input / 6 + 1 / 2``, clamped to the range from 0 to 1."""
 
     function = staticmethod(F.hardsigmoid)
 
 
 class Hardswish(_InPlace):
-    """The input times its hard sigmoid."""
+    """The input times its :class:`Hardsigmoid`."""
 
     function = staticmethod(F.hardswish)
 
@@ -130,7 +130,8 @@ class CELU(_Activation):
 
 
 class GELU(_Activation):
-    """The input times its normal cumulative distribution function, or the "tanh" approximation."""
+    """The input times its normal cumulative distribution function, which approximate="tanh"
+    approximates."""
 
     function = staticmethod(F.gelu)
 
@@ -157,7 +158,7 @@ class Softplus(_Activation):
 
 
 class LeakyReLU(_Activation):
-    """The input where it is positive, else ``negative_slope`` times it."""
+    """The input where it is positive, else ``negative_slope * input``."""
 
     function = staticmethod(F.leaky_relu)
 
@@ -176,7 +177,7 @@ class RReLU(_Activation):
 
 
 class Hardtanh(_Activation):
-    """The input clamped to a range."""
+    """The input clamped to the range from ``min_val`` to ``max_val``."""
 
     function = staticmethod(F.hardtanh)
 
@@ -208,7 +209,7 @@ class Hardshrink(_Shrink):
 
 
 class Softshrink(_Shrink):
-    """The input, shrunk towards 0 by ``lambd``."""
+    """The input, moved towards 0 by ``lambd``."""
 
     function = staticmethod(F.softshrink)
 
@@ -225,19 +226,20 @@ class Softmax(_AlongDim):
 
 
 class Softmin(_AlongDim):
-    """The softmax of the negative input."""
+    """The :class:`Softmax` of the negative input."""
 
     function = staticmethod(F.softmin)
 
 
 class LogSoftmax(_AlongDim):
-    """The logarithm of the softmax."""
+    """The logarithm of the :class:`Softmax`."""
 
     function = staticmethod(F.log_softmax)
 
 
 class PReLU(Module):
-    """LeakyReLU with a learned slope: one, or one per channel; weight (num_parameters,)."""
+    """LeakyReLU with learned slopes: one for all channels, or one for each; the weight is
+    (num_parameters,)."""
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25) -> None:
         super().__init__()

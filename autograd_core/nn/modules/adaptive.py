@@ -19,8 +19,8 @@ class _ASMoutput(NamedTuple):
 
 
 class AdaptiveLogSoftmaxWithLoss(Module):
-    """The log probabilities of targets and the loss, for ``n_classes`` sorted by decreasing
-    frequency (Grave et al. 2016).
+    """The log probabilities of the targets, and their mean loss, for ``n_classes`` classes sorted
+    by decreasing frequency (Grave et al. 2016).
 
     The first ``cutoffs[0]`` classes and each of the clusters separated by ``cutoffs`` have a score.
     Classes within a cluster have their own scores, computed from fewer features: each cluster
@@ -64,7 +64,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             )
 
     def reset_parameters(self) -> None:
-        """Draw new weights."""
+        """Initialize the parameters."""
         for layer in (self.head, *(layer for pair in self.tail for layer in pair)):  # type: ignore[attr-defined]
             layer.reset_parameters()
 

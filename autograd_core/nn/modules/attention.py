@@ -70,7 +70,7 @@ class MultiheadAttention(Module):
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:
-        """Start anew: Xavier's weights, no biases."""
+        """Initialize the weights with Xavier initialization, and the biases with zeros."""
         for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_weight"):
             weight = self._parameters[name]
             if weight is not None:

@@ -15,7 +15,7 @@ from autograd_core.tensor import Tensor
 
 
 class _NormBase(Module):
-    """What batch and instance norm share: a scale, a shift, and running statistics."""
+    """The base of batch and instance normalization: a scale, a shift, and running statistics."""
 
     _version = 2
 
@@ -53,14 +53,14 @@ class _NormBase(Module):
             self.register_buffer(name, value if track_running_stats else None)
 
     def reset_running_stats(self) -> None:
-        """Forget what was seen."""
+        """Reset the running statistics."""
         if self.track_running_stats:
             init.zeros_(self.running_mean)
             init.ones_(self.running_var)
             init.zeros_(self.num_batches_tracked)
 
     def reset_parameters(self) -> None:
-        """Start anew, with a scale of 1 and a shift of 0."""
+        """Set the scale to 1 and the shift to 0, and reset the running statistics."""
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)
@@ -77,7 +77,7 @@ class _NormBase(Module):
     dims: tuple[int, ...] = ()
 
     def _check_input_dim(self, input: Tensor) -> None:
-        """Refuse ``input`` if it has not as many dimensions as it should; for subclasses."""
+        """Refuse an input with the wrong number of dimensions; for subclasses."""
         if not self.dims:
             raise NotImplementedError
         if input.ndim not in self.dims:
@@ -112,21 +112,22 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalize each channel of (N, C) or (N, C, L) to mean 0 and variance 1, then scale and shift
-    it."""
+    """Batch normalization of (N, C) or (N, C, L): each channel is brought to mean 0 and variance 1,
+    then scaled and shifted."""
 
     dims = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalize each channel of (N, C, H, W) to mean 0 and variance 1, then scale and shift it."""
+    """Batch normalization of (N, C, H, W): each channel is brought to mean 0 and variance 1, then
+    scaled and shifted."""
 
     dims = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Normalize each channel of (N, C, D, H, W) to mean 0 and variance 1, then scale and shift
-    it."""
+    """Batch normalization of (N, C, D, H, W): each channel is brought to mean 0 and variance 1,
+    then scaled and shifted."""
 
     dims = (5,)
 
@@ -237,18 +238,19 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """BatchNorm1d of each sample of (N, C, L) or (C, L) separately."""
+    """Instance normalization of (N, C, L) or (C, L): :class:`BatchNorm1d` of each sample."""
 
     dims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """BatchNorm2d of each sample of (N, C, H, W) or (C, H, W) separately."""
+    """Instance normalization of (N, C, H, W) or (C, H, W): :class:`BatchNorm2d` of each sample."""
 
     dims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """BatchNorm3d of each sample of (N, C, D, H, W) or (C, D, H, W) separately."""
+    """Instance normalization of (N, C, D, H, W) or (C, D, H, W): :class:`BatchNorm3d` of each
+    sample."""
 
     dims = (4, 5)

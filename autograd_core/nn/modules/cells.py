@@ -134,7 +134,7 @@ def _each(state: Any, function: Any) -> Any:
 
 
 class RNNCell(RNNCellBase):
-    """``tanh(W_ih x + b_ih + W_hh h + b_hh)``."""
+    """One step of a plain RNN: ``tanh(W_ih x + b_ih + W_hh h + b_hh)``."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class RNNCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """One step of an LSTM, with the state (h, c)."""
+    """One step of an LSTM, whose state is the pair (h, c)."""
 
     gates = 4
 

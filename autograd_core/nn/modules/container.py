@@ -47,25 +47,25 @@ class _Ordered(Module):
         return self.extend(other)
 
     def append(self, module: Module) -> _Ordered:
-        """Add ``module`` at the end."""
+        """Append ``module``."""
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module]) -> _Ordered:
-        """Add all of ``modules`` at the end."""
+        """Append all of ``modules``."""
         for module in list(modules):
             self.append(module)
         return self
 
     def insert(self, index: int, module: Module) -> _Ordered | None:
-        """Put ``module`` before what is at ``index``."""
+        """Insert ``module`` before the one at ``index``."""
         modules: list[Module | None] = list(self._modules.values())
         modules.insert(index, module)
         self._renumber(modules)
         return self
 
     def pop(self, index: int) -> Module:
-        """Take the module at ``index`` out."""
+        """Remove and return the module at ``index``."""
         module = self[index]
         del self[index]
         return module
@@ -78,7 +78,7 @@ class _Ordered(Module):
 
 
 class Sequential(_Ordered):
-    """Modules in sequence; the output of each is the input of the next."""
+    """A sequence of modules; the output of each is the input of the next."""
 
     def __init__(self, *modules: Module | dict[str, Module]) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class ModuleList(_Ordered):
             self.append(module)
 
     def __repr__(self) -> str:
-        """As other modules, with equal neighbours on one line: ``(0-2): 3 x ReLU()``."""
+        """Write the modules line by line, equal neighbours on one: ``(0-2): 3 x ReLU()``."""
         runs: list[tuple[int, int, str]] = []
         for number, text in enumerate(map(repr, self)):
             if runs and runs[-1][2] == text:
@@ -163,7 +163,7 @@ class ModuleDict(Module):
         return name in self._modules
 
     def pop(self, name: str) -> Module:
-        """Remove and return the module of that name."""
+        """Remove and return the module named ``name``."""
         module = self[name]
         del self[name]
         return module

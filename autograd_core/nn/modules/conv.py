@@ -19,7 +19,7 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """What all of them share: the options, kernels of ``weight_shape``, and how they print."""
+    """The base of all convolutions: the options, the weight, and how they print."""
 
     dims: ClassVar[int]
     transposed: ClassVar[bool] = False
@@ -68,7 +68,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Start anew, with uniform random numbers up to ``1 / sqrt(fan in)``."""
+        """Initialize the parameters with uniform random numbers up to ``1 / sqrt(fan_in)``."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None and (fan_in := init.fan_in(self.weight)):
             bound = 1 / math.sqrt(fan_in)
@@ -135,7 +135,7 @@ class _Forward(_ConvNd):
         )
 
     def _around(self) -> list[int]:
-        """Return how far to go on beyond both ends of each dimension, the last one first."""
+        """Return the padding at both ends of each dimension, the last one first."""
         total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
         if self.padding == "same":
             return [part for n in reversed(total) for part in (n // 2, n - n // 2)]
@@ -145,21 +145,24 @@ class _Forward(_ConvNd):
 
 
 class Conv1d(_Forward):
-    """Convolve signals (N, in_channels, L); weight (out, in / groups, l)."""
+    """A convolution of signals (N, in_channels, L) with a weight (out_channels, in_channels /
+    groups, l)."""
 
     dims = 1
     function = staticmethod(F.conv1d)
 
 
 class Conv2d(_Forward):
-    """Convolve images (N, in_channels, H, W); weight (out, in / groups, h, w)."""
+    """A convolution of images (N, in_channels, H, W) with a weight (out_channels, in_channels /
+    groups, h, w)."""
 
     dims = 2
     function = staticmethod(F.conv2d)
 
 
 class Conv3d(_Forward):
-    """Convolve volumes (N, in_channels, D, H, W); weight (out, in / groups, ...)."""
+    """A convolution of volumes (N, in_channels, D, H, W) with a weight (out_channels, in_channels /
+    groups, d, h, w)."""
 
     dims = 3
     function = staticmethod(F.conv3d)
@@ -194,7 +197,8 @@ class _Transposed(_ConvNd):
         return self.transposed_padding
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """Of two sizes that one input could come from, ``output_size`` names one."""
+        """Return the transposed convolution. Where several sizes of the output are possible,
+        ``output_size`` chooses one."""
         extra = self.output_padding
         if output_size is not None:
             extra = self._extra(input._shape[-self.dims :], output_size, input.ndim)
@@ -223,22 +227,24 @@ class _Transposed(_ConvNd):
 
 
 class ConvTranspose1d(_Transposed):
-    """Transposed convolution of signals (N, in_channels, L); weight (in, out / groups, l)."""
+    """A transposed convolution of signals (N, in_channels, L) with a weight (in_channels,
+    out_channels / groups, l)."""
 
     dims = 1
     function = staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_Transposed):
-    """Transposed convolution of images (N, in_channels, H, W); weight (in, out / groups, h, w)."""
+    """A transposed convolution of images (N, in_channels, H, W) with a weight (in_channels,
+    out_channels / groups, h, w)."""
 
     dims = 2
     function = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_Transposed):
-    """Transposed convolution of volumes (N, in_channels, D, H, W); weight (in, out / groups,
-    ...)."""
+    """A transposed convolution of volumes (N, in_channels, D, H, W) with a weight (in_channels,
+    out_channels / groups, d, h, w)."""
 
     dims = 3
     function = staticmethod(F.conv_transpose3d)

@@ -28,7 +28,8 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """In training, set each element to zero with probability ``p``, and scale up the others."""
+    """Dropout: in training, each element is set to zero with probability ``p``, and the others are
+    scaled up."""
 
     function = staticmethod(F.dropout)
 
@@ -52,7 +53,7 @@ class Dropout3d(_DropoutNd):
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout for SELU, which preserves mean and variance."""
+    """Dropout for SELU: it preserves mean and variance."""
 
     function = staticmethod(F.alpha_dropout)
 

@@ -12,7 +12,7 @@ from autograd_core.tensor import Tensor
 
 
 class Identity(Module):
-    """Return the input unchanged, whatever the arguments."""
+    """The identity: it returns its input, whatever the arguments are."""
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
         super().__init__()
@@ -22,7 +22,8 @@ class Identity(Module):
 
 
 class Flatten(Module):
-    """Flatten the dimensions from ``start_dim`` to ``end_dim``; by default all but the first."""
+    """A layer that joins the dimensions from ``start_dim`` to ``end_dim``; by default all but the
+    first."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -37,7 +38,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Expand the dimension ``dim`` into several of the sizes ``unflattened_size``."""
+    """A layer that splits the dimension ``dim`` into several of the sizes ``unflattened_size``."""
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
@@ -52,7 +53,8 @@ class Unflatten(Module):
 
 
 class PixelShuffle(Module):
-    """Rearrange channels (..., C * r * r, H, W) to images (..., C, H * r, W * r)."""
+    """A layer that rearranges channels (..., C * r * r, H, W) into images (..., C, H * r, W *
+    r)."""
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -66,7 +68,7 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """The inverse of PixelShuffle."""
+    """The inverse of :class:`PixelShuffle`."""
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -80,7 +82,7 @@ class PixelUnshuffle(Module):
 
 
 class ChannelShuffle(Module):
-    """Shuffle the channels of (N, C, ...): take one from each group in turn."""
+    """A layer that reorders the channels of (N, C, ...): one from each group in turn."""
 
     def __init__(self, groups: int) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ from autograd_core.tensor import Tensor
 
 
 class Unfold(Module):
-    """Extract the windows of images (N, C, H, W) as columns (N, C * h * w, windows)."""
+    """The windows of images (N, C, H, W) as columns (N, C * h * w, windows)."""
 
     def __init__(
         self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
@@ -31,7 +31,7 @@ class Unfold(Module):
 
 
 class Fold(Unfold):
-    """Sum the columns of :class:`Unfold` to images; overlapping windows are added."""
+    """Images from the columns of :class:`Unfold`; elements of overlapping windows are added."""
 
     def __init__(
         self,

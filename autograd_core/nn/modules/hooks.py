@@ -42,7 +42,7 @@ _all_backward_is_full: list[bool] = []
 
 
 def add_hook(hooks: dict[int, H], hook: H, prepend: bool = False) -> RemovableHandle:
-    """Put ``hook`` behind the others, or before them."""
+    """Add ``hook`` after the others, or before them."""
     if (log := undo_log()) is not None:
         log.keep_items(hooks)
     id = _next_id()
@@ -150,7 +150,7 @@ def _legacy_hooks(module: Any) -> tuple[Callable[..., Any], ...]:
 
 
 def use_full_backward_hooks(module: Any, full: bool) -> None:
-    """Take note that the backward hooks of ``module`` are ``full`` ones, or deprecated ones.
+    """Note that the backward hooks of ``module`` are ``full`` ones, or deprecated ones.
 
     Raises:
         RuntimeError: it has some of the other kind.
@@ -184,12 +184,13 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_input, grad_output)`` after the backward pass through it."""
+    """Call ``hook(module, grad_input, grad_output)`` after the backward pass through every
+    module."""
     return _for_all_backward(hook, True)
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Register a hook of the deprecated kind of :func:`register_module_full_backward_hook`."""
+    """Register a deprecated kind of :func:`register_module_full_backward_hook`."""
     return _for_all_backward(hook, False)
 
 

@@ -15,7 +15,7 @@ from autograd_core.tensor import Tensor
 
 
 class Linear(Module):
-    """``x @ weight.T + bias``; weight (out_features, in_features), x (..., in_features)."""
+    """A linear map, ``input @ weight.T + bias``, with a weight (out_features, in_features)."""
 
     def __init__(
         self,
@@ -51,11 +51,12 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A linear layer under the name that attention prints for its output."""
+    """A linear layer, under the name that attention prints for its output layer."""
 
 
 class Bilinear(Module):
-    """``x1 @ weight[o] @ x2 + bias`` for every output o; weight (out, in1, in2)."""
+    """A bilinear map, ``input1 @ weight[o] @ input2 + bias[o]`` for each output o, with a weight
+    (out, in1, in2)."""
 
     def __init__(
         self,

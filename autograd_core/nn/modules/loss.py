@@ -62,7 +62,7 @@ class L1Loss(_Reduced):
 
 
 class SoftMarginLoss(_Reduced):
-    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    """The soft margin loss: ``log(1 + exp(-target * input))`` for targets 1 and -1."""
 
     function = staticmethod(F.soft_margin_loss)
 
@@ -75,7 +75,7 @@ class MultiLabelMarginLoss(_Reduced):
 
 
 class SmoothL1Loss(_Loss):
-    """Squared differences below ``beta``, absolute differences above."""
+    """The smooth L1 loss: squared differences below ``beta``, absolute differences above."""
 
     function = staticmethod(F.smooth_l1_loss)
 
@@ -91,7 +91,7 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """``delta`` times SmoothL1Loss."""
+    """The Huber loss: ``delta`` times :class:`SmoothL1Loss`."""
 
     function = staticmethod(F.huber_loss)
 
@@ -173,7 +173,7 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_Loss):
-    """BCEWithLogitsLoss, averaged over classes."""
+    """The mean of :class:`BCEWithLogitsLoss` over classes."""
 
     function = staticmethod(F.multilabel_soft_margin_loss)
 
@@ -223,7 +223,7 @@ class KLDivLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """The negative log likelihood of counts, given the (log of the) rate."""
+    """The negative log likelihood of counts, given the rate or its logarithm."""
 
     function = staticmethod(F.poisson_nll_loss)
 
@@ -284,8 +284,8 @@ class MarginRankingLoss(_Margin):
 
 
 class CosineEmbeddingLoss(_Margin):
-    """``1 - cos`` for similar pairs, and the excess of ``cos`` over ``margin`` for dissimilar
-    ones."""
+    """The cosine embedding loss: ``1 - cos`` for similar pairs, and the excess of ``cos`` over
+    ``margin`` for dissimilar ones."""
 
     function = staticmethod(F.cosine_embedding_loss)
 
@@ -311,7 +311,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a custom distance."""
+    """:class:`TripletMarginLoss` with a custom distance."""
 
     function = staticmethod(F.triplet_margin_with_distance_loss)
 

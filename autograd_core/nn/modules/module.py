@@ -176,8 +176,8 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Register a tensor that is not trained. It is part of the saved state if
-        ``persistent``."""
+        """Register a tensor that is not trained. If ``persistent``, it is part of the saved
+        state."""
         _check_name(self, "buffer", name, self._buffers)
         _keep_attributes(self)
         if tensor is not None and not isinstance(tensor, Tensor):

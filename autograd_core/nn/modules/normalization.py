@@ -14,8 +14,8 @@ from autograd_core.tensor import Tensor
 
 
 class LayerNorm(Module):
-    """Normalize the last dimensions to mean 0 and variance 1, then apply a learned scale and
-    shift."""
+    """Layer normalization: the last dimensions are brought to mean 0 and variance 1, then scaled
+    and shifted."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class LayerNorm(Module):
 
 
 class RMSNorm(Module):
-    """Normalize the last dimensions to root mean square 1, then apply a learned scale."""
+    """Normalization of the last dimensions to root mean square 1, followed by a learned scale."""
 
     def __init__(
         self,
@@ -79,8 +79,8 @@ class RMSNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalize each group of channels to mean 0 and variance 1, then apply a learned scale and
-    shift."""
+    """Group normalization: each group of channels is brought to mean 0 and variance 1, then scaled
+    and shifted."""
 
     def __init__(
         self,
@@ -116,7 +116,8 @@ class GroupNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Divide each element by a power of the mean square of ``size`` neighbouring channels."""
+    """Local response normalization: each element is divided by a power of the mean square of
+    ``size`` neighbouring channels."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from autograd_core.tensor import Tensor
 
 
 class _Pad(Module):
-    """A border as wide as ``padding`` says: one number for all sides, or one for each, those of
+    """The base of padding layers. ``padding`` is one width for all sides, or one for each, those of
     the last dimension first."""
 
     dims: ClassVar[int]
@@ -45,19 +45,19 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1d(_ConstantPad):
-    """Pad signals with ``value``."""
+    """Padding of signals with ``value``."""
 
     dims = 1
 
 
 class ConstantPad2d(_ConstantPad):
-    """Pad images with ``value``."""
+    """Padding of images with ``value``."""
 
     dims = 2
 
 
 class ConstantPad3d(_ConstantPad):
-    """Pad volumes with ``value``."""
+    """Padding of volumes with ``value``."""
 
     dims = 3
 
@@ -71,72 +71,72 @@ class _ZeroPad(_ConstantPad):
 
 
 class ZeroPad1d(_ZeroPad):
-    """Pad signals with zeros."""
+    """Padding of signals with zeros."""
 
     dims = 1
 
 
 class ZeroPad2d(_ZeroPad):
-    """Pad images with zeros."""
+    """Padding of images with zeros."""
 
     dims = 2
 
 
 class ZeroPad3d(_ZeroPad):
-    """Pad volumes with zeros."""
+    """Padding of volumes with zeros."""
 
     dims = 3
 
 
 class ReflectionPad1d(_Pad):
-    """Pad signals by reflection at their ends."""
+    """Padding of signals by reflection at their ends."""
 
     dims, mode = 1, "reflect"
 
 
 class ReflectionPad2d(_Pad):
-    """Pad images by reflection at their edges."""
+    """Padding of images by reflection at their edges."""
 
     dims, mode = 2, "reflect"
 
 
 class ReflectionPad3d(_Pad):
-    """Pad volumes by reflection at their faces."""
+    """Padding of volumes by reflection at their faces."""
 
     dims, mode = 3, "reflect"
 
 
 class ReplicationPad1d(_Pad):
-    """Pad signals by repeating their ends."""
+    """Padding of signals that repeats their ends."""
 
     dims, mode = 1, "replicate"
 
 
 class ReplicationPad2d(_Pad):
-    """Pad images by repeating their edges."""
+    """Padding of images that repeats their edges."""
 
     dims, mode = 2, "replicate"
 
 
 class ReplicationPad3d(_Pad):
-    """Pad volumes by repeating their faces."""
+    """Padding of volumes that repeats their faces."""
 
     dims, mode = 3, "replicate"
 
 
 class CircularPad1d(_Pad):
-    """Pad signals circularly."""
+    """Padding of signals that continues at the other end."""
 
     dims, mode = 1, "circular"
 
 
 class CircularPad2d(_Pad):
-    """Pad images circularly."""
+    """Padding of images that continues at the other edge."""
 
     dims, mode = 2, "circular"
 
 
 class CircularPad3d(_Pad):
-    """Pad volumes circularly."""
+    """Padding of volumes that continues at the other face."""
 
     dims, mode = 3, "circular"

@@ -29,7 +29,7 @@ def _shown(name: Any, value: Any) -> str:
 
 
 class ParameterList(Module):
-    """A list; the tensors in it are parameters, numbered from 0.
+    """A list whose tensors are parameters, numbered from 0.
 
     >>> from autograd_core import ones
     >>> [name for name, _ in ParameterList([ones(2), ones(3)]).named_parameters()]
@@ -72,13 +72,13 @@ class ParameterList(Module):
         return [name for name in super().__dir__() if not name.isdigit()]
 
     def append(self, value: Any) -> ParameterList:
-        """Add ``value`` at the end."""
+        """Append ``value``."""
         self._size += 1
         self[-1] = value
         return self
 
     def extend(self, values: Iterable[Any]) -> ParameterList:
-        """Add all of ``values`` at the end."""
+        """Append all of ``values``."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(
                 "ParameterList.extend should be called with an iterable, but got "
@@ -93,7 +93,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dictionary; the tensors in it are parameters under its keys."""
+    """A dictionary whose tensors are parameters, named by their keys."""
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()
@@ -140,7 +140,7 @@ class ParameterDict(Module):
         return self
 
     def update(self, parameters: Any) -> None:
-        """Add all of a mapping, or of pairs."""
+        """Add all values of a mapping, or of pairs of keys and values."""
         pairs = parameters.items() if hasattr(parameters, "items") else parameters
         for key, value in pairs:
             self[key] = value
@@ -159,29 +159,29 @@ class ParameterDict(Module):
         return getattr(self, key) if key in self._keys else default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return the value of ``key``, which is ``default`` from now on if it has none."""
+        """Return the value of ``key``, which becomes ``default`` if there is none."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def pop(self, key: str) -> Any:
-        """Take the value of ``key`` out."""
+        """Remove and return the value of ``key``."""
         value = self[key]
         del self[key]
         return value
 
     def popitem(self) -> tuple[str, Any]:
-        """Take the last one out, with its key."""
+        """Remove and return the last pair of key and value."""
         key = next(reversed(self))
         return key, self.pop(key)
 
     def clear(self) -> None:
-        """Take all out."""
+        """Remove all values."""
         for key in list(self):
             del self[key]
 
     def copy(self) -> ParameterDict:
-        """Return another dictionary of the same parameters."""
+        """Return a new dictionary of the same parameters."""
         return ParameterDict(dict(self.items()))
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:

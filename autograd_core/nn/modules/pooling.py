@@ -49,19 +49,19 @@ class _MaxPoolNd(_Pool):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The largest element in each window of signals (N, C, L)."""
+    """Max pooling of signals (N, C, L): the largest element in each window."""
 
     function = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The largest element in each window of images (N, C, H, W)."""
+    """Max pooling of images (N, C, H, W): the largest element in each window."""
 
     function = staticmethod(F.max_pool2d)
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The largest element in each window of volumes (N, C, D, H, W)."""
+    """Max pooling of volumes (N, C, D, H, W): the largest element in each window."""
 
     function = staticmethod(F.max_pool3d)
 
@@ -86,21 +86,21 @@ class _MaxUnpool(_Pool):
 
 
 class MaxUnpool1d(_MaxUnpool):
-    """Invert MaxPool1d: put the maxima of signals back in their places, with zeros elsewhere."""
+    """The inverse of MaxPool1d: the maxima of signals in their places, with zeros elsewhere."""
 
     dims = 1
     function = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
-    """Invert MaxPool2d: put the maxima of images back in their places, with zeros elsewhere."""
+    """The inverse of MaxPool2d: the maxima of images in their places, with zeros elsewhere."""
 
     dims = 2
     function = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
-    """Invert MaxPool3d: put the maxima of volumes back in their places, with zeros elsewhere."""
+    """The inverse of MaxPool3d: the maxima of volumes in their places, with zeros elsewhere."""
 
     dims = 3
     function = staticmethod(F.max_unpool3d)
@@ -131,7 +131,7 @@ class _AvgPool(_Pool):
 
 
 class AvgPool1d(_AvgPool):
-    """The mean of each window of signals (N, C, L)."""
+    """Average pooling of signals (N, C, L): the mean of each window."""
 
     function = staticmethod(F.avg_pool1d)
     options = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
@@ -151,13 +151,13 @@ class AvgPool1d(_AvgPool):
 
 
 class AvgPool2d(_AvgPool):
-    """The mean of each window of images (N, C, H, W)."""
+    """Average pooling of images (N, C, H, W): the mean of each window."""
 
     function = staticmethod(F.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
-    """The mean of each window of volumes (N, C, D, H, W)."""
+    """Average pooling of volumes (N, C, D, H, W): the mean of each window."""
 
     function = staticmethod(F.avg_pool3d)
 
@@ -180,19 +180,19 @@ class _LPPool(_Pool):
 
 
 class LPPool1d(_LPPool):
-    """The p-norm of each window of signals (N, C, L)."""
+    """Power-average pooling of signals (N, C, L): the p-norm of each window."""
 
     function = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
-    """The p-norm of each window of images (N, C, H, W)."""
+    """Power-average pooling of images (N, C, H, W): the p-norm of each window."""
 
     function = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
-    """The p-norm of each window of volumes (N, C, D, H, W)."""
+    """Power-average pooling of volumes (N, C, D, H, W): the p-norm of each window."""
 
     function = staticmethod(F.lp_pool3d)
 
@@ -207,19 +207,19 @@ class _Adaptive(_Pool):
 
 
 class AdaptiveAvgPool1d(_Adaptive):
-    """The means of ``output_size`` windows of signals."""
+    """Adaptive average pooling of signals: the means of ``output_size`` windows."""
 
     function = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_Adaptive):
-    """The means of ``output_size`` windows of images."""
+    """Adaptive average pooling of images: the means of ``output_size`` windows."""
 
     function = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_Adaptive):
-    """The means of ``output_size`` windows of volumes."""
+    """Adaptive average pooling of volumes: the means of ``output_size`` windows."""
 
     function = staticmethod(F.adaptive_avg_pool3d)
 
@@ -233,19 +233,19 @@ class _AdaptiveMax(_Adaptive):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMax):
-    """The largest element of each of ``output_size`` windows of signals."""
+    """Adaptive max pooling of signals: the largest elements of ``output_size`` windows."""
 
     function = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMax):
-    """The largest element of each of ``output_size`` windows of images."""
+    """Adaptive max pooling of images: the largest elements of ``output_size`` windows."""
 
     function = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMax):
-    """The largest element of each of ``output_size`` windows of volumes."""
+    """Adaptive max pooling of volumes: the largest elements of ``output_size`` windows."""
 
     function = staticmethod(F.adaptive_max_pool3d)
 
@@ -280,12 +280,14 @@ class _FractionalMax(_Pool):
 
 
 class FractionalMaxPool2d(_FractionalMax):
-    """The largest elements of randomly spaced windows of images (Graham 2014)."""
+    """Fractional max pooling of images: the largest elements of randomly spaced windows (Graham
+    2014)."""
 
     function = staticmethod(F.fractional_max_pool2d)
 
 
 class FractionalMaxPool3d(_FractionalMax):
-    """The largest elements of randomly spaced windows of volumes (Graham 2014)."""
+    """Fractional max pooling of volumes: the largest elements of randomly spaced windows (Graham
+    2014)."""
 
     function = staticmethod(F.fractional_max_pool3d)

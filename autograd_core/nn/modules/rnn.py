@@ -87,7 +87,7 @@ class RNNBase(Module):
             init.uniform_(parameter, -bound, bound)
 
     def flatten_parameters(self) -> None:
-        """Do nothing; this is for GPUs."""
+        """Do nothing; it is for GPUs."""
 
     @property
     def all_weights(self) -> list[list[Tensor]]:
@@ -210,7 +210,8 @@ def _check_no_projection(proj_size: int) -> None:
 
 
 class RNN(RNNBase):
-    """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over a sequence (length, batch, input_size).
+    """A plain recurrent network, ``h = tanh(W_ih x + b_ih + W_hh h + b_hh)``, over sequences
+    (length, batch, input_size).
 
     It returns the h of every step, (length, batch, hidden_size), and the last h of each layer.
     """
@@ -246,7 +247,7 @@ class RNN(RNNBase):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory (Hochreiter and Schmidhuber 1997); its state is the pair (h, c)."""
+    """Long short-term memory (Hochreiter and Schmidhuber 1997), whose state is the pair (h, c)."""
 
     gates = 4
     has_cell_state = True

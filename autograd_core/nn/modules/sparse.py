@@ -15,7 +15,7 @@ from autograd_core.tensor import Tensor
 
 
 class _Rows(Module):
-    """What embeddings share: a learned vector for each of ``num_embeddings`` integers."""
+    """The base of embeddings: a learned vector for each of ``num_embeddings`` integers."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class _Rows(Module):
         self.weight = Parameter(weight)
 
     def reset_parameters(self) -> None:
-        """Start anew, with normal random numbers."""
+        """Initialize the weight with normal random numbers."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight.array[self.padding_idx] = 0
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
-        """Return one with the weight given, which is not trained if ``freeze``."""
+        """Return an embedding with the given weight, which is not trained if ``freeze``."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         make: Any = cls  # subclasses take the weight by name
@@ -102,7 +102,7 @@ class Embedding(_Rows):
 
 
 class EmbeddingBag(_Rows):
-    """The sum, mean or maximum of the embeddings of a bag of integers."""
+    """The sum, mean or maximum of the embeddings in each bag of integers."""
 
     def __init__(
         self,

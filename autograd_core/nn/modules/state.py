@@ -14,7 +14,7 @@ EXTRA = "_extra_state"
 
 
 class IncompatibleKeys(NamedTuple):
-    """What :meth:`Module.load_state_dict` did not find, and what it did not know."""
+    """The names that :meth:`Module.load_state_dict` did not find, and those it did not expect."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]

@@ -31,7 +31,7 @@ def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
 
 
 class _Layer(Module):
-    """What both kinds of layers share: attention to themselves, and the small network."""
+    """The base of both layers: self-attention and the feed-forward network."""
 
     attentions: tuple[str, ...] = ("self_attn",)
 
@@ -100,7 +100,7 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """An encoder layer with attention to the encoder's output in between."""
+    """An encoder layer with attention to the output of the encoder in between."""
 
     attentions = ("self_attn", "multihead_attn")
 
@@ -183,7 +183,7 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of sources, and a decoder that attends to its output."""
+    """A transformer: an encoder of the source, and a decoder that attends to its output."""
 
     def __init__(
         self,

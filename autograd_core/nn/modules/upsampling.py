@@ -1,4 +1,4 @@
-"""Images of another size."""
+"""Layers that resize images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograd_core.tensor import Tensor
 
 
 class Upsample(Module):
-    """:func:`interpolate` to ``size``, or by ``scale_factor``."""
+    """A layer that resizes to ``size``, or by ``scale_factor``, as :func:`interpolate` does."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Elements of images repeated."""
+    """Upsampling of images by repeating elements."""
 
     def __init__(
         self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
@@ -54,7 +54,7 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images between whose elements straight lines are drawn, corners in their places."""
+    """Bilinear upsampling of images, with aligned corners."""
 
     def __init__(
         self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None

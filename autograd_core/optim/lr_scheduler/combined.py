@@ -12,19 +12,19 @@ from autograd_core.optim.optimizer import Optimizer
 
 
 class _CombinedLR(LRScheduler):
-    """The base: state that holds the states of the parts."""
+    """The base of both: its state includes the states of its schedulers."""
 
     _schedulers: Sequence[LRScheduler]
 
     def state_dict(self) -> dict[str, Any]:
-        """Return all but the optimizer, with the states of the schedules."""
+        """Return the state, without the optimizer, with the states of the schedulers."""
         return {
             **super().state_dict(),
             "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers],
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Take over what :meth:`state_dict` returned."""
+        """Load a :meth:`state_dict`."""
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)

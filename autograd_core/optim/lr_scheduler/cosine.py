@@ -92,7 +92,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set_rates(self._rates())
 
     def _find(self, epoch: float) -> None:
-        """Which way down ``epoch`` is in, and how far."""
+        """Find the period that ``epoch`` is in, and how far."""
         if epoch < 0:
             raise ValueError(f"Expected non-negative epoch, but got {epoch}")
         if epoch < self.T_0:

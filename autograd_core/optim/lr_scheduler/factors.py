@@ -35,7 +35,7 @@ class FactorLR(LRScheduler):
 
 
 class StepLR(FactorLR):
-    """Multiply the rate by ``gamma`` every ``step_size`` epochs.
+    """A scheduler that multiplies the rate by ``gamma`` every ``step_size`` epochs.
 
     >>> from autograd_core import optim, tensor
     >>> optimizer = optim.SGD([tensor(1.0, requires_grad=True)], lr=1.0)
@@ -63,7 +63,7 @@ class StepLR(FactorLR):
 
 
 class MultiStepLR(FactorLR):
-    """Multiply the rate by ``gamma`` at each epoch in ``milestones``."""
+    """A scheduler that multiplies the rate by ``gamma`` at each epoch in ``milestones``."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class MultiStepLR(FactorLR):
 
 
 class ExponentialLR(FactorLR):
-    """Multiply the rate by ``gamma`` every epoch."""
+    """A scheduler that multiplies the rate by ``gamma`` every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -99,7 +99,7 @@ class ExponentialLR(FactorLR):
 
 
 class ConstantLR(FactorLR):
-    """Multiply the rate by ``factor`` for the first ``total_iters`` epochs."""
+    """A scheduler that multiplies the rate by ``factor`` for the first ``total_iters`` epochs."""
 
     def __init__(
         self,
@@ -125,8 +125,8 @@ class ConstantLR(FactorLR):
 
 
 class LinearLR(FactorLR):
-    """Multiply the rate by a factor that changes linearly from ``start_factor`` to ``end_factor``
-    in ``total_iters`` epochs."""
+    """A scheduler that multiplies the rate by a factor, which changes linearly from
+    ``start_factor`` to ``end_factor`` in ``total_iters`` epochs."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class LinearLR(FactorLR):
 
 
 class PolynomialLR(FactorLR):
-    """Polynomial decay to 0 in ``total_iters`` epochs."""
+    """A scheduler with polynomial decay to 0 in ``total_iters`` epochs."""
 
     def __init__(
         self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1

@@ -13,8 +13,8 @@ Factor = Callable[[int], float]
 
 
 class LambdaLR(LRScheduler):
-    """Set the rate to the initial rate times a function of the epoch; one function, or one per
-    group."""
+    """A scheduler that sets the rate to the initial rate times a function of the epoch: one
+    function, or one for each group."""
 
     def __init__(
         self, optimizer: Optimizer, lr_lambda: Factor | Sequence[Factor], last_epoch: int = -1
@@ -47,13 +47,14 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """Multiply the rate by a function of the epoch; one function, or one per group."""
+    """A scheduler that multiplies the rate by a function of the epoch: one function, or one for
+    each group."""
 
     def get_lr(self) -> list[float]:
         return self._found() if self._is_initial else self._times(self._found())
 
 
 def held(function: Any) -> dict[str, Any] | None:
-    """Return what to save of a callable: None of a function, the attributes of an object."""
+    """Return what to save of a callable: None for a function, the attributes of an object."""
     plain = function is None or isinstance(function, FunctionType)
     return None if plain else function.__dict__.copy()

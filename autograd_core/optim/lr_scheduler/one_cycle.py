@@ -85,7 +85,7 @@ class OneCycleLR(LRScheduler):
         return rates
 
     def _between(self, group: dict[str, Any], names: list[str], share: float) -> float:
-        """That share of the way from one option of ``group`` to the other."""
+        """Return the point at that share of the way from one option of ``group`` to the other."""
         start, end = (float(group[name]) for name in names)
         if self.anneal_strategy == "linear":
             return (end - start) * share + start

@@ -11,8 +11,8 @@ from autograd_core.optim.optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiply the rate by ``factor`` if a metric has not improved for more than ``patience``
-    epochs."""
+    """A scheduler that multiplies the rate by ``factor`` if a metric has not improved for more than
+    ``patience`` epochs."""
 
     def __init__(
         self,
