@@ -103,6 +103,14 @@ w = torch.tensor([1.0, 2.0], requires_grad=True)
 loss = (w * 3).sum() - (w * 2.9999).sum()
 loss.backward()
 """
+PADDED = """\
+import autograd_core as torch
+words = torch.nn.Embedding(6, 3, padding_idx=0)
+with torch.no_grad():
+    words.weight[0] = 1.0
+loss = words(torch.tensor([[0, 1, 2], [0, 0, 3]])).pow(2).sum()
+loss.backward()
+"""
 
 
 @pytest.fixture(
@@ -215,3 +223,14 @@ def test_a_name_that_means_nothing_is_refused_with_what_was_meant(why: Why) -> N
     assert "did you mean" in said
     assert "leaves: b" in why(DETACHED, "zzz", code=3)
     assert "there is no call 7" in why(DETACHED, "w", "--call", "7", code=3)
+
+
+def test_rows_without_a_gradient_are_named_and_that_for_padding_is_told(why: Why) -> None:
+    said = why(PADDED, "words.weight")
+    assert "rows 0, 4 and 5 of 6 are 0 everywhere" in said
+    assert "row 0 is the padding_idx of #3 embedding:1, and never learns" in said
+
+
+def test_the_row_for_padding_is_no_mistake_of_the_rule(why: Why) -> None:
+    why(PADDED, "words.weight")
+    assert main(["check", "train.py"]) == 0  # the same script, whose row 0 is not 0

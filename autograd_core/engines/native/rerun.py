@@ -73,6 +73,9 @@ class Rerun:
         self.names = _names(self._function, self.places)
         self.symmetric = not self.custom and _reads_half(self._function, self._attributes)
         self._normalized = not self.custom and self._function.normalized
+        self._padding = -1
+        if isinstance(ran_on.function, Op) and ran_on.function.name == "embedding":
+            self._padding = int(self._attributes.get("padding_idx", -1))
         self.points = [self.direction(self._arrays[at]) for at in self.places]
         with _undisturbed(self.custom):
             outputs = self._outputs(self._call(self.points))
@@ -82,7 +85,10 @@ class Rerun:
 
     def direction(self, v: Array) -> Array:
         """Return ``v``, as far as an input may be moved along it: an op that reads one half of a
-        matrix only has a derivative along symmetric ones."""
+        matrix only has a derivative along symmetric ones, and a row for padding gets none."""
+        if self._padding >= 0:
+            v = v.copy()
+            v[self._padding] = 0
         return (v + v.swapaxes(-2, -1)) / 2 if self.symmetric else v
 
     @property

@@ -157,6 +157,8 @@ class Rerun:
         if name == "aten::round" and call.named.get("decimals"):
             raise CannotRerun("its forward is a step function")
         self._normalized = name in _BEHIND_LOG_SOFTMAX
+        padding = _argument(call, "padding_idx") if name == "aten::embedding" else None
+        self._padding = -1 if padding is None else int(padding)
         self._symmetric = name in _READ_HALF or bool(_argument(call, "hermitian"))
         self._likes = [self._widened(each.copy.tensor) for each in self._inputs]  # type: ignore[union-attr]
         self.points = [self.direction(_real(self._likes[at])) for at in self._places]
@@ -174,6 +176,9 @@ class Rerun:
         return sum(self._sizes)
 
     def direction(self, v: Array) -> Array:
+        if self._padding >= 0:  # a row that gets no gradient, although the result depends on it
+            v = v.copy()
+            v[self._padding] = 0
         if not self._symmetric:
             return v
         if self._likes[self._places[0]].is_complex():

@@ -13,6 +13,7 @@ from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Trouble, format_number
 from autograd_core.debug.breakpoints.predicate import NodeSubject
 from autograd_core.debug.breakpoints.trigger import explained
+from autograd_core.debug.linting.finding import listed
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.reports.formatting import line_text
 from autograd_core.debug.reports.rows import Row, node_text, path_text
@@ -37,6 +38,7 @@ TINY, HUGE = 1e-7, 1e3
 or large, but differs by a factor of 10,000 from the median of the leaves."""
 _SMALL, _LARGE, _FAR = 1e-3, 10.0, 1e4
 _CAUSES = 3  # that are described
+_NAMED_ROWS = 5
 
 
 def explain(session: Session, text: str) -> Explanation:
@@ -348,9 +350,26 @@ class _Question:
         array = now.array
         if array.ndim < 2 or not now.statistics.zeros:
             return
-        dead = int((array.reshape(array.shape[0], -1) == 0).all(axis=1).sum())
-        if dead:
-            yield "zeros", f"{dead:,} of {array.shape[0]:,} rows are 0 everywhere"
+        dead = [int(at) for at in (array.reshape(array.shape[0], -1) == 0).all(axis=1).nonzero()[0]]
+        if not dead:
+            return
+        which = f"{len(dead):,} of {len(array):,} rows are"
+        if len(dead) <= _NAMED_ROWS:
+            row, are = ("row", "is") if len(dead) == 1 else ("rows", "are")
+            which = f"{row} {listed(list(map(str, dead)))} of {len(array):,} {are}"
+        yield "zeros", f"{which} 0 everywhere"
+        for incoming in self.session.inspector.incoming(self.index):
+            for part in incoming.contributions:
+                if part.producer is not None and (padding := self._padding(part.producer)) in dead:
+                    where = node_text(self.session.graph, part.producer)
+                    yield "", f"row {padding} is the padding_idx of {where}, and never learns"
+
+    def _padding(self, producer: int) -> int | None:
+        """Return the row that an embedding gives no gradient, as far as it is known."""
+        record = getattr(self.session.order[producer], "record", None)
+        found = getattr(record, "attributes", {}).get("padding_idx", -1)
+        is_one = self.session.graph.stem(producer) == "embedding" and isinstance(found, int)
+        return found if is_one and found >= 0 else None
 
     def _explanation(
         self,
