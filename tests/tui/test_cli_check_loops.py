@@ -44,6 +44,61 @@ for step in range(2):
     (-judge(make(noise)).mean()).backward()
     opt_make.step()
 """
+UNDETACHED_GAN = """\
+import LIBRARY as torch
+torch.manual_seed(0)
+make = torch.nn.Linear(2, 3)
+judge = torch.nn.Linear(3, 1)
+opt_make = torch.optim.SGD(make.parameters(), lr=0.1)
+opt_judge = torch.optim.SGD(judge.parameters(), lr=0.1)
+noise = torch.ones(4, 2)
+for step in range(3):
+    opt_judge.zero_grad()
+    opt_make.zero_grad()
+    judge(make(noise)).mean().backward()
+    opt_judge.step()
+    CLEAR
+    (-judge(make(noise)).mean()).backward()
+    opt_make.step()
+"""
+TWO_LOSSES = """\
+import LIBRARY as torch
+net = torch.nn.Linear(2, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(2):
+    opt.zero_grad()
+    net(torch.ones(4, 2)).mean().backward()
+    net(torch.ones(4, 2) * 3).mean().backward()
+    opt.step()
+"""
+SQUASHED = """\
+import LIBRARY as torch
+nn = torch.nn
+net = nn.Sequential(nn.Linear(3, 4), SQUASH)
+loss = LOSS
+loss.backward()
+"""
+ONE_ROW = """\
+import LIBRARY as torch
+w = torch.ones(1, 4, requires_grad=True)
+torch.softmax(w * 2, dim=0)[0, 1].log().backward()
+"""
+UNITS = """\
+import LIBRARY as torch
+altitude = torch.ones(16, 1) * 4000.0
+w = torch.ones(1, 4, requires_grad=True)
+torch.tanh(altitude @ w).mean().backward()
+"""
+TEACHER = """\
+import LIBRARY as torch
+nn = torch.nn
+pupil = nn.Linear(2, 3)
+teacher = nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 3))
+opt = torch.optim.SGD([*pupil.parameters(), *MORE], lr=0.1)
+with torch.no_grad():
+    goal = teacher(torch.ones(4, 2))
+(pupil(torch.ones(4, 2)) - goal).square().sum().backward()
+"""
 NEVER_STEPPED = """\
 import LIBRARY as torch
 torch.manual_seed(0)
@@ -181,6 +236,65 @@ def test_a_leaf_of_nothing_but_nan_is_not_called_unchanged(check: Check) -> None
     said = check(script.replace("goal = ", "goal = float('nan') * "), "--call", "all", code=5)
     assert "[not-finite]" in said
     assert "[unchanged]" not in said
+
+
+def test_a_gradient_of_another_models_loss_is_told_where_the_next_step_will_use_it(
+    check: Check,
+) -> None:
+    said = check(UNDETACHED_GAN.replace("CLEAR", "pass"), "--call", "all", code=5)
+    assert said.count("warning [stale-grad]  train.py:14, and train.py:11") == 1
+    assert "have a .grad from a backward() on another line, after which step() changed" in said
+    for right in (UNDETACHED_GAN.replace("CLEAR", "opt_make.zero_grad()"), GAN, TWO_LOSSES):
+        assert "[stale-grad]" not in check(right, "--call", "all", code=0)
+
+
+@pytest.mark.parametrize(
+    ("squash", "loss", "found"),
+    [
+        ("nn.Softmax(1)", "nn.CrossEntropyLoss()(net(torch.ones(2, 3)), torch.tensor([1, 2]))", 1),
+        (
+            "nn.Sigmoid()",
+            "nn.BCEWithLogitsLoss()(net(torch.ones(2, 3)).flatten(), torch.ones(8))",
+            1,
+        ),
+        ("nn.Softmax(1)", "nn.NLLLoss()(net(torch.ones(2, 3)).log(), torch.tensor([1, 2]))", 0),
+        ("nn.Sigmoid()", "nn.BCELoss()(net(torch.ones(2, 3)), torch.ones(2, 4))", 0),
+        ("nn.ReLU()", "nn.CrossEntropyLoss()(net(torch.ones(2, 3)), torch.tensor([1, 2]))", 0),
+    ],
+)
+def test_probabilities_instead_of_scores_are_found(
+    check: Check, squash: str, loss: str, found: int
+) -> None:
+    script = SQUASHED.replace("SQUASH", squash).replace("LOSS", loss)
+    said = check(script, "--lint", code=5 if found else 0)
+    assert said.count("[squashed-twice]") == found
+    if found:
+        name = "softmax" if "Softmax" in squash else "sigmoid"
+        assert f"1/{name}:1 train.py:4\n" in said
+        assert f"the scores, without the {name}" in said
+
+
+def test_a_softmax_along_a_dimension_of_one_element_is_told_by_its_dimension(check: Check) -> None:
+    said = check(ONE_ROW, "--lint", code=5)
+    assert "softmax:1 runs along dimension 0 of [1, 4], which has one element" in said
+
+
+def test_a_saturated_result_is_told_with_the_range_of_its_inputs(check: Check) -> None:
+    said = check(UNITS, "--lint", code=5)
+    assert "its gradient is 0 there; its inputs are between 4000 and 4000" in said
+
+
+def test_a_teacher_under_no_grad_is_no_mistake_unless_an_optimizer_has_it(check: Check) -> None:
+    said = check(TEACHER.replace("MORE", "[]"), "--all", code=0)
+    assert said.count("[cut]") == 1
+    assert "info [cut]  train.py:7" in said
+    said = check(TEACHER.replace("MORE", "teacher.parameters()"), code=5)
+    assert said.count("warning [cut]  train.py:7") == 1
+
+
+def test_what_was_told_before_is_not_called_fine(check: Check) -> None:
+    said = check(CLEARED, "--lint", "--call", "all", "--all", code=5)
+    assert "no common mistakes found" not in said
 
 
 def test_a_mistake_with_other_numbers_in_each_call_is_told_once(check: Check) -> None:

@@ -33,9 +33,10 @@ times on copies in float64. Exit code 5 means a wrong rule, an error or a
 warning:
   error    freed, changed (in place)
   warning  not-finite (a result of the forward pass), unreached, broadcast,
-           cut (a leaf has no gradient), saturated, dead-units, duplicate-hook,
-           stale-grad; with several calls also unchanged (since the previous
-           call), zero-grad, vanishing, exploding, grad-jump, constant-loss
+           cut (a leaf has no gradient), saturated, dead-units, squashed-twice
+           (a softmax before cross_entropy), duplicate-hook, stale-grad; with
+           several calls also unchanged (since the previous call), zero-grad,
+           vanishing, exploding, grad-jump, constant-loss
   info     cut (probably on purpose), shared, untraced,
            memory (kept for the backward pass, by module)
 
@@ -128,7 +129,8 @@ def check_target(
         bad = bad or report.is_bad
         text = report_text(report, folder, everything=everything, quiet=quiet)
         one = call.last or call.number is not None
-        if text and (one or report.is_bad or everything):
+        is_told = everything and bool(report.findings or report.checks)
+        if text and (one or report.is_bad or is_told):
             output.show(text)
 
     count = _report_on(target, arguments, call, rules, show)
@@ -183,7 +185,11 @@ def _report_on(
         reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
         if call.number is None and not found.call.is_grad:
             plans[:] = [_plan(found)]
-            more = between.findings(found.call.line, _leaves(found), found.names)
+            told = [(leaf, lines.get(id(leaf), set())) for leaf, _ in plans[0][1]]
+            more = [
+                *between.left_over(found.call.line, told, found.names),
+                *between.findings(found.call.line, _leaves(found), found.names),
+            ]
             reports[:] = [replace(report, findings=(*report.findings, *more))]
         if not call.last:
             show(reports.pop())

@@ -17,6 +17,7 @@ from autograd_core.debug.linting.leaves import find_shared, find_stale, find_unr
 from autograd_core.debug.linting.memory import find_memory
 from autograd_core.debug.linting.saturated import find_saturated
 from autograd_core.debug.linting.saved import find_changed, find_freed
+from autograd_core.debug.linting.squashed import find_squashed_twice
 from autograd_core.debug.linting.subject import Subject
 
 __all__ = ["CODES", "Code", "Finding", "Severity", "lint"]
@@ -79,6 +80,7 @@ def _findings(subject: Subject) -> list[Finding]:
         *find_unreached(subject, explained),
         *find_broadcasts(subject),
         *find_saturated(subject),
+        *find_squashed_twice(subject),
         *find_duplicates(subject),
         *find_stale(subject),
         *find_shared(subject),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final
@@ -34,6 +34,7 @@ class Between:
         self._norms: dict[tuple[Any, int], float] = {}
         self._losses: dict[Any, tuple[float, int]] = {}
         self._sizes: dict[int, float] = {}  # of the gradients in their last call
+        self._reached: dict[Any, set[int]] = {}  # the leaves of the last call, by line
         self._zero: set[int] = set()  # leaves whose gradient was 0 in their last call
         self._idle: set[tuple[Any, int]] = set()  # leaves that were told of, by line
         self._told: set[tuple[Code, Any]] = set()
@@ -68,6 +69,41 @@ class Between:
                 cause.remedy, source=_source(line),
             )  # fmt: skip
 
+    def left_over(
+        self, line: Any, leaves: Sequence[tuple[Any, Collection[Any]]], names: Names
+    ) -> Iterator[Finding]:
+        """Find those of the ``leaves`` that a call at ``line`` comes to, each with the lines that
+        its ``.grad`` is from, whose gradient of a call on another line no step has used, although
+        one has changed other leaves of that call: a discriminator's loss, without detach()."""
+        for other in dict.fromkeys(each for _, known in leaves for each in known if each != line):
+            if other not in self._seen or other not in self._reached:
+                continue
+            before, reached = self._seen[other], self._reached[other]
+            stepped = any(
+                key in before and _digest(before[key][0]) != before[key][1] for key in reached
+            )
+            kept = [
+                leaf
+                for leaf, known in leaves
+                if stepped
+                and other in known
+                and id(leaf) in before
+                and not _is_cleared(leaf)
+                and _digest(leaf) == before[id(leaf)][1]
+            ]
+            if kept and ("stale-grad", (line, other)) not in self._told:
+                self._told.add(("stale-grad", (line, other)))
+                has = "has" if len(kept) == 1 else "have"
+                yield Finding(
+                    "warning", "stale-grad",
+                    f"{listed(_said(kept, names))} {has} a .grad from a backward() on another "
+                    "line, after which step() changed other leaves only: the next step() will "
+                    "use both gradients",
+                    "call detach() on what that loss is not to train, or zero_grad() before this "
+                    "backward()",
+                    source=_source(line), other=_source(other),
+                )  # fmt: skip
+
     def afterwards(
         self, line: Any, losses: Sequence[Any], leaves: Sequence[tuple[Any, Any]], names: Names
     ) -> Iterator[Finding]:
@@ -87,6 +123,7 @@ class Between:
         zero = [leaf for leaf in with_grad if sizes[id(leaf)] == 0]
         self._zero = {id(leaf) for leaf in zero}
         self._sizes.update(sizes)
+        self._reached[line] = set(sizes)
         if zero:
             yield _finding(
                 line, "zero-grad",

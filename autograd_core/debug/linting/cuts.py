@@ -17,8 +17,13 @@ from autograd_core.debug.linting.subject import Subject
 
 _TAKING_OUT: Final = {"detach": "detach() or .data"}
 """Ops that take a value out of the graph, where that is recorded as an op, as users write it."""
+_UNDER: Final = " ran under no_grad()"
 _CASTS: Final = ("cast", "to")
 _INEXACT: Final = ("float", "bfloat", "complex")
+_ON_PURPOSE: Final = (
+    "nothing to do if they are not to learn, as those of a teacher or a target network: no "
+    "optimizer has them"
+)
 _USE_IT: Final = "use the value itself where you need its gradient"
 
 
@@ -27,11 +32,30 @@ def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
     findings: list[Finding] = []
     lost: dict[int, Any] = {}
     others = subject.of_other_optimizers
-    for finding, leaves in cuts(subject):
-        meant = bool(leaves) and all(id(leaf) in others for leaf in leaves)
-        findings.append(replace(finding, severity="info") if meant else finding)
+    trained = subject.trained
+    found = list(cuts(subject))
+    for number, (finding, leaves) in enumerate(found):
         lost.update((id(leaf), leaf) for leaf in leaves)
+        if _is_part_of_another(number, found):
+            continue
+        ids = set(map(id, leaves))
+        if ids and ids <= others.keys():
+            finding = replace(finding, severity="info")
+        elif ids and trained and ids.isdisjoint(trained) and _UNDER in finding.what:
+            finding = replace(finding, severity="info", remedy=_ON_PURPOSE)
+        findings.append(finding)
     return findings, set(lost)
+
+
+def _is_part_of_another(number: int, found: Sequence[tuple[Finding, Sequence[Any]]]) -> bool:
+    """Return whether a later cut of the line keeps the same leaves, and more, from a gradient: the
+    ops of a module under no_grad() come one after the other."""
+    finding, leaves = found[number]
+    ids, place = set(map(id, leaves)), (finding.source, finding.remedy)
+    return any(
+        ids < set(map(id, more)) and (other.source, other.remedy) == place
+        for other, more in found[number + 1 :]
+    )
 
 
 def cuts(subject: Subject) -> Iterator[tuple[Finding, Sequence[Any]]]:
@@ -66,7 +90,7 @@ def _cut_at(
     if record.name in _TAKING_OUT:
         what, remedy = f"{_TAKING_OUT[record.name]} takes a value out of the graph", _USE_IT
     elif not record.grad_mode:
-        what, remedy = f"{record.name} ran under no_grad()", "compute it outside no_grad()"
+        what, remedy = f"{record.name}{_UNDER}", "compute it outside no_grad()"
     elif record.dtype.startswith(_INEXACT):
         what, remedy = f"{record.name} has no derivative", "use an op that has one"
     elif lost or (record.name in _CASTS and record.dtype != "bool"):

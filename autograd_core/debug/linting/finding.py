@@ -24,6 +24,7 @@ Code = Literal[
     "broadcast",
     "saturated",
     "dead-units",
+    "squashed-twice",
     "zero-grad",
     "vanishing",
     "exploding",

@@ -118,10 +118,9 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
     """Yield leaves that have a ``.grad`` already; apart those that no optimizer has, although it
     has others of this pass: its ``zero_grad()`` clears no gradient of theirs."""
     stale = [(index, leaf) for index, leaf in subject.leaves.values() if leaf.grad is not None]
-    trained: set[int] = set().union(*(ids for _, _, ids in subject.names.trained()))
-    some_are = not trained.isdisjoint(subject.leaves)
-    forgotten = [each for each in stale if some_are and id(each[1]) not in trained]
-    others = [each for each in stale if not some_are or id(each[1]) in trained]
+    trained = subject.trained
+    forgotten = [each for each in stale if trained and id(each[1]) not in trained]
+    others = [each for each in stale if not trained or id(each[1]) in trained]
     elsewhere = [each for each in others if id(each[1]) in subject.elsewhere]
     known = [each for each in others if id(each[1]) not in subject.elsewhere]
     if elsewhere:

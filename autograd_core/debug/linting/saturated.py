@@ -7,6 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.dag.statistics import format_number
+from autograd_core.dag.trace.records import OpRecord
+from autograd_core.dag.trace.values import ForwardValues
 from autograd_core.debug.linting.finding import Finding
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.snapshot.value import array_of
@@ -63,19 +66,49 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
     """Results that are exactly at an end of their range; of a softmax, rows that are."""
     ends, said = _ENDS[name]
     hit: Any = np.isin(array, ends)
+    address = subject.graph.address(index)
     if "softmax" in name:  # a row that has one choice only, as under a mask, is no mistake
-        hit = hit.any(-1)
+        dim = _dim(subject, index)
+        if array.shape[dim] == 1:
+            yield _finding(
+                subject, index, "saturated",
+                f"{address} runs along dimension {dim} of {list(array.shape)}, which has one "
+                f"element: its result is {said} everywhere, and its gradient is 0",
+                "check its dim: the one along which the classes, or the keys of an attention, are",
+            )  # fmt: skip
+            return
+        hit = hit.any(dim)
     if 2 * int(hit.sum()) <= hit.size:
         return
     what = "rows" if "softmax" in name else "elements"
     has = "have an element of" if "softmax" in name else "are"
     yield _finding(
         subject, index, "saturated",
-        f"{int(hit.sum()):,} of the {hit.size:,} {what} of {subject.graph.address(index)} {has} "
-        f"exactly {said}: its gradient is 0 there",
+        f"{int(hit.sum()):,} of the {hit.size:,} {what} of {address} {has} exactly {said}: its "
+        f"gradient is 0 there{_given(subject, index)}",
         "its inputs are too large: scale them down, normalize the data, or use smaller initial "
         "weights",
     )  # fmt: skip
+
+
+def _dim(subject: Subject, index: int) -> int:
+    found = getattr(subject.order[index].record, "attributes", {}).get("dim", -1)
+    return found if isinstance(found, int) else -1
+
+
+def _given(subject: Subject, index: int) -> str:
+    """Say between what numbers the inputs are, where that was traced."""
+    record = subject.order[index].record
+    first = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
+    if not isinstance(first, tuple):
+        return ""
+    known = ForwardValues(subject.engine, subject.origins).statistics(first)
+    if known is None or known.trouble:
+        return ""
+    return (
+        f"; its inputs are between {format_number(known.minimum)} and "
+        f"{format_number(known.maximum)}"
+    )
 
 
 def _finding(subject: Subject, index: int, code: Any, what: str, remedy: str) -> Finding:

@@ -51,6 +51,12 @@ class Subject:
             return {}
         return {id: name for name, ids in parameters.items() if not ids & reached for id in ids}
 
+    @cached_property
+    def trained(self) -> set[int]:
+        """The leaves, by identity, that some optimizer has, where one has a leaf of this pass."""
+        ids: set[int] = set().union(*(ids for _, _, ids in self.names.trained()))
+        return set() if ids.isdisjoint(self.leaves) else ids
+
     def leaf(self, node: Node) -> Any:
         """Return the leaf of an AccumulateGrad, None of another node, or if it is gone."""
         return self.own(self.engine.leaf(node)) if node.kind == LEAF else None
