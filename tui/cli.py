@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from tui import output
+from tui import output, ranks
 from tui.errors import Answered, ExitCode, Failure, exit_code_of, is_message_of_script
 from tui.options import Parser
 from tui.output import say
@@ -48,7 +48,7 @@ Run = Callable[[argparse.Namespace], ExitCode]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code that the process is to end with."""
-    output.begin()
+    output.begin(ranks.prefix())
     return output.end(_run(sys.argv[1:] if arguments is None else list(arguments)))
 
 

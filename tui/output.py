@@ -15,6 +15,7 @@ import re
 import sys
 from contextlib import suppress
 from shutil import get_terminal_size
+from textwrap import indent
 from typing import Any, Literal
 
 from tui.errors import ExitCode
@@ -134,12 +135,21 @@ def _has_all(encoding: str, text: str) -> bool:
 
 
 _out, _err = Stream("stdout"), Stream("stderr")
+_prefix = ""
+_is_silent = False
 
 
-def begin() -> None:
-    """Take the streams as they are now for those of the command."""
-    global _out, _err
-    _out, _err = Stream("stdout"), Stream("stderr")
+def begin(prefix: str = "") -> None:
+    """Take the streams as they are now for those of the command, and begin each line of text with
+    ``prefix``."""
+    global _out, _err, _prefix, _is_silent
+    _out, _err, _prefix, _is_silent = Stream("stdout"), Stream("stderr"), prefix, False
+
+
+def be_silent() -> None:
+    """Leave it to another process to show what was asked for; errors are still told."""
+    global _is_silent
+    _is_silent = True
 
 
 def end(code: int) -> int:
@@ -162,22 +172,28 @@ def flush() -> None:
 
 def show(text: str, end: str = "\n") -> None:
     """Print what was asked for."""
-    _out.write(text + end)
+    if not _is_silent:
+        _out.write(_with_prefix(text) + end)
 
 
 def show_bytes(data: bytes) -> None:
     """Write data that was asked for."""
-    _out.write_bytes(data)
+    if not _is_silent:
+        _out.write_bytes(data)
 
 
 def say(text: str) -> None:
-    """Print a note for the user to standard error."""
+    """Print to standard error what the user has to know, such as an error."""
     relay(f"gradstep: {text}")
 
 
 def relay(text: str) -> None:
     """Print to standard error what the user's program has to say."""
-    _err.write(f"{text}\n")
+    _err.write(f"{_with_prefix(text)}\n")
+
+
+def _with_prefix(text: str) -> str:
+    return indent(text, _prefix) if _prefix else text
 
 
 def progress(text: str) -> None:
@@ -195,7 +211,7 @@ def progress_beside(text: str) -> None:
 
 def progress_is_seen() -> bool:
     """Return whether somebody may be watching."""
-    return _err.file is not None and bool(_err.file.isatty())
+    return not _is_silent and _err.file is not None and bool(_err.file.isatty())
 
 
 def replay(text: str, stderr: bool) -> None:

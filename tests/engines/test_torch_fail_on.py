@@ -124,3 +124,45 @@ print(x.grad.sum().item())
     run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.startswith("5.43")
+
+
+DIVIDING = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+for step in range(3):
+    scale = torch.tensor([1.0, 1.0, float(step != 2)])
+    loss = ((net(torch.rand(3, 3)).squeeze(1) - 1) / scale).square().mean()
+    loss.backward()
+    print(step)
+"""
+EXCHANGING = """\
+import torch.distributed
+
+store = torch.distributed.HashStore()
+torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+Linear = torch.nn.Linear
+torch.nn.Linear = lambda *sizes: torch.nn.parallel.DistributedDataParallel(Linear(*sizes))
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "options"),
+    [(DIVIDING, []), (DIVIDING, ["--no-replay"]), (EXCHANGING + DIVIDING, []),
+     (EXCHANGING + DIVIDING, ["--no-replay"])],
+    ids=["kept", "freed", "exchanged", "exchanged and freed"],
+)  # fmt: skip
+def test_a_division_by_zero_is_named_also_where_a_pass_runs_once(
+    script: str, options: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(script, "utf-8")
+    run = run_gradstep(
+        ["debug", "--fail-on", "nan,inf", *options, "train.py"], tmp_path, use="torch"
+    )
+    assert (run.returncode, run.stdout) == (5, "0\n1\n")
+    told = run.stderr.splitlines()
+    assert "backward() call 3: inf began in the forward pass, at #3 div:1 (--fail-on" in told[0]
+    assert told[1].split(None, 1)[1] == (
+        "inf at 1 of 3 places, first at [2], where it divides by 0"
+    )

@@ -25,6 +25,7 @@ from tui import output
 from tui.commands.report import Report, report_text
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, words
+from tui.ranks import add_rank_option, is_chosen
 
 _NOTES = f"""\
 {ARGUMENTS}
@@ -68,6 +69,7 @@ def parser() -> Parser:
         help="leave out these kinds of findings: unreached,stale-grad")  # fmt: skip
     add("--all", dest="everything", action="store_true",
         help="also list correct rules and notes")  # fmt: skip
+    add_rank_option(add, "all")
     add("-q", dest="quiet", action="store_true", help="print one line per problem")
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
@@ -76,6 +78,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep check``."""
+    is_chosen(options.on_rank)
     return check_target(
         parse_target(options.target, module=options.module),
         options.arguments,

@@ -27,7 +27,7 @@ from autograd_core.debug.snapshot import Reply
 from autograd_core.debug.snapshot.timeline import Timeline
 from autograd_core.program.calls import CallSelector, InterceptedCall, call_title
 from autograd_core.program.errors import ProgramError, ScriptDone
-from autograd_core.program.process import user_code
+from autograd_core.program.process import run_as_main, user_code
 from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target, require_file
 from autograd_core.text import plural
@@ -36,6 +36,7 @@ from tui.commands.fail_on import FailOn
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, TARGET, Parser, size
 from tui.output import say, show
+from tui.ranks import ALL, add_rank_option, is_chosen
 from tui.terminal import show_screen, why_no_screen
 
 _NOTES = f"""\
@@ -93,6 +94,7 @@ def parser() -> Parser:
         "bit-identical")  # fmt: skip
     add("--no-replay", action="store_true", help="let PyTorch free its graph as usual: this "
         "takes less memory, but gradients cannot be changed or certified")  # fmt: skip
+    add_rank_option(add, None, "0; without a screen, all")
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command
@@ -113,8 +115,14 @@ class _Commands(argparse.Action):
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep debug``."""
+    target = parse_target(options.target, module=options.module)
+    batch = options.batch or options.certify or options.fail_on is not None
+    if not is_chosen(options.on_rank or (ALL if batch else "0")):
+        if not target.name:
+            run_as_main(target, options.arguments)
+        return ExitCode.FINE
     debug_target(
-        parse_target(options.target, module=options.module),
+        target,
         options.arguments,
         places=options.breakpoints,
         call=None if options.call is None else CallSelector.parse(options.call),

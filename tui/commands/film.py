@@ -17,6 +17,7 @@ from tui.commands.render import writable
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, seconds
 from tui.output import say
+from tui.ranks import add_rank_option, file_of_rank, is_chosen
 from viz.films import film_of
 from viz.films.recording import Recording, record_call
 from viz.picture.model import View
@@ -57,6 +58,7 @@ def parser() -> Parser:
     add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
         help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the film")
+    add_rank_option(add, "0")
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command
@@ -64,10 +66,13 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep film``."""
+    chosen = is_chosen(options.on_rank)
     notes = film_target(
         parse_target(options.target, module=options.module),
         options.arguments,
         output=options.output,
+        on_rank=options.on_rank,
+        saves=chosen,
         view=options.view,
         call=CallSelector.parse(options.call),
         theme=options.theme,
@@ -75,7 +80,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         seconds=options.seconds,
         title=options.title,
     )
-    for note in notes:
+    for note in notes if chosen else ():
         say(note)
     return ExitCode.FINE
 
@@ -90,6 +95,8 @@ def film_target(
     output: str | None,
     view: View,
     call: CallSelector,
+    on_rank: str = "0",
+    saves: bool = True,
     **options: Any,
 ) -> list[str]:
     """Film a TARGET, and return notes for the user.
@@ -97,16 +104,19 @@ def film_target(
     Args:
         output: an SVG, a page, or a directory for stills; None for an SVG named after TARGET.
         call: which call of a script to film; of several, the last one.
+        on_rank: which process of a job writes the film; "all", each its own.
+        saves: write it; else this process only does what the others wait for.
         options: as :func:`viz.film` takes them.
 
     Raises:
         Failure, ProgramError, VizError: no file has been touched.
     """
-    name = output or f"{target.stem}.svg"
-    path = _place(Path(name))
+    name = str(file_of_rank(Path(output or f"{target.stem}.svg"), on_rank))
+    path = _place(Path(name)) if saves else None
     recording, notes = _recording_of(target, arguments, view, call)
     made = film_of(recording, view=view, **options)
-    made.save(path)
+    if path is not None:
+        made.save(path)
     return [*notes, f"wrote {name}, {len(made)} frames"]
 
 

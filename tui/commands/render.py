@@ -28,6 +28,7 @@ from autograd_core.program.target import Target, parse_target
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, positive_number
 from tui.output import flush, say, show_bytes
+from tui.ranks import add_rank_option, file_of_rank, is_chosen
 from viz.errors import VizError
 from viz.options import RenderOptions, render_options
 from viz.rendering import FORMATS, Rendering, choose_format, render_graph
@@ -62,6 +63,7 @@ def parser() -> Parser:
         "(default: the suffix of FILE); png and pdf need a font, and either Graphviz's "
         "dot, or resvg-py and svg2pdf-py")  # fmt: skip
     add("--call", default="1", metavar="K", help=CALL_HELP)
+    add_rank_option(add, "0")
     _add(add, large=False)
     add("--values", action="store_true",
         help="show the values of the forward pass (takes time and memory)")  # fmt: skip
@@ -104,10 +106,13 @@ def _add(add: Callable[..., Any], *, large: bool) -> None:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep render``."""
+    chosen = is_chosen(options.on_rank)
     notes = render_target(
         parse_target(options.target, module=options.module),
         options.arguments,
         output=options.output,
+        on_rank=options.on_rank,
+        saves=chosen,
         format=options.format,
         call=CallSelector.parse(options.call),
         profiled=options.profiled,
@@ -116,7 +121,7 @@ def run(options: argparse.Namespace) -> ExitCode:
             **{option.name: getattr(options, option.name) for option in render_options()}
         ),
     )
-    for note in notes:
+    for note in notes if chosen else ():
         say(note)
     return ExitCode.FINE
 
@@ -131,6 +136,8 @@ def render_target(
     options: RenderOptions,
     profiled: bool = False,
     values: bool = False,
+    on_rank: str = "0",
+    saves: bool = True,
 ) -> list[str]:
     """Draw a TARGET, and return notes for the user.
 
@@ -139,6 +146,8 @@ def render_target(
         call: which call of a script to draw; of several, the last one.
         profiled: measure what ops and nodes take, and show it.
         values: describe the results of the forward pass, and show them.
+        on_rank: which process of a job writes the file; "all", each its own.
+        saves: write it; else this process only does what the others wait for.
         options: how to draw it.
 
     Raises:
@@ -146,9 +155,10 @@ def render_target(
     """
     name = output or f"{target.stem}.{format or 'svg'}"
     to_stdout = name == "-"
+    name = name if to_stdout else str(file_of_rank(Path(name), on_rank))
     chosen = choose_format(None if to_stdout else name, format)
     # before the script runs: it may take long, and change the directory
-    path = None if to_stdout else writable(Path(name))
+    path = None if to_stdout or not saves else writable(Path(name))
     folder = target.folder
 
     def draw(graph: Graph) -> Rendering:
@@ -160,10 +170,11 @@ def render_target(
         profile(enabled=profiled),
     ):
         drawing, notes = drawn(target, arguments, options.view, call, draw, values=values)
-    if path is None:
+    if to_stdout:
         show_bytes(drawing.data)
         return [*notes, *drawing.notes]
-    drawing.save(path)
+    if path is not None:
+        drawing.save(path)
     return [*notes, *drawing.notes, f"wrote {name}"]
 
 

@@ -20,6 +20,7 @@ from autograd_core.program.target import Target, parse_target
 from tui import output
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser
+from tui.ranks import add_rank_option, is_chosen
 
 _NOTES = f"""\
 LEAF is a tensor, named as where backward() is called: weight, fc1.weight or
@@ -46,6 +47,7 @@ def parser() -> Parser:
     )
     add = command.add_argument_group("options").add_argument
     add("--call", default="1", metavar="K", help=CALL_HELP)
+    add_rank_option(add, "0")
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     command.add_argument("leaf", metavar="LEAF", help=argparse.SUPPRESS)
@@ -54,6 +56,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep why``."""
+    is_chosen(options.on_rank)
     why_target(
         parse_target(options.target, module=options.module),
         options.leaf,

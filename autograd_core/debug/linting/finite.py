@@ -24,7 +24,11 @@ from autograd_core.dag.statistics import (
 from autograd_core.dag.trace.records import OpRecord, Origin, Record
 from autograd_core.dag.trace.values import ForwardValues, inputs_of, outputs_of
 from autograd_core.debug.linting.finding import Finding, listed
-from autograd_core.debug.linting.ingredients import along_a_dimension, of_finite_inputs
+from autograd_core.debug.linting.ingredients import (
+    along_a_dimension,
+    divides_by_zero,
+    of_finite_inputs,
+)
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.snapshot.value import array_of
 from autograd_core.engines.protocol import Node
@@ -261,6 +265,8 @@ def _beginning(
     there = ""
     if certain and not given:
         there = of_finite_inputs(values, origin, trouble)
+    elif not given and divides_by_zero(values, origin, trouble):
+        certain, there = True, ", where it divides by 0"
     elif given:
         there = along_a_dimension(values, origin, trouble)
     return Beginning(

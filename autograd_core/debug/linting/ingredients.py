@@ -38,6 +38,23 @@ def of_finite_inputs(values: ForwardValues, origin: Origin, trouble: Trouble) ->
     return said
 
 
+def divides_by_zero(values: ForwardValues, origin: Origin, trouble: Trouble) -> bool:
+    """Return whether an op divides by 0 at its first NaN or infinity: that is a cause, whatever its
+    other input is, known or not."""
+    record, result = origin[0], values.array(origin)
+    if not isinstance(record, OpRecord) or result is None:
+        return False
+    if record.name in ("reciprocal", "rsqrt"):
+        return trouble == "inf"  # they make that of 0 alone
+    if record.name != "div" or len(record.inputs) < 2:
+        return False
+    by = record.inputs[1]
+    divisor = values.array(by) if isinstance(by, tuple) else np.asarray(by)
+    if divisor is None or not _spreads(divisor.shape, result.shape):
+        return False
+    return not np.broadcast_to(divisor, result.shape)[first_place(result, trouble)]
+
+
 def _overflows(record: OpRecord, there: list[Any]) -> bool:
     """Return whether the result is too large, rather than infinite at this point."""
     at_pole = record.name in _POLES or any(float(each) == 0 for each in there)

@@ -54,7 +54,7 @@ def _plain_numbers(node: Any, entry: Entry) -> tuple[tuple[str, float], ...]:
         [
             (key, signed(value))
             for key in entry.plain
-            if isinstance(value := getattr(node.origin, f"_saved_{key}", None), int | float)
+            if isinstance(value := node.told(key), int | float)
         ]
     )
 

@@ -166,7 +166,7 @@ class TorchKeptForward:
                 else:
                     yield name, self._tensor(next(edges))
             elif hasattr(type(node.origin), f"_saved_{name}"):
-                yield name, signed(getattr(node.origin, f"_saved_{name}"))
+                yield name, signed(node.told(name))
             elif name in _SIZES and node.output_shape is not None:
                 yield name, list(node.output_shape)
             elif name == "half_to_float":
@@ -219,7 +219,7 @@ def _told(node: TorchNode, entry: Entry | None) -> dict[str, Any]:
         named = [each.removeprefix("_saved_") for each in kept]
     else:
         named = [each.name for each in op._schema.arguments]
-    told = {name: signed(getattr(node.origin, f"_saved_{name}", None)) for name in named}
+    told = {name: signed(node.told(name)) for name in named}
     return {name: value for name, value in told.items() if isinstance(value, int | float | list)}
 
 

@@ -93,6 +93,14 @@ class TorchNode:
         found = value[int(rest.rstrip("]"))] if rest and value is not None else value
         return found if isinstance(found, torch.Tensor) else None
 
+    def told(self, name: str) -> Any:
+        """Return the argument ``name`` of its op, None where it does not tell that, or where that
+        is gone: a tensor after its pass, say."""
+        try:
+            return getattr(self.origin, f"_saved_{name}", None)
+        except RuntimeError:
+            return None
+
     def formulas(self) -> tuple[tuple[str, str], ...]:
         """Return the derivative rules that run here: (input, text of the rule)."""
         return formulas(self)

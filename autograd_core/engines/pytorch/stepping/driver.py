@@ -56,6 +56,8 @@ from autograd_core.engines.pytorch.stepping.replay import (
     replays,
 )
 from autograd_core.engines.pytorch.stepping.watch_only import (
+    is_shared_with_processes,
+    why_graph_is_freed,
     why_watched_only,
 )
 from autograd_core.engines.pytorch.tensors import (
@@ -104,7 +106,8 @@ class TorchDriver:
             plan.order,
             lambda: self.pending,
             thread=EngineThread() if halting else None,
-            retains=halting and not self.read_only,
+            # a report reads what the forward pass saved, in a pass that runs once too
+            retains=halting and keep and not why_graph_is_freed(call, plan.order),
         )
         self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
         self._pending: Pending = {place: None for node in self.order for place in places_of(node)}
@@ -496,12 +499,17 @@ class TorchDriver:
     def step_bytes(self, step: Step) -> int:
         return self._sizes.get(step.index, STEP_BYTES)
 
+    @property
+    def _repeats(self) -> bool:
+        """Whether nodes can run again: some exchange gradients with other processes."""
+        return self._engine.retains and not is_shared_with_processes()
+
     def replays(self, index: int) -> bool:
-        return self._engine.retains and index not in self.effects and replays(self.order[index])
+        return self._repeats and index not in self.effects and replays(self.order[index])
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
         engine, node = self._engine, cast("Any", step.node)
-        if node.kind == LEAF or node in engine.ends or node.opaque or not engine.retains:
+        if node.kind == LEAF or node in engine.ends or node.opaque or not self._repeats:
             return None
         if not any(g is not None for g in step.hooked):
             return None  # the engine does not call it with nothing

@@ -16,16 +16,21 @@ def why_watched_only(call: BackwardCall, order: Sequence[Any] = ()) -> str:
 
     Compiled functions are found in ``order``.
     """
-    reason = ""
-    if any(node.opaque.startswith("compiled") for node in order):
-        reason = "a compiled function runs once"
-    elif any(isinstance(seed, torch.Tensor) and is_batched(seed) for seed in call.seeds):
-        reason = "it is vectorized"
-    elif is_shared_with_processes():
+    reason = why_graph_is_freed(call, order)
+    if not reason and is_shared_with_processes():
         reason = "its gradients are exchanged with other processes"
-    elif torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
-        reason = "it is captured in a CUDA graph"
     return f"this pass is read-only: {reason}" if reason else ""
+
+
+def why_graph_is_freed(call: BackwardCall, order: Sequence[Any] = ()) -> str:
+    """Say why the graph of ``call`` cannot outlive its pass; "" if it can."""
+    if any(node.opaque.startswith("compiled") for node in order):
+        return "a compiled function runs once"
+    if any(isinstance(seed, torch.Tensor) and is_batched(seed) for seed in call.seeds):
+        return "it is vectorized"
+    if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+        return "it is captured in a CUDA graph"
+    return ""
 
 
 def is_shared_with_processes() -> bool:

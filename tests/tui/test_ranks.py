@@ -1,0 +1,109 @@
+"""In a job of several processes, one of them shows what there is to show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.forking import run_gradstep
+
+SCRIPT = """\
+import autograd_core as torch
+
+x = torch.tensor([3.0, 0.0], requires_grad=True)
+for step in range(2):
+    (x / x).sum().backward()
+    print("step", step)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "train.py").write_text(SCRIPT, "utf-8")
+    return tmp_path
+
+
+def run_as(rank: int, folder: Path, *arguments: str, of: int = 2) -> CompletedProcess[str]:
+    return run_gradstep(arguments, folder, {"RANK": str(rank), "WORLD_SIZE": str(of)})
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir() if each.name != "train.py")
+
+
+@pytest.mark.parametrize("command", ["render", "film"])
+def test_the_first_process_alone_writes_a_file(command: str, folder: Path) -> None:
+    silent = run_as(1, folder, command, "train.py")
+    assert (silent.returncode, silent.stderr, files(folder)) == (0, "", [])
+    told = run_as(0, folder, command, "train.py")
+    assert told.stderr.startswith("[rank0]: gradstep: wrote train.svg")
+    assert files(folder) == ["train.svg"]
+
+
+@pytest.mark.parametrize("command", ["render", "film"])
+def test_each_process_may_write_a_file_of_its_own(command: str, folder: Path) -> None:
+    for rank in (0, 1):
+        run_as(rank, folder, command, "--on-rank", "all", "train.py")
+    assert files(folder) == ["train.rank0.svg", "train.rank1.svg"]
+
+
+def test_another_process_can_be_chosen(folder: Path) -> None:
+    found = [run_as(rank, folder, "why", "--on-rank", "1", "train.py", "x") for rank in (0, 1)]
+    assert "x.grad" not in found[0].stdout
+    assert all(
+        line.startswith("[rank1]: ") for line in found[1].stdout.splitlines() if "step" not in line
+    )
+    assert "x.grad is nan" in found[1].stdout
+
+
+def test_a_check_is_reported_by_every_process(folder: Path) -> None:
+    for rank in (0, 1):
+        found = run_as(rank, folder, "check", "--lint", "-q", "train.py")
+        assert found.returncode == 5
+        assert found.stdout.startswith(f"[rank{rank}]: ")
+    assert run_as(1, folder, "check", "--on-rank", "0", "-q", "train.py").stdout == ""
+
+
+def test_every_process_watches_for_a_condition(folder: Path) -> None:
+    for rank in (0, 1):
+        found = run_as(rank, folder, "debug", "--fail-on", "nan", "train.py")
+        assert found.returncode == 5
+        assert found.stderr.startswith(f"[rank{rank}]: gradstep: backward() call 1: ")
+
+
+@pytest.mark.parametrize("more", [["--until", "nan"], ["--batch", "--ex", "next"]])
+def test_a_process_that_is_not_chosen_runs_as_without_us(more: list[str], folder: Path) -> None:
+    found = run_as(1, folder, "debug", "--on-rank", "0", *more, "train.py")
+    assert (found.returncode, found.stdout, found.stderr) == (0, "step 0\nstep 1\n", "")
+
+
+def test_errors_of_the_script_are_told_by_every_process(folder: Path) -> None:
+    (folder / "train.py").write_text("1 / 0", "utf-8")
+    found = run_as(1, folder, "render", "train.py")
+    assert found.returncode == 1
+    assert "[rank1]: ZeroDivisionError: division by zero" in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("wanted", "of", "problem"),
+    [
+        ("2", 2, "name a process from 0 to 1, or all"),
+        ("-1", 2, "name a process from 0 to 1, or all"),
+        ("first", 2, "name a process from 0 to 1, or all"),
+        ("1", 1, "there is only one process"),
+    ],
+)
+def test_a_process_that_there_is_not_is_refused(
+    wanted: str, of: int, problem: str, folder: Path
+) -> None:
+    found = run_as(0, folder, "render", f"--on-rank={wanted}", "train.py", of=of)
+    assert found.returncode == 2
+    assert problem in found.stderr
+    assert files(folder) == []
+
+
+def test_a_single_process_is_not_numbered(folder: Path) -> None:
+    assert run_gradstep(["render", "train.py"], folder).stderr == "gradstep: wrote train.svg\n"
+    assert run_as(0, folder, "render", "train.py", of=1).stderr == "gradstep: wrote train.svg\n"
