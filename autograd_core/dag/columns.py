@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Final, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,42 @@ class LazyColumn(Sequence[T], Generic[T]):
             return self._make(index)
         place = range(len(self))[index]
         return self._make(place) if place < self._length else self._appended[place - self._length]
+
+
+class BatchColumn(Sequence[T], Generic[T]):
+    """A column whose ``length`` entries are made many at a time, each time they are read: ``make``
+    gets their places, which follow each other.
+
+    >>> squares = BatchColumn(3, lambda places: [index * index for index in places])
+    >>> squares[2], squares[:2], list(squares)
+    (4, [0, 1], [0, 1, 4])
+    """
+
+    BATCH: Final = 512
+
+    def __init__(self, length: int, make: Callable[[range], list[T]]) -> None:
+        self._places = range(length)
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[T]:
+        for first in range(0, len(self), self.BATCH):
+            yield from self._make(self._places[first : first + self.BATCH])
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            places = self._places[index]
+            return self._make(places) if places.step == 1 else [self[each] for each in places]
+        place = self._places[index]
+        return self._make(range(place, place + 1))[0]
 
 
 class LazyEntries(Mapping[int, T], Generic[T]):

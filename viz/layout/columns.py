@@ -7,6 +7,7 @@ pictures with straight spines and straight lanes.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -24,6 +25,14 @@ BALANCED = 6000
 
 
 Floats = NDArray[np.float64]
+
+
+def packed(numbers: Floats) -> array[float]:
+    """Return numbers as a column whose entries are Python's own, in a quarter of the memory that
+    a list of them takes."""
+    column = array("d")
+    column.frombytes(np.ascontiguousarray(numbers, np.float64).tobytes())
+    return column
 
 
 class Space(NamedTuple):

@@ -6,6 +6,7 @@ half has nothing in a column, or something narrow, it moves together; order stay
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from autograd_core.dag.columns import Ints
 from autograd_core.dag.model import Half
 from viz import theme
-from viz.layout.columns import Floats
+from viz.layout.columns import Floats, packed
 from viz.layout.grid import BEND_WIDTH, Grid
 from viz.layout.tracks import Span
 from viz.picture import geometry
@@ -34,12 +35,12 @@ class Columns:
     are those of the boxes.
     """
 
-    x: dict[Half, list[float]]
+    x: dict[Half, array[float]]
     extent: dict[Half, Span]
     reach: Floats
-    centers: list[float]
-    left: list[float]
-    right: list[float]
+    centers: array[float]
+    left: array[float]
+    right: array[float]
 
 
 def compact(grid: Grid) -> Columns:
@@ -47,23 +48,29 @@ def compact(grid: Grid) -> Columns:
     upper, lower = grid.layers.steps
     rows = np.array(grid.layers.ranks, np.int64)[upper]
     reach = np.zeros(len(grid.layers.rows))
-    x: dict[Half, list[float]] = {}
+    x: dict[Half, Floats] = {}
     extent: dict[Half, Span] = {}
     for half in grid.picture.halves:
-        x[half], extent[half] = close_gaps(*_occupied(grid, half, np.array(grid.x)), grid.x)
-        places = np.array(x[half])
+        places, extent[half] = close_gaps(*_occupied(grid, half, np.array(grid.x)), grid.x)
         np.maximum.at(reach, rows, np.abs(places[upper] - places[lower]))
+        x[half] = places
     return columns_of(grid, x, extent, reach)
 
 
 def columns_of(
-    grid: Grid, x: dict[Half, list[float]], extent: dict[Half, Span], reach: Floats
+    grid: Grid, x: dict[Half, Floats], extent: dict[Half, Span], reach: Floats
 ) -> Columns:
     """Collect the columns of all vertices in each half, with what follows for the boxes."""
-    centers = [x[half][vertex] for vertex, half in zip(grid.vertex, grid.halves, strict=True)]
-    left = [center - width // 2 for center, (width, _) in zip(centers, grid.sizes, strict=True)]
-    right = [low + width for low, (width, _) in zip(left, grid.sizes, strict=True)]
-    return Columns(x, extent, reach, centers, left, right)
+    vertex, centers = np.array(grid.vertex, np.int64), np.zeros(len(grid.vertex))
+    for half, places in x.items():
+        ours = np.array([other == half for other in grid.halves], np.bool_)
+        centers[ours] = places[vertex[ours]]
+    widths = np.array([width for width, _ in grid.sizes], np.int64)
+    left = centers - widths // 2
+    return Columns(
+        {half: packed(places) for half, places in x.items()}, extent, reach,
+        packed(centers), packed(left), packed(left + widths),
+    )  # fmt: skip
 
 
 def _occupied(grid: Grid, half: Half, x: Floats) -> tuple[Floats, Floats]:
@@ -118,11 +125,12 @@ def _passed(grid: Grid, arcs: Ints, x: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[list[float], Span]:
+def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[Floats, Span]:
     """Move each x so that no gap between the spans is too wide; returns where it all ends, too.
 
     >>> spans = np.array([0.0, 300.0, 20.0]), np.array([100.0, 400.0, 130.0])
-    >>> close_gaps(*spans, [50, 350])
+    >>> x, extent = close_gaps(*spans, [50, 350])
+    >>> x.tolist(), extent
     ([50.0, 244.0], (0.0, 294.0))
     """
     order = np.argsort(lows, kind="stable")
@@ -132,4 +140,4 @@ def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[list[fl
     shifts = np.concatenate(([0.0], np.cumsum(np.floor(surplus[wide]))))
     places = np.array(x, np.float64)
     moved = places - shifts[np.searchsorted(lows[1:][wide], places, "right")]
-    return moved.tolist(), (float(lows[0]), float(reach[-1] - shifts[-1]))
+    return moved, (float(lows[0]), float(reach[-1] - shifts[-1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from autograd_core.dag.model import Half
 from viz import theme
-from viz.layout.columns import Floats, Space, assign_columns
+from viz.layout.columns import Floats, Space, assign_columns, packed
 from viz.layout.graph import Arc, LayoutGraph
 from viz.layout.layers import Layers
 from viz.picture import geometry
@@ -49,7 +50,7 @@ class Grid:
     rows: list[int]
     row_heights: list[int]
     bends: list[range | None]
-    x: list[float]
+    x: array[float]
 
 
 def position_columns(graph: LayoutGraph, layers: Layers, relief: Mapping[int, int]) -> Grid:
@@ -68,7 +69,7 @@ def position_columns(graph: LayoutGraph, layers: Layers, relief: Mapping[int, in
         rows=rows,
         row_heights=_row_heights(len(layers.rows), rows, graph.sizes),
         bends=[None if arc is None else layers.chains.get(arc) for arc in graph.arcs],
-        x=(np.round(x) + 0.0).tolist(),
+        x=packed(np.round(x) + 0.0),
     )
 
 

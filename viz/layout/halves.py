@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
+import numpy as np
+
 from autograd_core.dag.model import Half
 from viz import theme
 from viz.layout.compaction import Columns, columns_of
@@ -58,7 +60,7 @@ def place_halves(
 
 def _moved(grid: Grid, columns: Columns, offset: dict[Half, float]) -> Columns:
     """Move the columns of each half so much further to the right."""
-    x = {half: [one + offset[half] for one in columns.x[half]] for half in columns.x}
+    x = {half: np.array(places) + offset[half] for half, places in columns.x.items()}
     extent = {
         half: (low + offset[half], high + offset[half])
         for half, (low, high) in columns.extent.items()

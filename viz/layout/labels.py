@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from autograd_core.dag.columns import LazyColumn
+from autograd_core.dag.columns import BatchColumn
 from viz import theme
 from viz.layout.compaction import Columns
 from viz.layout.grid import BESIDE, MANY, Grid
@@ -197,18 +197,23 @@ def _labels_of_many(
 ) -> Sequence[Label | None]:
     """Label lines of a picture that nobody sees whole: beside the upper end of each line that
     leaves its box alone, whatever else is there."""
-    below, shifts = _lines_below(grid), rows.pages.shifts
+    below = _lines_below(grid)
+    shifts = [BESIDE + rows.pages.shifts[page] for page in rows.pages.of_row[1:]]
+    heights = [
+        round((top + bottom) / 2 + 4)
+        for bottom, top in zip(rows.row_bottom, rows.row_top[1:], strict=False)
+    ]
 
-    def place(line: int) -> Label | None:
-        upper = grid.upper[line]
-        if line in corners or below[upper] > 1:
-            return None
-        row = grid.rows[upper]
-        x = ports.upper[line] + shifts[rows.pages.of_row[row + 1]]
-        top, bottom = rows.row_bottom[row], rows.row_top[row + 1]
-        return x + BESIDE, round((top + bottom) / 2 + 4), "start"
+    def places(lines: range) -> list[Label | None]:
+        uppers, xs = grid.upper[lines.start : lines.stop], ports.upper[lines.start : lines.stop]
+        return [
+            None
+            if below[upper] > 1 or line in corners
+            else (x + shifts[row := grid.rows[upper]], heights[row], "start")
+            for line, upper, x in zip(lines, uppers, xs, strict=True)
+        ]
 
-    return LazyColumn(len(grid.upper), place)
+    return BatchColumn(len(grid.upper), places)
 
 
 def _lines_below(grid: Grid) -> list[int]:

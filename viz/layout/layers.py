@@ -62,10 +62,8 @@ class Layers:
 def rank(graph: LayoutGraph) -> Layers:
     """Give every vertex a row, and every line a bend in each row that it passes; within a row, in
     the order in which ops name their operands."""
-    by_operand = sorted(
-        range(len(graph.arcs)), key=graph.picture.lines.column("operand").__getitem__
-    )
-    arcs = (graph.arcs[line] for line in by_operand)
+    operands = np.array(graph.picture.lines.column("operand"), np.int64)
+    arcs = (graph.arcs[line] for line in np.argsort(operands, kind="stable").tolist())
     widths = np.zeros(graph.vertex_count, np.int64)
     sizes = np.array(graph.sizes, np.int64).reshape(-1, 2)
     np.maximum.at(widths, np.array(graph.vertex, np.int64), sizes[:, 0] + theme.COLUMN_GAP)
@@ -75,7 +73,8 @@ def rank(graph: LayoutGraph) -> Layers:
 def make_layers(count: int, arcs: Ints | Sequence[Arc], widths: Ints | None = None) -> Layers:
     """Make the rows and bends of so many vertices, joined by ``arcs``; rows that are too wide for
     the ``widths`` of the vertices, where these are given, are wrapped."""
-    pairs = _distinct(np.array(arcs, np.int64).reshape(-1, 2), count)
+    ends = np.fromiter(chain.from_iterable(arcs), np.int64, 2 * len(arcs))
+    pairs = _distinct(ends.reshape(-1, 2), count)
     ranking = longest_paths(count, pairs)
     ranks, depth, height = (np.array(column, np.int64) for column in ranking)
     if widths is not None:

@@ -60,13 +60,14 @@ def square(points: Sequence[Point]) -> Path:
         if abs(point[0] - x) > 0.5 or abs(point[1] - y) > 0.5:
             corners.append(point)
             x, y = point
+    if len(corners) < 3:
+        return corners[0], [*corners[1:]]
     segments: list[Segment] = []
-    for (back_x, back_y), corner, (next_x, next_y) in zip(
+    for (back_x, back_y), (x, y), (next_x, next_y) in zip(
         corners, corners[1:], corners[2:], strict=False
     ):
-        x, y = corner
         if (back_x == x) == (x == next_x):
-            segments.append(corner)
+            segments.append((x, y))
             continue
         before = abs(back_x - x) + abs(back_y - y)
         after = abs(next_x - x) + abs(next_y - y)
@@ -74,8 +75,7 @@ def square(points: Sequence[Point]) -> Path:
         near, far = radius / (before or 1.0), radius / (after or 1.0)
         segments.append((x + (back_x - x) * near, y + (back_y - y) * near))
         segments.append((x, y, x + (next_x - x) * far, y + (next_y - y) * far))
-    if len(corners) > 1:
-        segments.append(corners[-1])
+    segments.append(corners[-1])
     return corners[0], segments
 
 

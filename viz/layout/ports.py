@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from array import array
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.dag.columns import Ints
-from viz.layout.columns import Floats
+from viz.layout.columns import Floats, packed
 from viz.layout.compaction import PORT_STEP, Columns
 from viz.layout.grid import Grid
 from viz.layout.halves import Halves
@@ -25,8 +26,8 @@ Truths = NDArray[np.bool_]
 class Ports(NamedTuple):
     """Where each line leaves its upper box, and where it enters its lower one."""
 
-    upper: list[float]
-    lower: list[float]
+    upper: array[float]
+    lower: array[float]
 
 
 def choose_ports(grid: Grid, halves: Halves) -> Ports:
@@ -52,14 +53,14 @@ def choose_ports(grid: Grid, halves: Halves) -> Ports:
 
 def _attached(
     grid: Grid, boxes: Ints, is_data: Truths, centers: Floats, goals: Floats
-) -> list[float]:
+) -> array[float]:
     """Find where lines are attached to one edge of their ``boxes`` when they go to ``goals``."""
     company = np.bincount(boxes[is_data], minlength=len(centers))
     crowded = np.flatnonzero(is_data & (company[boxes] > 1))
     away = goals[crowded] - centers[boxes[crowded]]
     order = np.lexsort((crowded, away, boxes[crowded]))
     lines, away = crowded[order].tolist(), away[order].tolist()
-    ports: list[float] = centers[boxes].tolist()
+    ports = packed(centers[boxes])
     first = 0
     while first < len(lines):
         box = boxes[lines[first]]

@@ -8,10 +8,12 @@ up and down beside the boxes.  So no line runs through a box.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from autograd_core.dag.columns import LazyColumn
+import numpy as np
+
+from autograd_core.dag.columns import BatchColumn
 from viz.layout import paths
 from viz.layout.compaction import Columns
 from viz.layout.grid import MANY, Grid
@@ -21,9 +23,6 @@ from viz.layout.rows import Rows
 from viz.layout.saved import GUTTER_EDGE, GUTTER_STEP, SavedLine
 from viz.layout.tracks import Anchor, Corner, run
 from viz.picture.geometry import Segment
-
-READ_AT_A_TIME: Final = 1024
-"""So many lines may be read column by column, without that a course is found twice."""
 
 
 class Courses(NamedTuple):
@@ -67,15 +66,15 @@ def _saved_corners(grid: Grid, halves: Halves, plan: SavedLine) -> list[Corner]:
     source, target = plan.source, plan.target
     left = halves.columns.left[target]
     enter = _beside(grid, target, plan.enter)
+    x, leave = halves.columns.right[source], _beside(grid, source, plan.leave)
+    if plan.straight:
+        return [(x, leave), (left, enter)]
     drop_x = left - plan.drop
     from_above = grid.rows[source] < grid.rows[target]
     entry_row = grid.rows[target] - 1 if from_above else grid.rows[target]
-    x, leave = halves.columns.right[source], _beside(grid, source, plan.leave)
     if plan.exits == "bottom":
         x, leave = x - plan.inset, Anchor(source, 1.0)
     corners: list[Corner] = [(x, leave)]
-    if plan.straight:
-        return [*corners, (left, enter)]
     if plan.lane is None:
         across = run(entry_row, x, drop_x)
         return [
@@ -127,20 +126,30 @@ def _courses_of_many(
 ) -> Courses:
     """Draw every line when it is read: the courses of all of them take more memory than the rest of
     a layout."""
+    straight = _StraightSteps(grid, rows, ports, corners)
 
-    @functools.lru_cache(maxsize=READ_AT_A_TIME)
     def course(line: int) -> paths.Path:
         if line in corners:
             return _square_course(grid, rows, line, corners[line])
-        if _is_step(grid, rows, line):
+        if straight.is_step[line]:
             return _step_course(grid, rows, line, ports)
         xs = row_xs(grid, columns, line, ports)
         return _soft_course(grid, rows, line, xs, _soft_points(grid, rows, line, xs))
 
+    @functools.lru_cache(maxsize=1)  # both columns are read, one after the other
+    def read(lines: range) -> tuple[list[paths.Point], list[tuple[Segment, ...]]]:
+        starts: list[paths.Point] = []
+        courses: list[tuple[Segment, ...]] = []
+        for line, (is_straight, x, y, end) in zip(lines, straight.read(lines), strict=True):
+            start, segments = ((x, y), ((x, end),)) if is_straight else course(line)
+            starts.append(start)
+            courses.append(tuple(segments))
+        return starts, courses
+
     count = len(grid.arcs)
     return Courses(
-        LazyColumn(count, lambda line: course(line)[0]),
-        LazyColumn(count, lambda line: tuple(course(line)[1])),
+        BatchColumn(count, lambda lines: read(lines)[0]),
+        BatchColumn(count, lambda lines: read(lines)[1]),
         {},
     )
 
@@ -150,14 +159,45 @@ def _square_course(grid: Grid, rows: Rows, line: int, corners: list[Corner]) -> 
     return paths.square(points[::-1] if grid.rises[line] else points)
 
 
-def _is_step(grid: Grid, rows: Rows, line: int) -> bool:
-    """Tell whether a line runs from one row to the next, on one page."""
-    row, of_row = grid.rows[grid.upper[line]], rows.pages.of_row
-    return not grid.bends[line] and of_row[row] == of_row[row + 1]
+class _StraightSteps:
+    """Of many lines, those from one row to the next on one page, ``is_step``, and the courses of
+    those among them that run straight: most of all lines, which are therefore found many at a
+    time."""
+
+    def __init__(
+        self, grid: Grid, rows: Rows, ports: Ports, corners: dict[int, list[Corner]]
+    ) -> None:
+        pages = np.array(rows.pages.of_row, np.int64)
+        self._upper, self._lower = np.array(grid.upper), np.array(grid.lower)
+        self._tops = np.array(rows.tops, np.float64)
+        self._bottoms = self._tops + np.array([height for _, height in grid.sizes])
+        self._ports = np.array(ports.upper), np.array(ports.lower)
+        self._rises = np.array(grid.rises, np.bool_)
+        rows_of_boxes = np.array(grid.rows, np.int64)
+        self._shifts = np.array(rows.pages.shifts, np.float64)[pages[rows_of_boxes]]
+        ends_page = np.append(pages[1:] != pages[:-1], True)
+        self.is_step = ~ends_page[rows_of_boxes[self._upper]]
+        self.is_step[[line for line, bends in enumerate(grid.bends) if bends]] = False
+        self.is_step[list(corners)] = False
+
+    def read(self, lines: range) -> Iterable[tuple[bool, float, float, float]]:
+        """Tell of each line whether it is one, and then its x, where it starts, and where it
+        ends."""
+        these = slice(lines.start, lines.stop)
+        upper, rises = self._upper[these], self._rises[these]
+        x, lower_x = (ports[these] + self._shifts[upper] for ports in self._ports)
+        top, bottom = self._bottoms[upper], self._tops[self._lower[these]]
+        columns = (
+            self.is_step[these] & (np.abs(lower_x - x) < 0.5),
+            np.where(rises, lower_x, x),
+            np.where(rises, bottom, top),
+            np.where(rises, top, bottom),
+        )
+        return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _step_course(grid: Grid, rows: Rows, line: int, ports: Ports) -> paths.Path:
-    """Draw such a line."""
+    """Draw a line from one row to the next, on one page."""
     upper, lower = grid.upper[line], grid.lower[line]
     row = grid.rows[upper]
     shift = rows.pages.shifts[rows.pages.of_row[row]]

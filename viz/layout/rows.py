@@ -10,7 +10,7 @@ import numpy as np
 
 from autograd_core.dag.columns import Ints
 from viz import theme
-from viz.layout.columns import Floats
+from viz.layout.columns import Floats, packed
 from viz.layout.compaction import Columns
 from viz.layout.grid import Grid
 from viz.layout.halves import Halves
@@ -96,9 +96,9 @@ class Rows:
 
     def places(self, columns: Columns) -> Records[Place]:
         """Place the boxes."""
-        shifts = [self.pages.shifts[page] for page in self.pages.of_row]
+        shifts = np.array([self.pages.shifts[page] for page in self.pages.of_row], np.float64)
+        x = packed(np.array(columns.left) + shifts[np.array(self.grid.rows, np.int64)])
         sizes = self.grid.sizes
-        x = [left + shifts[row] for left, row in zip(columns.left, self.grid.rows, strict=True)]
         widths, heights = [width for width, _ in sizes], [height for _, height in sizes]
         return Records(Place, x=x, y=self.tops, width=widths, height=heights)
 
@@ -235,12 +235,12 @@ def _lane_spans(grid: Grid, corners: dict[int, list[Corner]]) -> Ints:
     for line, way in corners.items():
         upper, lower = grid.upper[line], grid.lower[line]
         low, high = rows[upper], rows[lower]
-        end = upper
+        if low == high:
+            continue  # it passes no row
+        end = lower
         if low > high:
-            low, high = high, low
-        elif low < high:
-            end = lower
+            low, high, end = high, low, upper
         key = end, max([x for x, _ in way]) if len(way) > 2 else way[0][0]
         lows[key] = min(low, lows.get(key, low))
         highs[key] = max(high, highs.get(key, high))
-    return np.array([list(lows.values()), list(highs.values())], np.int64).T
+    return np.array([[*lows.values()], [*highs.values()]], np.int64).T

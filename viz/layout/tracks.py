@@ -48,8 +48,9 @@ def stack_runs(ways: Iterable[Sequence[Corner]]) -> dict[int, int]:
     """Give every run of square lines its track; returns how many tracks each channel needs."""
     channels: dict[int, list[Run]] = {}
     for way in ways:
-        for one in _runs_of(way):
-            channels.setdefault(one.row, []).append(one)
+        if len(way) > 2:  # a straight line needs none
+            for one in _runs_of(way):
+                channels.setdefault(one.row, []).append(one)
     counts = {}
     for row, members in channels.items():
         spans = [(one.low, one.high) for one in members]

@@ -202,13 +202,17 @@ def _boxes(
         node=shown,
         half=halves,
         role=[box_text.role(graph, id) for id in shown],
-        title=[formatting.shorten(formatting.title(said, id), LONGEST_TEXT) for id in shown],
+        title=formatting.shorten_all([formatting.title(said, id) for id in shown], LONGEST_TEXT),
         right=[text for text, _ in rights],
         right_muted=[muted for _, muted in rights],
         detail=[box_text.detail(said, id, view, one) for id, one in zip(shown, changed)],
         chips=chips,
         tooltip=read_late(
-            len(shown), lambda box: node_tooltip(graph, saved, shown[box], addresses[shown[box]])
+            len(shown),
+            lambda places: [
+                node_tooltip(graph, saved, id, addresses[id])
+                for id in shown[places.start : places.stop]
+            ],
         ),
         alert=[bool(one and one.trouble) or bool(what) for one, what in zip(stats, changed)],
         order=[graph.orders.get(id) for id in shown],

@@ -40,6 +40,12 @@ def shorten(text: str, longest: int) -> str:
     return f"{text[:head].rstrip('.')}…{tail.lstrip('.')}"
 
 
+def shorten_all(texts: Sequence[str], longest: int) -> list[str]:
+    """Do that to many texts, once to those that are repeated, as most of a large graph are."""
+    shortened = {text: shorten(text, longest) for text in set(texts)}
+    return [shortened[text] for text in texts]
+
+
 def abbreviate(text: str, longest: int) -> str:
     """Shorten a formula or a list to ``longest`` characters, if that can be had by leaving out
     arguments after the first, then whole terms at the end; the rest stays as it was.

@@ -179,16 +179,16 @@ def box_size(box: Box) -> tuple[int, int]:
 def box_sizes(boxes: Records[Box]) -> list[tuple[int, int]]:
     """Measure many boxes."""
     rows = boxes.rows("role", "title", "right", "right_muted", "detail", "chips")
+    # what many boxes have in common is measured once
+    inside = {
+        chips: tuple([(text_columns(chip.name), text_columns(chip.right)) for chip in chips])
+        for chips in set(boxes.column("chips"))
+    }
+    texts = {*boxes.column("title"), *boxes.column("detail")}
+    columns = {text: text_columns(text) for text in texts}
     return [
         _size_of_columns(
-            role,
-            text_columns(title),
-            text_columns(right),
-            muted,
-            text_columns(detail),
-            tuple([(text_columns(chip.name), text_columns(chip.right)) for chip in chips])
-            if chips
-            else (),
+            role, columns[title], text_columns(right), muted, columns[detail], inside[chips]
         )
         for role, title, right, muted, detail, chips in rows
     ]

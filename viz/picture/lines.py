@@ -54,6 +54,7 @@ def lines_of(
         for id, source, kind, one, step, wait in zip(ids, sources, kinds, stats, steps, waits)
     ]
     inputs, outputs = graph.edge_input_nrs, graph.edge_output_nrs
+    any_changed = "changed" in saved.states
 
     def tooltip(line: int) -> str:
         id = ids[line]
@@ -71,10 +72,11 @@ def lines_of(
         source=[index[source] for source in sources],
         target=[index[target] for target in targets],
         operand=[(outputs if flow else inputs)[id] for id, flow in zip(ids, flows)],
-        label=[formatting.shorten(label, LONGEST_LABEL) for label in labels],
-        tooltip=read_late(len(ids), tooltip),
+        label=formatting.shorten_all(labels, LONGEST_LABEL),
+        tooltip=read_late(len(ids), lambda places: list(map(tooltip, places))),
         alert=[
-            bool(one and one.trouble) or (kind == "saved" and text.state(id) == "changed")
+            bool(one and one.trouble)
+            or (any_changed and kind == "saved" and text.state(id) == "changed")
             for id, kind, one in zip(ids, kinds, stats)
         ],
         step=steps,

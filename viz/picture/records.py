@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import Any, Generic, TypeVar, cast, overload
 
-from autograd_core.dag.columns import LazyColumn
+from autograd_core.dag.columns import BatchColumn
 
 R = TypeVar("R", bound=tuple[Any, ...])
 
@@ -19,10 +19,9 @@ MANY = 4000
 """Of more records than this, texts that are read once at most are made when they are read."""
 
 
-def read_late(count: int, make: Callable[[int], str]) -> Sequence[str]:
-    """Return a column of texts; of many records one that makes each when it is read."""
-    column = LazyColumn(count, make)
-    return column if count > MANY else list(column)
+def read_late(count: int, make: Callable[[range], list[str]]) -> Sequence[str]:
+    """Return a column of texts; of many records one that makes them when they are read."""
+    return BatchColumn(count, make) if count > MANY else make(range(count))
 
 
 class Records(Sequence[R], Generic[R]):

@@ -150,6 +150,12 @@ def _direction(begin: tuple[float, float], segments: Sequence[Segment]) -> tuple
     """Return the unit vector along which a line arrives."""
     last = segments[-1]
     start = segments[-2][-2:] if len(segments) > 1 else begin
+    if len(last) == 2:  # as most lines end: level, or upright
+        (from_x, from_y), (x, y) = start, last
+        if from_x == x and from_y != y:
+            return 0.0, 1.0 if from_y < y else -1.0
+        if from_y == y and abs(x - from_x) > 0.01:
+            return 1.0 if from_x < x else -1.0, 0.0
     before = last[-4:-2] or start
     if before[0] == last[-2] and before[1] != last[-1]:
         return 0.0, 1.0 if before[1] < last[-1] else -1.0
