@@ -21,8 +21,7 @@ ALL = "all"
 def add_rank_option(add: Callable[..., Any], default: str | None, told: str = "") -> None:
     """Add ``--on-rank`` to the options of a command; ``told`` says what the default is."""
     add("--on-rank", default=default, metavar="N", help="in a job of several processes (torchrun), "
-        "the one that this is for, or all; the others only run along "
-        f"(default: {told or default})")  # fmt: skip
+        f"the number of the one that does this, or all (default: {told or default})")  # fmt: skip
 
 
 def is_chosen(wanted: str) -> bool:
