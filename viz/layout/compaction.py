@@ -99,7 +99,11 @@ def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, F
     arcs = np.array([grid.arcs[line] for line in lines], np.int64).reshape(-1, 2)
     upper, lower = x[arcs[:, 0]], x[arcs[:, 1]]
     slanting, leftwards = lower != upper, upper < lower
-    _, first = np.unique(arcs[:, 0] * len(x) + arcs[:, 1], return_index=True)
+    _, first, which, count = np.unique(
+        arcs[:, 0] * len(x) + arcs[:, 1],
+        return_index=True, return_inverse=True, return_counts=True,
+    )  # fmt: skip
+    apart = np.where(count[which] > 1, PORT_STEP / 2, 0)  # parallel lines, right and left of x
     beside = np.ones(len(lines), bool)
     beside[first] = False
     passed = _passed(grid, arcs, x) & ~slanting & ~beside
@@ -107,7 +111,7 @@ def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, F
              if (bends := grid.bends[line])]  # fmt: skip
     lane, lane_room = np.array(lanes, np.float64).reshape(-1, 2).T
     return [
-        (upper, upper + room),
+        (upper, upper + room + apart),
         (lower[slanting], (lower + room)[slanting]),
         ((upper - room)[leftwards | passed], upper[leftwards | passed]),
         ((upper - room - PORT_STEP / 2)[beside], upper[beside]),

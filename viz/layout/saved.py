@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from viz import theme
@@ -85,9 +86,28 @@ def plan_saved(grid: Grid, columns: Columns, aside: Mapping[int, int]) -> list[S
         plans.append(SavedLine(line, source, target, exits, enters, straight))
     _set_levels(grid, plans)
     _set_exits(grid, plans)
-    _set_drops(grid, columns, plans, {box: aside.get(box, 0) for box in first.values()})
+    free = {box: min(room, _free(grid, columns, first, box)) for box, room in aside.items()}
+    _set_drops(grid, columns, plans, free)
     _choose_lanes(grid, plans)
     return plans
+
+
+def _free(grid: Grid, columns: Columns, first: Mapping[int, int], box: int) -> float:
+    """Measure how much further left than usual lines may come down to a box: as far as they like
+    to the first one of a row, not quite to what stands at the left of others."""
+    row = grid.rows[box]
+    if grid.halves[box] == "forward" or first.get(row) == box:
+        return inf
+    left = columns.left[box]
+    x = columns.x["backward"]
+    ends = [x[vertex] for vertex in grid.layers.rows[row] if vertex >= grid.layers.box_count]
+    ends += [
+        columns.right[other]
+        for other in range(len(grid.rows))
+        if grid.rows[other] == row and grid.halves[other] == "backward"
+    ]
+    nearest = max(end for end in [0.0, *ends] if end < left)
+    return max(0.0, left - nearest - DROPS[-1] - CLOSE)
 
 
 def _set_levels(grid: Grid, plans: list[SavedLine]) -> None:
@@ -154,7 +174,7 @@ def _set_exits(grid: Grid, plans: list[SavedLine]) -> None:
 
 
 def _set_drops(
-    grid: Grid, columns: Columns, plans: list[SavedLine], aside: Mapping[int, int]
+    grid: Grid, columns: Columns, plans: list[SavedLine], aside: Mapping[int, float]
 ) -> None:
     """Choose where lines run down, or up, to a box: one that comes up to its box keeps clear of
     those that come down to the row below."""
