@@ -150,3 +150,53 @@ def check_saved_lines(picture: Picture, layout: Layout) -> None:
         near = (targets != target) & (levels == level) & (abs(others - at) < CLOSE)
         shared = near & (low - highs < between) & (lows - high < between)
         assert not shared.any(), f"two saved lines share a stretch at {'y' if level else 'x'} {at}"
+
+
+def along(route: Route) -> Floats:
+    """Points along a line, two pixels apart at most."""
+    at, found = route.start, []
+    for segment in route.segments:
+        controls = np.array([*at, *segment], np.float64).reshape(-1, 2)
+        length = np.abs(np.diff(controls, axis=0)).sum()
+        share = np.linspace(0, 1, max(STEPS, int(length / 2)))[:, None]
+        points = [control + 0 * share for control in controls]
+        while len(points) > 1:  # as De Casteljau does it
+            points = [one + (other - one) * share for one, other in pairwise(points)]
+        found.append(points[0])
+        at = (segment[-2], segment[-1])
+    return np.concatenate(found)
+
+
+def cut_labels(picture: Picture, layout: Layout) -> list[str]:
+    """The labels that a line which is not theirs runs through."""
+    points = [along(route) for route in layout.routes]
+    owners = [
+        number
+        for number, (line, route) in enumerate(zip(picture.lines, layout.routes, strict=True))
+        if line.label and route.label is not None
+    ]
+    return [
+        picture.lines[owner].label
+        for owner, place in zip(owners, label_places(picture, layout), strict=True)
+        for number, way in enumerate(points)
+        if number != owner
+        if ((way > (place.x, place.y)) & (way < (place.right, place.bottom))).all(axis=1).any()
+    ]
+
+
+def stacked_labels(picture: Picture, layout: Layout) -> list[str]:
+    """The labels so close below another one that both read as the label of one line; those of
+    saved values, each of which stands on its line, do not."""
+    shown = [
+        line
+        for line, route in zip(picture.lines, layout.routes, strict=True)
+        if line.label and route.label is not None
+    ]
+    places = zip(shown, label_places(picture, layout), strict=True)
+    flowing = [(line.label, place) for line, place in places if line.kind != "saved"]
+    return [
+        label
+        for label, place in flowing
+        for _, other in flowing
+        if other.x < place.right and place.x < other.right and 0 < place.y - other.y < 18
+    ]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 import runpy
-from itertools import pairwise
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 import autograd_core as torch
@@ -17,13 +16,14 @@ from autograd_core.dag import Names, trace
 from autograd_core.dag.capture.roots import backward_call
 from autograd_core.dag.model import Graph
 from autograd_core.debug import Session
-from tests.viz.laws import STEPS, label_places
+from autograd_core.tensor import Tensor
+from tests.viz.laws import cut_labels
 from viz.films.recording import record_call
 from viz.layout import lay_out
 from viz.level_of_detail import Composer, folding_of
 from viz.options import RenderOptions
-from viz.picture.geometry import Layout, Route
-from viz.picture.model import VIEWS, Picture, View
+from viz.picture.geometry import Route
+from viz.picture.model import VIEWS, View
 from viz.picture.subject import graph_of_session
 
 EXHIBIT = re.compile(r"^\.\. exhibit:: (\S+):(\S+)\n((?:   :.*\n)*)", re.M)
@@ -58,38 +58,6 @@ def graph_of(exhibit: Exhibit, view: View) -> Graph:
         variables = runpy.run_path(str(GALLERY / exhibit.file))
     call = backward_call(variables[exhibit.name])
     return record_call(call, view, Names(variables)).after
-
-
-def along(route: Route) -> np.ndarray[Any, Any]:
-    """Points along a line, two pixels apart at most."""
-    at, found = route.start, []
-    for segment in route.segments:
-        controls = np.array([*at, *segment], np.float64).reshape(-1, 2)
-        length = np.abs(np.diff(controls, axis=0)).sum()
-        share = np.linspace(0, 1, max(STEPS, int(length / 2)))[:, None]
-        points = [control + 0 * share for control in controls]
-        while len(points) > 1:  # as De Casteljau does it
-            points = [one + (other - one) * share for one, other in pairwise(points)]
-        found.append(points[0])
-        at = (segment[-2], segment[-1])
-    return np.concatenate(found)
-
-
-def cut_labels(picture: Picture, layout: Layout) -> list[str]:
-    """The labels that a line which is not theirs runs through."""
-    points = [along(route) for route in layout.routes]
-    owners = [
-        number
-        for number, (line, route) in enumerate(zip(picture.lines, layout.routes, strict=True))
-        if line.label and route.label is not None
-    ]
-    return [
-        picture.lines[owner].label
-        for owner, place in zip(owners, label_places(picture, layout), strict=True)
-        for number, way in enumerate(points)
-        if number != owner
-        if ((way > (place.x, place.y)) & (way < (place.right, place.bottom))).all(axis=1).any()
-    ]
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -143,4 +111,32 @@ def test_saved_values_come_down_beside_the_labels_of_two_lines_between_the_same_
         .compose(RenderOptions())
         .picture
     )
+    assert cut_labels(picture, lay_out(picture)) == []
+
+
+def squared_slope() -> Tensor:
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    (slope,) = torch.autograd.grad(torch.exp(x).sum(), x, create_graph=True)
+    return (slope * slope).sum()
+
+
+def gradient_penalty() -> Tensor:
+    torch.manual_seed(0)
+    x = torch.randn(5, 3, requires_grad=True)
+    y = torch.tanh(x @ torch.randn(3, 3, requires_grad=True)).sum()
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    return y + ((slope.norm(2, dim=1) - 1) ** 2).mean()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("program", [squared_slope, gradient_penalty])
+def test_labels_of_a_second_derivative_are_not_cut(
+    program: Callable[[], Tensor], view: View
+) -> None:
+    with trace():
+        loss = program()
+    session = Session(loss, retain_graph=True)
+    session.do("continue")
+    folding = folding_of(graph_of_session(session, view), view)
+    picture = Composer(folding).compose(RenderOptions(view=view)).picture
     assert cut_labels(picture, lay_out(picture)) == []

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 import viz
 from autograd_core.dag import Graph
-from autograd_core.dag.serialize import from_json
-from tests.engines.architectures import PROGRAMS, on_the_core
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
-from tui.cli import main
 from viz.level_of_detail import LEAST_SCALE, SCREEN_HEIGHT, SCREEN_WIDTH
 
 OPEN = [sample_programs.mixture]
@@ -58,21 +54,6 @@ def test_every_view_can_be_read_on_one_screen(
     width, height = size_of(graph_of(program), view)
     screens = 2 if view == "both" and program in OPEN else 1
     assert min(SCREEN_WIDTH / width, screens * SCREEN_HEIGHT / height) >= LEAST_SCALE
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_every_view_of_an_architecture_can_be_read_on_two_screens(
-    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("train.py").write_text(on_the_core(PROGRAMS[program]), "utf-8")
-    assert main(["render", "train.py", "-o", "graph.json"]) == 0
-    graph = from_json(Path("graph.json").read_text("utf-8"))
-    for view in ("forward", "backward", "both"):
-        width, height = size_of(graph, view)
-        scale = min(SCREEN_WIDTH / width, 2 * SCREEN_HEIGHT / height)
-        # the U-Net stands on two pages side by side: its modules are too few to fold further
-        assert scale >= (0.7 if program == "unet" else LEAST_SCALE), view
 
 
 @pytest.mark.parametrize("program", OPEN, ids=lambda program: program.__name__)

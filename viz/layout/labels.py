@@ -100,6 +100,15 @@ class Channel:
     def holds_text(self, place: Rectangle) -> bool:
         return any(place.overlaps(text) for text in self.texts[-CROWDED:])
 
+    def stacks(self, place: Rectangle) -> bool:
+        """Tell whether a text would stand close above or below another one, as if both were the
+        label of one line."""
+        return any(
+            place.left < text.right and text.left < place.right
+            and place.top < text.bottom + HEIGHT and text.top - HEIGHT < place.bottom
+            for text in self.texts[-CROWDED:]
+        )  # fmt: skip
+
     def disturbance(self, place: Rectangle, line: int) -> int:
         """Count the lines, other than its own ``line``, that a text at ``place`` would cover."""
         if len(self.pieces) > CROWDED:
@@ -322,7 +331,8 @@ def _on_soft(
             for label, place in _places(piece, share, channel, width):
                 inside = low + shift <= place.left and place.right <= high + shift
                 if inside and not channel.holds_text(place):
-                    yield Candidate(channel.disturbance(place, line), channel, label, place)
+                    disturbance = channel.disturbance(place, line) + channel.stacks(place)
+                    yield Candidate(disturbance, channel, label, place)
 
     return _least_disturbing(candidates())
 

@@ -1,0 +1,34 @@
+"""Default pictures of well-known architectures can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autograd_core.dag.serialize import from_json
+from tests.engines.architectures import PROGRAMS, on_the_core
+from tests.viz.laws import cut_labels, stacked_labels
+from tui.cli import main
+from viz.layout import lay_out
+from viz.level_of_detail import LEAST_SCALE, SCREEN_HEIGHT, SCREEN_WIDTH, Composer, folding_of
+from viz.options import RenderOptions
+from viz.picture.model import VIEWS
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_every_view_fits_two_screens_and_its_labels_are_clear(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(on_the_core(PROGRAMS[program]), "utf-8")
+    assert main(["render", "train.py", "-o", "graph.json"]) == 0
+    graph = from_json(Path("graph.json").read_text("utf-8"))
+    for view in VIEWS:
+        composed = Composer(folding_of(graph, view)).compose_for_a_screen(RenderOptions(view=view))
+        picture, layout = composed.picture, composed.layout or lay_out(composed.picture)
+        scale = min(SCREEN_WIDTH / layout.width, 2 * SCREEN_HEIGHT / layout.height)
+        # the U-Net stands on two pages side by side: its modules are too few to fold further
+        assert scale >= (0.7 if program == "unet" else LEAST_SCALE), view
+        assert cut_labels(picture, layout) == []
+        assert stacked_labels(picture, layout) == []
