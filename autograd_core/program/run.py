@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -171,10 +172,13 @@ def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, An
     times = "once" if grads == 1 else f"{grads} times"
     offer = f"; it called autograd.grad() {times}: --call grad:1 takes the first" if grads else ""
     if not last:
-        raise ProgramError(
-            f"{ended} no scalar with a graph in a global variable",
-            remedy=f"name a tensor, as in file.py:loss{offer}",
-        )
+        remedy = f"name a tensor, as in file.py:loss{offer}"
+        if any(name.startswith("multiprocessing.popen_") for name in sys.modules):
+            remedy += (
+                "; the processes that it started ran without gradstep: start them with "
+                "torchrun --no-python gradstep ..."
+            )
+        raise ProgramError(f"{ended} no scalar with a graph in a global variable", remedy=remedy)
     raise ProgramError(
         f"{ended} several scalars with a graph: {', '.join(last)}",
         remedy=f"name one, as in file.py:{next(iter(last))}{offer}",

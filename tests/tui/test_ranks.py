@@ -107,3 +107,17 @@ def test_a_process_that_there_is_not_is_refused(
 def test_a_single_process_is_not_numbered(folder: Path) -> None:
     assert run_gradstep(["render", "train.py"], folder).stderr == "gradstep: wrote train.svg\n"
     assert run_as(0, folder, "render", "train.py", of=1).stderr == "gradstep: wrote train.svg\n"
+
+
+def test_processes_of_the_script_itself_are_pointed_out(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        "from multiprocessing import Process\n"
+        "if __name__ == '__main__':\n"
+        "    worker = Process(target=print, args=('trained',))\n"
+        "    worker.start()\n"
+        "    worker.join()\n",
+        "utf-8",
+    )
+    found = run_gradstep(["render", "train.py"], tmp_path)
+    assert found.returncode == 3
+    assert "start them with torchrun --no-python gradstep ..." in found.stderr
