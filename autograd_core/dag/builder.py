@@ -23,6 +23,7 @@ from autograd_core.dag.model import (
 )
 from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.dag.statistics import Statistics
+from autograd_core.dag.statistics_columns import StatisticsColumns
 
 
 @dataclass(slots=True)
@@ -57,7 +58,7 @@ class GraphBuilder:
     orders: dict[int, int] | InOrder = field(default_factory=dict)
     pairs: dict[int, int] = field(default_factory=dict)
     saved: SavedColumns | LazyEntries[tuple[SavedValue, ...]] = field(default_factory=SavedColumns)
-    statistics: dict[int, Statistics] = field(default_factory=dict)
+    statistics: StatisticsColumns = field(default_factory=StatisticsColumns)
     undefined: set[int] = field(default_factory=set)
     groups: dict[int, Group] = field(default_factory=dict)
     edge_kinds: list[EdgeKind] = field(default_factory=list)
@@ -69,7 +70,7 @@ class GraphBuilder:
     edge_dtypes: list[str] = field(default_factory=list)
     edge_labels: dict[int, str] = field(default_factory=dict)
     edge_nbytes: dict[int, int] = field(default_factory=dict)
-    edge_statistics: dict[int, Statistics] = field(default_factory=dict)
+    edge_statistics: StatisticsColumns = field(default_factory=StatisticsColumns)
     edge_undefined: set[int] = field(default_factory=set)
     edge_counts: dict[int, int] = field(default_factory=dict)
     costs: dict[int, Cost] = field(default_factory=dict)

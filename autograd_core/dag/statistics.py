@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -57,7 +56,7 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
     """
     if array.size == 1:
         return _of_number(float(array.item()))
-    if array.size <= _FEW and array.dtype.kind in "fiub":
+    if array.size <= FEW and array.dtype.kind in "fiub":
         few = _of_few(array.ravel().tolist())
         if few is not None:
             return few
@@ -69,32 +68,8 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
         return _of_any(np.asarray(array, dtype=np.float64).ravel())
 
 
-def statistics_of_parts(
-    values: NDArray[np.float64], sizes: Sequence[int]
-) -> list[Statistics | None]:
-    """Describe parts of ``values``, which follow each other and have these ``sizes``, none of them
-    0; None of one that is not finite, or whose squares cannot be summed.
-
-    >>> statistics_of_parts(np.array([2.0, 3.0, -4.0]), [1, 2])[1].rms
-    3.5355339059327378
-    """
-    lengths = np.array(sizes)
-    starts = np.cumsum(lengths) - lengths
-    with np.errstate(all="ignore"):  # whatever the program set
-        low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-        zeros = np.add.reduceat(values == 0, starts, dtype=np.int64)
-        rms = np.sqrt(np.add.reduceat(values * values, starts) / lengths)
-        rms = np.where(lengths == 1, np.abs(low), rms)
-        largest = np.maximum(-low, high)
-        fine = (low > -HUGE) & (high < HUGE) & ((largest > TINY) | (zeros == lengths))
-    columns = (each.tolist() for each in (rms, low, high, zeros, fine))
-    return [
-        Statistics(size, mean, minimum, maximum, count, 0, 0) if good else None
-        for size, mean, minimum, maximum, count, good in zip(sizes, *columns, strict=True)
-    ]
-
-
-_FEW: Final = 16
+FEW: Final = 16
+"""Elements of an array that is soonest described with others, or without NumPy."""
 _PART: Final = 1 << 15
 """Elements that fit into a processor's cache in double precision."""
 _DOT: Final = 1 << 13
@@ -114,22 +89,6 @@ def _of_few(values: list[float]) -> Statistics | None:
     size = len(values)
     rms = math.sqrt(squares / size)
     return Statistics(size, rms, float(low), float(high), values.count(0), 0, 0)
-
-
-def statistics_of_each(arrays: Sequence[NDArray[np.generic] | np.generic]) -> list[Statistics]:
-    """Describe each of ``arrays`` as :func:`statistics` does; those of a few numbers together."""
-    found: list[Statistics | None] = [None] * len(arrays)
-    few = [at for at, each in enumerate(arrays) if 0 < each.size <= _FEW and _is_real(each)]
-    if few:
-        values = np.concatenate([arrays[at].ravel() for at in few]).astype(np.float64)
-        parts = statistics_of_parts(values, [arrays[at].size for at in few])
-        for at, part in zip(few, parts, strict=True):
-            found[at] = part
-    return [statistics(arrays[at]) if one is None else one for at, one in enumerate(found)]
-
-
-def _is_real(array: NDArray[np.generic] | np.generic) -> bool:
-    return array.dtype.kind in "fiub"
 
 
 def _of_moderate(values: NDArray[np.generic]) -> Statistics | None:
@@ -175,30 +134,6 @@ def first_place(array: NDArray[Any], trouble: Trouble) -> tuple[int, ...]:
     """
     found = np.isnan(array) if trouble == "nan" else np.isinf(array)
     return tuple(int(each) for each in np.unravel_index(int(found.argmax()), array.shape))
-
-
-def pooled(parts: Sequence[Statistics]) -> Statistics:
-    """Summarize the elements of several tensors.
-
-    >>> pooled([statistics(np.array([3.0, 4.0])), statistics(np.array([0.0, -5.0]))])[:5]
-    (4, 3.5355339059327378, -5.0, 4.0, 1)
-    """
-    finite = [(one, one.size - one.nans - one.infs) for one in parts]
-    finite = [(one, count) for one, count in finite if count]
-    largest = max((one.rms for one, _ in finite), default=math.nan)
-    count = sum(count for _, count in finite)
-    rms = largest
-    if largest > 0:  # scaled, as above
-        rms *= math.sqrt(sum((one.rms / largest) ** 2 * part for one, part in finite) / count)
-    return Statistics(
-        sum(one.size for one in parts),
-        rms,
-        min((one.minimum for one, _ in finite), default=math.nan),
-        max((one.maximum for one, _ in finite), default=math.nan),
-        sum(one.zeros for one in parts),
-        sum(one.nans for one in parts),
-        sum(one.infs for one in parts),
-    )
 
 
 def _of_number(value: float) -> Statistics:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from autograd_core.dag.model import Source
     from autograd_core.dag.statistics import Statistics
+    from autograd_core.dag.statistics_table import StatisticsTable
     from autograd_core.dag.trace.cut import Departure
 
 T = TypeVar("T")
@@ -260,7 +261,7 @@ class Engine(Protocol):
         """Describe a gradient or a tensor; None of one without data."""
         ...
 
-    def all_statistics(self, gradients: Sequence[Any]) -> list[Statistics | None]:
+    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
         """Describe several as :meth:`statistics` does each; where they are small, much faster."""
         ...
 

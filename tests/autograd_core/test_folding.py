@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag import Names, capture, scope, trace
+from autograd_core.dag import Names, capture, scope, statistics_table, trace
 from autograd_core.dag.addresses import find_nodes, find_step
 from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.capture.roots import backward_call
 from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.folding import Folding, fold, neighbourhood, part_between
 from autograd_core.dag.folding.periods import periodic_stretches
@@ -27,6 +28,7 @@ from autograd_core.dag.folding.totals import saved_bytes, saved_bytes_by, totals
 from autograd_core.dag.model import Graph, Half, SavedValue
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.statistics import statistics
+from autograd_core.debug.history.observed_pass import ObservedPass
 from tests.viz import sample_graphs
 from tests.viz.sample_graphs import Twin
 
@@ -503,3 +505,21 @@ def test_a_folding_folds_again_as_if_for_the_first_time() -> None:
     folding = Folding(graph)
     for boxes in (60, 6, 60, 20, 1):
         assert to_json(folding.fold(boxes)) == to_json(fold(graph, max_boxes=boxes))
+
+
+def test_folding_describes_only_gradients_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = x
+    for _ in range(200):
+        y = (y * x).tanh()
+    observed = ObservedPass(backward_call(y.sum()), Names({"x": x}))
+    observed.run()
+    graph = observed.graph("both")
+    described = []
+    make = statistics_table._made
+    monkeypatch.setattr(
+        statistics_table, "_made", lambda *facts: described.append(facts) or make(*facts)
+    )
+    small = fold(graph, max_boxes=20)
+    assert small.edge_statistics
+    assert 0 < len(described) < 4 * (len(small) + small.edge_count)

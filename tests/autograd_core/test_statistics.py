@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_core.dag.statistics import _of_any, pooled, statistics, statistics_of_parts
+from autograd_core.dag.statistics import _of_any, statistics
+from autograd_core.dag.statistics_columns import StatisticsColumns
+from autograd_core.dag.statistics_table import StatisticsTable, statistics_of_parts
 
 ELEMENTS = st.one_of(
     st.floats(-1e200, 1e200), st.sampled_from([0.0, 1e-200, math.nan, math.inf, -math.inf])
@@ -21,7 +23,8 @@ TENSORS = st.lists(st.lists(ELEMENTS, min_size=1, max_size=5), min_size=1, max_s
 def test_statistics_of_parts_are_those_of_the_whole(parts: list[list[float]]) -> None:
     # a single number is its own extremum, whatever it is; of several only finite ones count
     whole = statistics(np.concatenate([*parts, [0.0, 0.0]]))
-    found = pooled([statistics(np.array([*part])) for part in [*parts, [0.0, 0.0]]])
+    each = [statistics(np.array([*part])) for part in [*parts, [0.0, 0.0]]]
+    found = StatisticsTable.of(each).pooled()
     assert found._replace(rms=0) == whole._replace(rms=0)
     assert found.rms == pytest.approx(whole.rms, rel=1e-12)
 
@@ -57,3 +60,27 @@ def test_one_odd_element_of_many_is_told(odd: float, place: int) -> None:
     with np.errstate(all="raise"):
         found = statistics(array)
     assert str(found._replace(rms=0)) == str(_of_any(array)._replace(rms=0))  # NaN is not equal
+
+
+@given(TENSORS)
+def test_statistics_in_a_table_are_those_that_were_put_there(parts: list[list[float]]) -> None:
+    each = [statistics(np.array(part)) for part in parts]
+    table = StatisticsTable.of([None, *each])
+    assert str(list(table)) == str([table[at] for at in range(len(table))]) == str([None, *each])
+    assert table.troubled().tolist() == [at for at, one in enumerate(each, 1) if one.trouble]
+    worst = max(each, key=lambda one: (one.nans > 0, one.nans, one.infs))
+    assert str(table.worst()) == str(worst if worst.trouble else None)
+
+
+def test_statistics_by_id_are_made_when_they_are_read() -> None:
+    good, bad, other = (statistics(np.array(part)) for part in ([3.0, 4.0], [math.inf, 1.0], [2.0]))
+    described = StatisticsColumns(StatisticsTable.of([bad, None, good]), np.array([2, -1, 1, 0]))
+    described[5] = other
+    assert list(described.troubled()) == [3]
+    assert list(described.table([0, 1, 2, 3, 4, 5])) == [good, None, None, bad, None, other]
+    assert len(described) == 3
+    assert [described.get(id) for id in range(6)] == [good, None, None, bad, None, other]
+    assert described == {0: good, 3: bad, 5: other}
+    assert len(described) == 3
+    with pytest.raises(KeyError):
+        described[1]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from itertools import chain
+from typing import Any, Final, Literal, NamedTuple
+
+import numpy as np
 
 from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import RETURNED, HookChange
 from autograd_core.dag.statistics import Statistics, format_statistics, plus
+from autograd_core.dag.statistics_columns import StatisticsColumns
 from autograd_core.engines import engine_of
 from autograd_core.engines.protocol import Engine
 
@@ -28,45 +32,60 @@ HookChanges = Mapping[int, Mapping[HookPlace, HookChange]]
 
 def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) -> None:
     """Describe the gradients of ``steps``, on their nodes and edges."""
-    by_index = {step.index: step for step in steps}
-    shown: dict[int, Any] = {}
-    for step in by_index.values():
-        for each in (step.hooked[0], step.before, step.after):
-            shown[id(each)] = each
-        for delivery in step.deliveries:
-            shown[id(delivery.gradient)] = delivery.gradient
-    # what leaves a node mostly arrives as it is, and is described once
-    known = dict(zip(shown, engine.all_statistics(list(shown.values())), strict=True))
-
-    for number, step in by_index.items():
-        first = step.hooked[0]
-        leaf = step.node.kind == LEAF
-        returned = leaf and step.after is None and first is not None  # by ``grad``
-        found = known[id(step.after if leaf and not returned else first)]
-        if found is not None:
-            build.statistics[number] = found
-        if first is None and all(g is None for g in step.hooked):
-            build.undefined.add(number)
-        if returned:
-            build.details[number] = RETURNED
-        elif leaf:
-            build.details[number] = _accumulation(known[id(step.before)], known[id(first)])
-        elif step.captured and not step.deliveries:  # the pass ends here: its rule did not run
-            build.details[number] = RETURNED
-            if isinstance(build.formulas, list):
-                build.formulas[number] = ""
-    if not by_index:
+    if not steps:
         return
-    for edge, (source, output_nr) in enumerate(
-        zip(build.edge_sources, build.edge_output_nrs, strict=True)
-    ):
-        if (sender := by_index.get(source)) is not None:
-            gradient = sender.deliveries[output_nr].gradient
-            sent = known[id(gradient)]
-            if sent is None:
-                build.edge_undefined.add(edge)
-            else:
-                build.edge_statistics[edge] = sent
+    by_index = {step.index: step for step in steps}
+    received: list[Any] = [_NOT_RUN] * len(build.kinds)  # what a node shows, by its number
+    special: list[Step] = []
+    for number, step in by_index.items():
+        first = received[number] = step.hooked[0]
+        if first is None or step.captured or step.node.kind == LEAF:
+            special.append(step)
+            if step.after is not None:
+                received[number] = step.after
+    sent = [
+        _NOT_RUN if (one := by_index.get(source)) is None else one.deliveries[nr].gradient
+        for source, nr in zip(build.edge_sources, build.edge_output_nrs, strict=True)
+    ]
+    others = [each for step in special for each in (step.hooked[0], step.before)]
+    # what leaves a node mostly arrives as it is, and is described once
+    shown = {id(each): each for each in chain(received, sent, others)}
+    table = engine.all_statistics([None if g is _NOT_RUN else g for g in shown.values()])
+    row_of = dict(zip(shown, range(len(shown)), strict=True))
+    row_of[id(_NOT_RUN)] = -1
+    rows, edge_rows = (
+        np.fromiter(map(row_of.__getitem__, map(id, column)), np.int64, len(column))
+        for column in (received, sent)
+    )
+    build.statistics = StatisticsColumns(table, rows)
+    build.edge_statistics = StatisticsColumns(table, edge_rows)
+    is_unknown = table.columns[0, edge_rows] < 0
+    build.edge_undefined.update(np.flatnonzero(is_unknown & (edge_rows >= 0)).tolist())
+    for step in special:
+        _tell_apart(build, step, table[row_of[id(step.before)]], table[row_of[id(step.hooked[0])]])
+
+
+_NOT_RUN: Final = object()
+"""In the place of the gradients of a node that has not run."""
+
+
+def _tell_apart(
+    build: GraphBuilder, step: Step, before: Statistics | None, arrived: Statistics | None
+) -> None:
+    """Tell of a node to which nothing came, or that is a leaf's or the last one of its way, what
+    became of its gradient; ``before`` is what the leaf had."""
+    number, first = step.index, step.hooked[0]
+    leaf = step.node.kind == LEAF
+    if first is None and all(g is None for g in step.hooked):
+        build.undefined.add(number)
+    if leaf and step.after is None and first is not None:  # by ``grad``
+        build.details[number] = RETURNED
+    elif leaf:
+        build.details[number] = _accumulation(before, arrived)
+    elif step.captured and not step.deliveries:  # the pass ends here: its rule did not run
+        build.details[number] = RETURNED
+        if isinstance(build.formulas, list):
+            build.formulas[number] = ""
 
 
 def add_hooks(build: GraphBuilder, changes: HookChanges) -> None:

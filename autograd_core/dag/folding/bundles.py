@@ -12,7 +12,8 @@ from autograd_core.dag.columns import Ints
 from autograd_core.dag.folding.columns import Columns
 from autograd_core.dag.folding.totals import storages_of_edges
 from autograd_core.dag.model import EdgeKind, Graph, HookChange
-from autograd_core.dag.statistics import Statistics, pooled
+from autograd_core.dag.statistics import Statistics
+from autograd_core.dag.statistics_columns import StatisticsColumns
 
 T = TypeVar("T")
 
@@ -33,11 +34,11 @@ def add_bundles(
     kept = (sources >= 0) & (targets >= 0) & (sources != targets)
     closed = np.array([kind == "group" for kind in build.kinds], np.bool_)
     at_box = kept & (closed[sources] | closed[targets])
-    storages = storages_of_edges(graph)
+    storages, described = storages_of_edges(graph), StatisticsColumns.of(graph.edge_statistics)
     bundles = _at_boxes(columns, np.flatnonzero(at_box), sources, targets, len(build.kinds))
     bundles += _between_ops(graph, columns, np.flatnonzero(kept & ~at_box), new_ids, ports)
     for bundle in sorted(bundles, key=lambda bundle: bundle.edges[0]):
-        _add_bundle(build, graph, bundle, new_ids, storages)
+        _add_bundle(build, graph, bundle, new_ids, storages, described)
 
 
 def _at_boxes(
@@ -72,6 +73,7 @@ def _add_bundle(
     bundle: _Bundle,
     new_ids: Ints,
     storages: Mapping[int, int],
+    described: StatisticsColumns,
 ) -> None:
     edges = bundle.edges
     first = edges[0]
@@ -87,7 +89,7 @@ def _add_bundle(
         dtype=_common(graph.edge_dtypes, edges, ""),
         label=graph.edge_labels.get(first, "") if len(edges) == 1 else "",
         nbytes=_bytes(graph, edges, storages),
-        statistics=_statistics(graph, edges),
+        statistics=_statistics(described, edges),
         undefined=graph.edge_undefined.issuperset(edges),
         multiplicity=len(edges) + sum([several[id] - 1 for id in edges if id in several]),
     )
@@ -121,16 +123,10 @@ def _common(column: Sequence[T], edges: Sequence[int], otherwise: T) -> T:
     return first
 
 
-def _statistics(graph: Graph, edges: Sequence[int]) -> Statistics | None:
+def _statistics(described: StatisticsColumns, edges: Sequence[int]) -> Statistics | None:
     """Return those of all edges together, where all are known; else of the edge in worst
     trouble."""
-    if not graph.edge_statistics:
-        return None
-    found = [stats for id in edges if (stats := graph.edge_statistics.get(id)) is not None]
-    if len(found) == len(edges):
-        return found[0] if len(found) == 1 else pooled(found)
-    return max(
-        (stats for stats in found if stats.trouble),
-        key=lambda stats: (bool(stats.nans), stats.nans, stats.infs),
-        default=None,
-    )
+    if len(edges) == 1:
+        return described.get(edges[0])
+    table = described.table(edges)
+    return table.worst() if len(table.unknown()) else table.pooled()

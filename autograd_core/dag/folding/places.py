@@ -14,6 +14,7 @@ from autograd_core.dag.folding.totals import saved_bytes_by
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half
 from autograd_core.dag.saved_columns import SavedColumns
+from autograd_core.dag.statistics_columns import StatisticsColumns
 
 
 class Places:
@@ -51,8 +52,7 @@ class Places:
         saved = SavedColumns.of(graph.saved)
         states = zip(saved.nodes, saved.states, strict=True)
         self.changed = frozenset(id for id, state in states if state == "changed")
-        described = graph.statistics.items()
-        troubled = (id for id, stats in described if stats.nans or stats.infs)
+        troubled = StatisticsColumns.of(graph.statistics).troubled()
         self.troubled = frozenset(id for id in troubled if not graph.is_masked(id))
         self._swallow_leaves()
         self.members = self._members()

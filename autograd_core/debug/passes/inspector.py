@@ -263,7 +263,7 @@ class Inspector:
         afters = [self._cursor.driver.grad(index) for index in self._place]
         added = list(map(self._added, self._place, befores, afters))
         other = [None if one is after else one for one, after in zip(added, afters, strict=True)]
-        known = self._engine.all_statistics([*afters, *other])
+        known = list(self._engine.all_statistics([*afters, *other]))
         rows = zip(self._place, befores, added, other, known, known[len(afters) :], strict=False)
         for index, before, one, apart, after, described in rows:
             yield LeafCall(

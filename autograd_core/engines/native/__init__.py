@@ -17,7 +17,8 @@ from autograd_core.autograd.plan import Plan, make_plan
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
-from autograd_core.dag.statistics import Statistics, statistics, statistics_of_each
+from autograd_core.dag.statistics import Statistics, statistics
+from autograd_core.dag.statistics_table import StatisticsTable, statistics_of_each
 from autograd_core.dag.trace.cut import Departure
 from autograd_core.dag.trace.records import is_number, leaf_record, origin
 from autograd_core.engines.native.rules import Kept, extent, formula
@@ -70,13 +71,8 @@ class NativeEngine:
     def statistics(self, gradient: Any) -> Statistics | None:
         return None if gradient is None else statistics(_array(gradient))
 
-    def all_statistics(self, gradients: Sequence[Any]) -> list[Statistics | None]:
-        known = [at for at, each in enumerate(gradients) if each is not None]
-        found: list[Statistics | None] = [None] * len(gradients)
-        described = statistics_of_each([_array(gradients[at]) for at in known])
-        for at, one in zip(known, described, strict=True):
-            found[at] = one
-        return found
+    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
+        return statistics_of_each([None if g is None else _array(g) for g in gradients])
 
     def scalar_statistics(self, tensor: Any) -> Statistics | None:
         return statistics(tensor.array) if tensor.array.size == 1 else None

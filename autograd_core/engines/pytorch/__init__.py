@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from autograd_core.autograd.call import BackwardCall
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics
+from autograd_core.dag.statistics_table import StatisticsTable
 from autograd_core.dag.trace.cut import Departure
 from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
 from autograd_core.engines.pytorch.entry import Arguments, call_from, run
@@ -80,7 +81,7 @@ class PyTorchEngine:
     def statistics(self, gradient: Any) -> Statistics | None:
         return describe(gradient) if isinstance(gradient, torch.Tensor) else None
 
-    def all_statistics(self, gradients: Sequence[Any]) -> list[Statistics | None]:
+    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
         return describe_all(gradients)
 
     def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
