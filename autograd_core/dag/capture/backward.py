@@ -184,9 +184,9 @@ def _add_rules(
             ),
         )
         return
-    build.saved = reader.columns(order)
+    build.saved = reader.read(order)
     build.formulas = formulas = LazyColumn(
-        len(order), lambda number: engine.formula(order[number], reader.kept(order[number]), names)
+        len(order), lambda number: engine.formula(order[number], order[number].saved(), names)
     )
     if not lazy:
         build.formulas = list(formulas)

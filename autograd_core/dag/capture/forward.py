@@ -53,12 +53,9 @@ def add_traced_forward(
     def forward_of(node: GradFn) -> int | None:
         return ids.get(node.record)
 
-    both = (
-        (node, forward, backward)
-        for node, backward in backward_ids.items()
-        if (forward := forward_of(node)) is not None
-    )
-    add_saved(build, reader, both, producer_of, forward_of, names)
+    if backward_ids:
+        forwards = list(map(ids.get, engine.records(running)))
+        add_saved(build, reader, running, forwards, producer_of, forward_of, names)
     return forward_of
 
 
@@ -217,8 +214,9 @@ def add_derived_forward(
         source = resolve(value.edge)[0]
         return None if source is None else ids.get(source)
 
-    both = ((node, ids[node], backward) for node, backward in backward_ids.items())
-    add_saved(build, reader, both, producer_of, ids.get, names)
+    if backward_ids:
+        forwards = [ids[node] for node in running]
+        add_saved(build, reader, running, forwards, producer_of, ids.get, names)
     return ids.get
 
 
@@ -263,7 +261,7 @@ def _add_derived_leaf(
 def _add_derived_ops(
     build: GraphBuilder, reader: SavedReader, nodes: Sequence[GradFn]
 ) -> Iterable[tuple[GradFn, int]]:
-    engine, kept = reader.engine, reader.kept
+    engine = reader.engine
     stems = [engine.stem(node) or short_name(node.name()) for node in nodes]
     records = engine.records(nodes)
     ids = build.ops(
@@ -273,7 +271,7 @@ def _add_derived_ops(
         shapes=[node.output_shape for node in nodes],
         dtypes=[node.output_dtype.name for node in nodes],
         details=[
-            engine.opaque(node) or number_detail(stem, kept(node))
+            engine.opaque(node) or number_detail(stem, node.saved())
             for node, stem in zip(nodes, stems, strict=True)
         ],
         sources=sources_of(records),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from autograd_core.autograd.node import resolve
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import SavedValue, Shape, Source
+from autograd_core.dag.model import SavedValue, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, SavedState
@@ -18,20 +18,19 @@ Kept = tuple[str, Any, SavedState]
 
 
 class SavedReader:
-    """Reads what nodes keep, each one once: both halves of a graph ask for it."""
+    """Reads what nodes keep, each one once: both halves of a graph ask for it.
+
+    Attributes:
+        saved: what was read; each node goes by its place in the order.
+        values: of each value in ``saved`` the value itself, None of one that is gone.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._kept: dict[GradFn, list[Kept]] = {}
+        self.saved = SavedColumns()
+        self.values: list[Any] = []
         self._extents: dict[int, tuple[Any, Extent | None]] = {}  # an id is good while it lives
         self._storages: dict[int, int] = {}
-
-    def kept(self, node: GradFn) -> list[Kept]:
-        """Return what ``node`` keeps."""
-        found = self._kept.get(node)
-        if found is None:
-            found = self._kept[node] = list(node.saved())
-        return found
 
     def extent(self, value: Any) -> Extent | None:
         """Return the extent of what a node keeps, None of a number.
@@ -49,23 +48,28 @@ class SavedReader:
             known = self._extents[id(value)] = value, extent
         return known[1]
 
-    def columns(self, order: Iterable[GradFn]) -> SavedColumns:
-        """Return what the nodes of ``order`` keep, described; each goes by its place there."""
-        columns = SavedColumns()
-        add, extent, extents = columns.add, self.extent, self._extents
+    def read(self, order: Iterable[GradFn]) -> SavedColumns:
+        """Return ``saved``, of the nodes of ``order``, which are always the same."""
+        saved, values = self.saved, self.values
+        if values:
+            return saved
+        extent, extents = self.extent, self._extents
+        add, keep = saved.add, values.append
         for number, node in enumerate(order):
-            found = self.kept(node)
-            for name, value, state in found:
+            for kept in node.saved():
+                name, value, state = kept
                 if state == "kept" and value is not None:  # as nearly always
                     seen = extents.get(id(value))
                     known = extent(value) if seen is None else seen[1]
                     if known is not None:
                         shape, dtype, nbytes, storage = known
                         add(number, name, shape, dtype, nbytes, state, storage)
+                        keep(value)
                 else:
-                    for one in saved_values(node, [(name, value, state)], extent):
+                    for one in saved_values(node, [kept], extent):
                         add(number, *one)
-        return columns
+                        keep(value)
+        return saved
 
 
 def saved_values(
@@ -88,53 +92,52 @@ def saved_values(
 def add_saved(
     build: GraphBuilder,
     reader: SavedReader,
-    ids: Iterable[tuple[GradFn, int, int]],
+    order: Sequence[GradFn],
+    forwards: Sequence[int | None],
     producer_of: Callable[[Any], int | None],
     forward_of: Callable[[GradFn], int | None],
     names: Names,
 ) -> None:
-    """Pair the two halves of each node, whose ids there are in ``ids``, and link what it keeps to
-    where it came from: an input's producer, or its own op; what it kept until it was freed, as far
-    as the graph still tells."""
-    engine = reader.engine
-    pairs, labels, sizes = build.pairs, build.edge_labels, build.edge_nbytes
+    """Pair the two halves of each node in ``order``, whose other id is in ``forwards``, and link
+    what it keeps to where it came from: an input's producer, or its own op; what it kept until it
+    was freed, as far as the graph still tells."""
+    pairs = [(one, other) for other, one in enumerate(forwards) if one is not None]
+    build.pairs.update(pairs)
+    build.pairs.update([(other, one) for one, other in pairs])
+    engine, saved = reader.engine, reader.read(order)
     sources: list[int] = []
-    targets: list[int] = []
-    shapes: list[Shape | None] = []
-    dtypes: list[str] = []
-    id = len(build.edge_kinds)
-    for node, forward, backward in ids:
-        pairs[forward] = backward
-        pairs[backward] = forward
-        for name, value, state in reader.kept(node):
-            producer: int | None = forward
-            label, known = name, None
-            if value is None:
-                producer = _maker_of(engine, node, name, forward, forward_of)
-            else:
-                if engine.is_input(value):
-                    producer = producer_of(value)
-                    if producer is None and state == "changed":  # it goes by its later history
-                        producer = _maker_of(engine, node, name, forward, forward_of)
-                    label = names.of(value) or names.placeholder(name)
-                known = reader.extent(value)
-            if producer is None or (value is not None and known is None):  # a number
-                continue
+    places: list[int] = []  # of the value, in ``saved``
+    labels: list[str] = []
+    is_input = engine.is_input
+    for at, (number, name, value) in enumerate(
+        zip(saved.nodes, saved.names, reader.values, strict=True)
+    ):
+        producer = forward = forwards[number]
+        if forward is None:
+            continue
+        label = name
+        if value is None:
+            producer = _maker_of(engine, order[number], name, forward, forward_of)
+        elif is_input(value):
+            producer = producer_of(value)
+            if producer is None and saved.states[at] == "changed":  # it goes by its later history
+                producer = _maker_of(engine, order[number], name, forward, forward_of)
+            label = names.of(value) or names.placeholder(name)
+        if producer is not None:
             sources.append(producer)
-            targets.append(backward)
-            labels[id] = label
-            if known is not None and known.nbytes:
-                sizes[id] = known.nbytes
-            shapes.append(None if known is None else known.shape)
-            dtypes.append("" if known is None else known.dtype)
-            id += 1
+            places.append(at)
+            labels.append(label)
+    ids = range(len(build.edge_kinds), len(build.edge_kinds) + len(sources))
     build.edge_kinds += ["saved"] * len(sources)
     build.edge_sources += sources
-    build.edge_targets += targets
+    build.edge_targets += [saved.nodes[at] for at in places]
     build.edge_output_nrs += [0] * len(sources)
     build.edge_input_nrs += [0] * len(sources)
-    build.edge_shapes.extend(shapes)
-    build.edge_dtypes.extend(dtypes)
+    build.edge_shapes.extend([saved.shapes[at] for at in places])
+    build.edge_dtypes.extend([saved.dtypes[at] for at in places])
+    build.edge_labels.update(zip(ids, labels, strict=True))
+    sizes = zip(ids, [saved.nbytes[at] for at in places], strict=True)
+    build.edge_nbytes.update([(id, nbytes) for id, nbytes in sizes if nbytes])
 
 
 def _maker_of(
