@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.dag.columns import Ints
-from autograd_core.dag.model import LEAF_KINDS, Graph, Half
+from autograd_core.dag.model import LEAF_KINDS, EdgeKind, Graph, Half, NodeKind
 
 Truths = NDArray[np.bool_]
 
+_NODE_KINDS: Final[tuple[str, ...]] = get_args(NodeKind)
+_EDGE_KINDS: Final[tuple[str, ...]] = get_args(EdgeKind)
+_HALVES: Final[tuple[str, ...]] = get_args(Half)
+
 
 class Columns(NamedTuple):
-    """``shown``, ``is_leaf`` and ``is_backward`` are facts of nodes, the others of edges.
+    """``shown`` to ``partners`` are facts of nodes, the others of edges.
 
-    An edge runs from ``sources`` to ``targets``; the value that it is about runs from ``producers``
-    to ``readers``, against the flow of gradients.  ``flows`` is False for saved values.
+    ``is_op`` marks ops and groups of them, ``partners`` are the nodes of the other half, -1 for
+    none. An edge runs from ``sources`` to ``targets``; the value that it is about runs from
+    ``producers`` to ``readers``, against the flow of gradients. ``flows`` is False for saved
+    values.
     """
 
     shown: Truths
+    is_op: Truths
     is_leaf: Truths
+    is_end: Truths
     is_backward: Truths
+    partners: Ints
     flows: Truths
     is_gradient: Truths
     sources: Ints
@@ -34,14 +43,19 @@ class Columns(NamedTuple):
 
 def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
     """Return the columns of ``graph``, of which ``halves`` are shown."""
+    kinds, edge_kinds = _codes(graph.kinds, _NODE_KINDS), _codes(graph.edge_kinds, _EDGE_KINDS)
+    half_of = _codes(graph.halves, _HALVES)
     sources = np.array(graph.edge_sources, np.int64)
     targets = np.array(graph.edge_targets, np.int64)
-    is_gradient = np.array([kind == "gradient" for kind in graph.edge_kinds], np.bool_)
+    is_gradient = _among(("gradient",), _EDGE_KINDS)[edge_kinds]
     return Columns(
-        shown=np.array([half in halves for half in graph.halves], np.bool_),
-        is_leaf=np.array([kind in LEAF_KINDS for kind in graph.kinds], np.bool_),
-        is_backward=np.array([half == "backward" for half in graph.halves], np.bool_),
-        flows=np.array([kind != "saved" for kind in graph.edge_kinds], np.bool_),
+        shown=_among(halves, _HALVES)[half_of],
+        is_op=_among(("op", "group"), _NODE_KINDS)[kinds],
+        is_leaf=_among(LEAF_KINDS, _NODE_KINDS)[kinds],
+        is_end=_among(("output", "seed"), _NODE_KINDS)[kinds],
+        is_backward=_among(("backward",), _HALVES)[half_of],
+        partners=_partners(graph.pairs, len(graph)),
+        flows=_among(("value", "gradient"), _EDGE_KINDS)[edge_kinds],
         is_gradient=is_gradient,
         sources=sources,
         targets=targets,
@@ -50,14 +64,31 @@ def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
     )
 
 
-def positions(nodes: Sequence[int], count: int) -> Ints:
-    """Find where each of ``count`` nodes stands in ``nodes``, -1 for those that do not; a -1 there
+def _codes(column: Sequence[str], words: Sequence[str]) -> NDArray[np.uint8]:
+    """Return the place of each entry among ``words``: to compare words one by one takes longest."""
+    place = {word: at for at, word in enumerate(words)}
+    return np.frombuffer(bytes(map(place.__getitem__, column)), np.uint8)
+
+
+def _among(chosen: Collection[str], words: Sequence[str]) -> Truths:
+    return np.array([word in chosen for word in words], np.bool_)
+
+
+def _partners(pairs: Mapping[int, int], count: int) -> Ints:
+    partners = np.full(count, -1, np.int64)
+    ends = (np.fromiter(each, np.int64, len(pairs)) for each in (pairs.keys(), pairs.values()))
+    one, other = ends
+    partners[one] = other
+    return partners
+
+
+def positions(row: Ints, count: int) -> Ints:
+    """Find where each of ``count`` nodes stands in ``row``, -1 for those that do not; a -1 there
     is no node.
 
-    >>> positions([2, -1, 0], 4)
+    >>> positions(np.array([2, -1, 0]), 4)
     array([ 2, -1,  0, -1])
     """
-    row = np.array(nodes, np.int64)
     found = np.full(count, -1, np.int64)
     found[row[row >= 0]] = np.flatnonzero(row >= 0)
     return found

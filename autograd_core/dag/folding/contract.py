@@ -49,7 +49,7 @@ def contract(
         part=graph.part,
     )  # fmt: skip
     new_ids = _add_nodes(build, graph, columns, places, halves)
-    _add_pairs(build, graph, places, new_ids)
+    _add_pairs(build, columns, places, new_ids)
     add_bundles(build, graph, columns, new_ids, places.ports)
     for id, cost in graph.costs.items():
         box = int(new_ids[id])
@@ -121,13 +121,11 @@ def _add_nodes(
     return np.where(outside, new_ids, boxes[places.item, columns.is_backward.astype(np.int64)])
 
 
-def _add_pairs(build: GraphBuilder, graph: Graph, places: Places, new_ids: Ints) -> None:
-    count = len(graph.pairs)
-    ends = np.empty((count, 2), np.int64)
-    ends[:, 0] = np.fromiter(graph.pairs.keys(), np.int64, count)
-    ends[:, 1] = np.fromiter(graph.pairs.values(), np.int64, count)
-    ends = ends[places.leads[ends].all(axis=1)]
-    one, other = new_ids[ends].T
+def _add_pairs(build: GraphBuilder, columns: Columns, places: Places, new_ids: Ints) -> None:
+    paired = np.flatnonzero(columns.partners >= 0)
+    partners, leads = columns.partners[paired], places.leads
+    both = leads[paired] & leads[partners]
+    one, other = new_ids[paired[both]], new_ids[partners[both]]
     first_half, length = (one >= 0) & (one < other), len(build.kinds)
     for code in np.unique(one[first_half] * length + other[first_half]).tolist():
         build.pair(*divmod(code, length))

@@ -64,10 +64,7 @@ class Folding:
         self.graph = graph
         self._halves = halves
         self._columns = columns_of(graph, halves)
-        self._ends = sum(
-            kind in ("output", "seed") and half in halves
-            for kind, half in zip(graph.kinds, graph.halves, strict=True)
-        )
+        self._ends = int((self._columns.is_end & self._columns.shown).sum())
 
     @cached_property
     def module(self) -> str:
@@ -81,7 +78,7 @@ class Folding:
     @cached_property
     def _parts(self) -> tuple[Units, Heads, Fold] | None:
         """Its ops, which op each serves, and the tree of its folds; None where there are no ops."""
-        units = make_units(self.graph, self._columns, self._halves)
+        units = make_units(self.graph, self._columns)
         if units is None or not len(units):
             return None
         heads = find_heads(self.graph, units)
@@ -126,7 +123,7 @@ class Folding:
         stop = first + sum(part.heads for part in item.parts)
         number = np.where(of >= 0, number_of[of], -1)
         inside = (number >= first) & (number < stop)
-        chosen = inside | _around(graph, columns, inside)
+        chosen = inside | _around(columns, inside)
         ids = np.flatnonzero(chosen)
         edges = np.flatnonzero(chosen[columns.sources] & chosen[columns.targets])
         part = subgraph(graph, ids.tolist(), edges.tolist(), f"inside {name}", self._totals)
@@ -144,10 +141,10 @@ class Folding:
         )
 
 
-def _around(graph: Graph, columns: Columns, inside: Truths) -> Truths:
+def _around(columns: Columns, inside: Truths) -> Truths:
     """Mark what the nodes ``inside`` read and are read by; where these are too many ops, leaves
     only; each with its partner in the other half."""
-    found = np.zeros(len(graph), np.bool_)
+    found = np.zeros(len(inside), np.bool_)
     flows = columns.flows
     found[columns.sources[flows & inside[columns.targets]]] = True
     found[columns.targets[flows & inside[columns.sources]]] = True
@@ -155,6 +152,6 @@ def _around(graph: Graph, columns: Columns, inside: Truths) -> Truths:
     others = np.flatnonzero(found & ~columns.is_leaf)
     if len(others) > MOST_NEIGHBOURS:
         found[others] = False
-    partners = [graph.pairs[id] for id in np.flatnonzero(found).tolist() if id in graph.pairs]
-    found[partners] = True
+    partners = columns.partners[found]
+    found[partners[partners >= 0]] = True
     return found & ~inside

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograd_core.dag.columns import grouped
+from autograd_core.dag.columns import Ints, grouped
 from autograd_core.dag.folding.columns import Columns, positions
-from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half
+from autograd_core.dag.model import PARAMETER_KINDS, Graph
 
 LEAST_FAN = 8
 
@@ -66,10 +66,10 @@ class Units:
         return [id for id in (self.forward[unit], self.backward[unit]) if id >= 0]
 
 
-def make_units(graph: Graph, columns: Columns, halves: Sequence[Half]) -> Units | None:
-    """Return the ops of these halves as units; None for a graph with a cycle, which nothing can
+def make_units(graph: Graph, columns: Columns) -> Units | None:
+    """Return the ops that are shown as units; None for a graph with a cycle, which nothing can
     order."""
-    units = _connect(graph, columns, *_rows(graph, halves))
+    units = _connect(graph, columns, *_rows(graph, columns))
     if any(sources and max(sources) > unit for unit, sources in enumerate(units.inputs)):
         order = _sorted(units)
         if order is None:
@@ -80,8 +80,8 @@ def make_units(graph: Graph, columns: Columns, halves: Sequence[Half]) -> Units 
 
 
 def _reordered(graph: Graph, columns: Columns, units: Units, order: Sequence[int]) -> Units:
-    forward, backward = units.forward, units.backward
-    return _connect(graph, columns, [forward[u] for u in order], [backward[u] for u in order])
+    forward, backward = (np.array(each, np.int64) for each in (units.forward, units.backward))
+    return _connect(graph, columns, forward[order], backward[order])
 
 
 def _siblings_together(units: Units) -> list[int]:
@@ -111,43 +111,39 @@ def _siblings_together(units: Units) -> list[int]:
     ]
 
 
-def _rows(graph: Graph, halves: Sequence[Half]) -> tuple[list[int], list[int]]:
+def _rows(graph: Graph, columns: Columns) -> tuple[Ints, Ints]:
     """Forward and backward node of each unit, in the order of the forward pass.
 
     A grad_fn without a forward op stands behind the one that ran just after it.
     """
-    kinds, half_of = graph.kinds, graph.halves
-    ops: dict[Half, list[int]] = {"forward": [], "backward": []}
-    for id, kind in enumerate(kinds):
-        if kind in ("op", "group") and half_of[id] in halves:
-            ops[half_of[id]].append(id)
-    orders = graph.orders
-    late_first = sorted(ops["backward"], key=lambda id: -orders.get(id, id))
-    paired = set(ops["forward"])
-    alone_behind: dict[int, list[int]] = {}
-    last = -1
-    for id in late_first:
-        partner = graph.pairs.get(id, -1)
-        if partner in paired:
-            last = partner
-        else:
-            alone_behind.setdefault(last, []).append(id)
-    known = set(late_first)
-    backward = alone_behind.get(-1, [])
-    forward = [-1] * len(backward)
-    for id in ops["forward"]:
-        partner = graph.pairs.get(id, -1)
-        forward.append(id)
-        backward.append(partner if partner in known else -1)
-        if id in alone_behind:
-            forward += [-1] * len(alone_behind[id])
-            backward += alone_behind[id]
-    return forward, backward
+    is_op, partners = columns.is_op & columns.shown, columns.partners
+    forward = np.flatnonzero(is_op & ~columns.is_backward)
+    backward = np.flatnonzero(is_op & columns.is_backward)
+    order_of = graph.orders.get
+    orders = np.array([order_of(id, id) for id in backward.tolist()], np.int64)
+    late_first = backward[np.argsort(-orders, kind="stable")]
+    rank = np.full(len(graph) + 1, -1, np.int64)  # of each forward op; the last one is none
+    rank[forward] = np.arange(len(forward))
+    known = np.zeros(len(graph) + 1, np.bool_)
+    known[backward] = True
+    ranks = rank[partners[late_first]]
+    alone = np.flatnonzero(ranks < 0)
+    if not len(alone):
+        return forward, np.where(known[partners[forward]], partners[forward], -1)
+    paired = np.maximum.accumulate(np.where(ranks < 0, -1, np.arange(len(ranks))))[alone]
+    behind = np.where(paired < 0, -1, ranks[paired])
+    row = np.argsort(np.concatenate([np.arange(len(forward)), behind]), kind="stable")
+    partner = np.where(known[partners[forward]], partners[forward], -1)
+    return (
+        np.concatenate([forward, np.full(len(alone), -1, np.int64)])[row],
+        np.concatenate([partner, late_first[alone]])[row],
+    )
 
 
-def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[int]) -> Units:
+def _connect(graph: Graph, columns: Columns, forward: Ints, backward: Ints) -> Units:
     count = len(forward)
     of = np.maximum(positions(forward, len(graph)), positions(backward, len(graph)))
+    first, second = forward.tolist(), backward.tolist()
     producer, reader = of[columns.producers], of[columns.readers]
     links = columns.flows & (producer >= 0) & (reader >= 0) & (producer != reader)
     # of several edges between two units the first counts
@@ -167,8 +163,8 @@ def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[
         if graph.kinds[leaf] in ("leaf", "parameter"):
             fed.add(unit)
     return Units(
-        forward=forward,
-        backward=backward,
+        forward=first,
+        backward=second,
         of=of.tolist(),
         inputs=grouped(users, sources, count),
         user_counts=np.bincount(sources, minlength=count).tolist(),
@@ -176,8 +172,8 @@ def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[
         final={unit for end, unit in final if graph.kinds[end] in ("output", "seed")},
         parameters=parameters,
         fed=fed,
-        scopes=_scopes(graph, forward, backward),
-        stems=[graph.stem(b if f < 0 else f) for f, b in zip(forward, backward, strict=True)],
+        scopes=_scopes(graph, first, second),
+        stems=[graph.stem(b if f < 0 else f) for f, b in zip(first, second, strict=True)],
     )
 
 
