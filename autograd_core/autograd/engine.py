@@ -25,7 +25,7 @@ from autograd_core.autograd.node import (
 from autograd_core.autograd.plan import leading_to, make_plan, owner
 from autograd_core.autograd.reduce import Gradient, reduce_gradient, reduce_outgoing
 from autograd_core.autograd.run_hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
-from autograd_core.autograd.step import Delivery, Step
+from autograd_core.autograd.step import Delivery, Step, made_delivery, made_step
 
 
 def run_reference(task: GraphTask) -> None:
@@ -309,16 +309,20 @@ class GraphTask:
         return Step(index, node, incoming, hooked, deliveries, before, after, captured)
 
     def _observe_inlined(self, index: int, node: Node) -> Step:
-        """As ``_observe_node``, for the nodes that ``_run`` inlines too; half of the time."""
-        pending = self.pending
-        g = pending[node]
+        """As ``_observe_node``, for the nodes that ``_run`` inlines too; a third of the time."""
+        pending, get = self.pending, self.pending.get
+        g = get(node)
         a = b = None
         if node.kind == ONE_EDGE:
+            edge: Any = node.i0
             if g is not None:
                 a = node.backward(g, self.keep)
                 if node.to is not None:
                     a = reduce_gradient(a, node.to[0])
-            deliveries: tuple[Delivery, ...] = (self._deliver(0, node.i0, a),)
+            before = after = get(edge)
+            if a is not None:
+                after = pending[edge] = a if before is None else before + a
+            deliveries: tuple[Delivery, ...] = (made_delivery((0, edge, a, before, after)),)
         else:
             if g is not None:
                 a, b = node.backward(g, self.keep)
@@ -326,30 +330,31 @@ class GraphTask:
                     a, b = reduce_gradient(a, node.to[0]), reduce_gradient(b, node.to[1])
             deliveries = self._deliver_all((node.i0, node.i1), (a, b))
         pending.pop(node, None)
-        return Step(index, node, (g,), (g,), deliveries)
+        return made_step((index, node, (g,), (g,), deliveries, None, None, ()))
 
     def _deliver_all(
         self, edges: Sequence[Edge], outgoing: Sequence[Gradient]
     ) -> tuple[Delivery, ...]:
         done: list[Delivery] = []
+        pending = self.pending
+        output_nr = 0
         try:
-            for output_nr, (edge, gradient) in enumerate(zip(edges, outgoing, strict=True)):
-                done.append(self._deliver(output_nr, edge, gradient))
+            for edge, gradient in zip(edges, outgoing, strict=True):
+                if edge is None:
+                    done.append(made_delivery((output_nr, None, None, None, None)))
+                else:
+                    before = after = pending.get(edge)
+                    if gradient is not None:
+                        after = gradient if before is None else before + gradient
+                        pending[edge] = after
+                    done.append(made_delivery((output_nr, edge, gradient, before, after)))
+                output_nr += 1
         except BaseException:  # a sum of shapes that do not fit: nothing of it has happened
             for delivery in reversed(done):
                 if delivery.edge is not None:
-                    self.pending[delivery.edge] = delivery.before
+                    pending[delivery.edge] = delivery.before
             raise
         return tuple(done)
-
-    def _deliver(self, output_nr: int, edge: Edge, gradient: Gradient) -> Delivery:
-        if edge is None:
-            return Delivery(output_nr, None, None, None, None)
-        before = self.pending[edge]
-        if gradient is None:
-            return Delivery(output_nr, edge, None, before, before)
-        after = self.pending[edge] = gradient if before is None else before + gradient
-        return Delivery(output_nr, edge, gradient, before, after)
 
 
 running: ContextVar[GraphTask | None] = ContextVar("autograd_core_running", default=None)

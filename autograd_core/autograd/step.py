@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NamedTuple, cast
 
 from autograd_core.autograd.node import Edge, Node, Port
 from autograd_core.autograd.reduce import Gradient
@@ -36,3 +38,8 @@ class Step(NamedTuple):
     before: Gradient = None
     after: Gradient = None
     captured: tuple[tuple[Node | Port, Gradient], ...] = ()
+
+
+# made in a third of the time that their names take: a pass of a million nodes makes as many
+made_delivery: Final = cast("Callable[[Any], Delivery]", partial(tuple.__new__, Delivery))
+made_step: Final = cast("Callable[[Any], Step]", partial(tuple.__new__, Step))

@@ -75,15 +75,16 @@ class ObservedPass:
             Exception: whatever a node or a hook raised.
         """
         end = len(self.order) if stop is None else stop
-        self._driver.record(len(self._steps), end, self._keep)
+        append, measured = self._steps.append, running_profile()
 
-    def _keep(self, step: Step, seconds: float) -> bool:
-        self._steps.append(step)
-        measured = running_profile()
-        if measured is not None:
-            sent = [each.gradient for each in step.deliveries]
-            measured.ran(step.node, seconds, sum(g.nbytes for g in sent if g is not None))
-        return True
+        def keep(step: Step, seconds: float) -> bool:
+            append(step)
+            if measured is not None:
+                sent = [each.gradient for each in step.deliveries]
+                measured.ran(step.node, seconds, sum(g.nbytes for g in sent if g is not None))
+            return True
+
+        self._driver.record(len(self._steps), end, keep)
 
     @property
     def steps(self) -> list[Step]:

@@ -117,7 +117,7 @@ class TorchNode:
         """List what it keeps, as it was when this was first asked."""
         if self._saved is None:
             with unobserved():
-                self._saved = list(_read_saved(self))
+                self._saved = _read_saved(self)
         return iter(self._saved)
 
     def is_packed(self) -> bool:
@@ -233,8 +233,13 @@ class TorchGraph:
                     stack.append(target)
         for node, following in fresh:
             node.edges = tuple(
-                [None if to is None else _place(nodes[to], nr) for to, nr in following]
-            )
+                [
+                    None if to is None
+                    else there if (there := nodes[to]).output_count <= 1
+                    else Port(there, nr)  # type: ignore[arg-type]
+                    for to, nr in following
+                ]
+            )  # fmt: skip
 
     def _node(self, origin: Any) -> TorchNode:
         name = origin.name()
@@ -298,12 +303,14 @@ def _place(node: TorchNode, nr: int) -> TorchNode | Port:
 Kept = tuple[str, Any, SavedState]
 
 
-def _read_saved(node: TorchNode) -> Iterator[Kept]:
-    if isinstance(node.origin, FunctionNode):
-        yield from _told(node, "saved", "_raw_saved_tensors", "saved_tensors")
-        return
-    for name in node.saved_names:
-        yield from _told(node, name, f"_raw_saved_{name}", f"_saved_{name}")
+def _read_saved(node: TorchNode) -> list[Kept]:
+    if node.is_function:
+        return list(_told(node, "saved", "_raw_saved_tensors", "saved_tensors"))
+    return [
+        kept
+        for name in node.saved_names
+        for kept in _told(node, name, f"_raw_saved_{name}", f"_saved_{name}")
+    ]
 
 
 def _told(node: TorchNode, name: str, raw_name: str, value_name: str) -> Iterator[Kept]:
@@ -366,7 +373,8 @@ def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
     ops = node.graph.origins.ops
     record = None if ops is None else ops.origin(tensor)
     number = _number_of(tensor) if edge is None and tensor.dim() == 0 else None
-    return SavedTensor(extent_of(tensor), edge, id(tensor), owner is node, record, number)
+    facts = (extent_of(tensor), edge, id(tensor), owner is node, record, number)
+    return tuple.__new__(SavedTensor, facts)  # as an Extent is made
 
 
 def _number_of(tensor: torch.Tensor) -> float | None:

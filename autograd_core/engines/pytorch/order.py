@@ -35,8 +35,10 @@ class ReadyQueue:
         return len(self._heap)
 
     def push(self, number: int, node: Any) -> None:
-        self._heap.append((number, node))
-        self._raise(len(self._heap) - 1, (number, node))
+        heap, entry = self._heap, (number, node)
+        heap.append(entry)
+        if len(heap) > 1:
+            self._raise(len(heap) - 1, entry)
 
     def _raise(self, hole: int, entry: tuple[int, Any]) -> None:
         heap = self._heap
@@ -78,21 +80,21 @@ def plan_of(tensors: Sequence[Any]) -> TorchPlan:
 def plan_from(places: Iterable[Any], only: Collection[TorchNode] | None = None) -> TorchPlan:
     """Return what a pass from ``places`` runs; ``only`` these nodes, where they are given."""
     first = list(dict.fromkeys(map(owner, places)))
-    waiting: dict[TorchNode, int] = {}
-    seen = set(first)
+    waiting: dict[TorchNode, int] = dict.fromkeys(first, 0)
     stack = list(first)
     while stack:
         for edge in stack.pop().edges:
             if edge is None:
                 continue
-            node = owner(edge)
-            waiting[node] = waiting.get(node, 0) + 1
-            if node not in seen:
-                seen.add(node)
+            node: Any = edge.node if type(edge) is Port else edge  # as owner, without the call
+            known = waiting.get(node)
+            if known is None:
                 stack.append(node)
+                known = 0
+            waiting[node] = known + 1
     ready = ReadyQueue()
     for node in first:
-        if node not in waiting:
+        if not waiting[node]:
             ready.push(node.sequence_nr, node)
     order = []
     while ready:
@@ -102,9 +104,9 @@ def plan_from(places: Iterable[Any], only: Collection[TorchNode] | None = None) 
         for edge in node.edges:
             if edge is None:
                 continue
-            target = owner(edge)
-            waiting[target] -= 1
-            if not waiting[target]:
+            target: Any = edge.node if type(edge) is Port else edge
+            left = waiting[target] = waiting[target] - 1
+            if not left:
                 ready.push(target.sequence_nr, target)
     return TorchPlan(order)
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import partial
 from typing import Any, Final, Self, cast
 from weakref import ref
 
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.call import BackwardCall, Interceptor
 from autograd_core.autograd.node import LEAF
-from autograd_core.autograd.step import Delivery, Step
+from autograd_core.autograd.step import Step, made_delivery, made_step
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.collector import collector_paused, collector_slowed
 from autograd_core.debug.history.driver_protocol import (
@@ -71,10 +70,6 @@ from autograd_core.engines.pytorch.tensors import (
 
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
-
-# the named tuples of the record, made in a third of the time that their names take
-_made_delivery: Final = cast("Callable[[Any], Delivery]", partial(tuple.__new__, Delivery))
-_made_step: Final = cast("Callable[[Any], Step]", partial(tuple.__new__, Step))
 
 
 class TorchDriver:
@@ -322,6 +317,7 @@ class TorchDriver:
     def _step(self, index: int, run: NodeRun) -> Step:
         """Make the Step of a node that has run."""
         node, pending = self.order[index], self._pending
+        self._sizes.pop(index, None)
         sent, hooked, _, _ = run
         nested = self._engine.inside.get(index, ())
         calls: tuple[HookCall, ...] = ()
@@ -335,8 +331,7 @@ class TorchDriver:
             before, after, later = self._accumulated(index, run)
             if calls or later or nested:
                 self._note(index, (*calls, *later), nested)
-            self._sizes[index] = STEP_BYTES if before is None else STEP_BYTES + nbytes_of(before)
-            return _made_step((index, node, incoming, hooked, (), before, after, captured))
+            return made_step((index, node, incoming, hooked, (), before, after, captured))
         if calls or nested or node.is_function:
             self._note(index, calls, nested)
         if self.muted_edges:
@@ -346,34 +341,19 @@ class TorchDriver:
         edges = node.edges
         if len(sent) < len(edges):
             sent = (*sent, *[None] * (len(edges) - len(sent)))
-        deliveries, size, given, place = [], STEP_BYTES, hooked[0], None
-        if hooked is not incoming:
-            size += sum([nbytes_of(g) for g in hooked if g is not None])
+        deliveries = []
         for nr, edge in enumerate(edges):
             if edge is None:
-                deliveries.append(_made_delivery((nr, None, None, None, None)))
+                deliveries.append(made_delivery((nr, None, None, None, None)))
                 continue
             gradient, there = sent[nr], pending.get(edge)
             if type(gradient) is ref:
                 gradient = gradient()
             total = there
             if gradient is not None:
-                if gradient is not given:
-                    try:
-                        if place is None:
-                            place = None if given is None else given.data_ptr()
-                        if gradient.data_ptr() != place:
-                            size += gradient.nbytes
-                    except (RuntimeError, NotImplementedError):  # it has no memory of its own
-                        size += nbytes_of(gradient)
-                total = gradient
-                if there is not None:
-                    total = there + gradient
-                    size += nbytes_of(total)
-                pending[edge] = total
-            deliveries.append(_made_delivery((nr, edge, gradient, there, total)))
-        self._sizes[index] = size
-        return _made_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
+                total = pending[edge] = gradient if there is None else there + gradient
+            deliveries.append(made_delivery((nr, edge, gradient, there, total)))
+        return made_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
 
     def _compared(
         self, index: int, incoming: tuple[Any, ...], hooked: tuple[Any, ...]
@@ -497,7 +477,11 @@ class TorchDriver:
         ]
 
     def step_bytes(self, step: Step) -> int:
-        return self._sizes.get(step.index, STEP_BYTES)
+        size = self._sizes.get(step.index)
+        if size is None:
+            with unobserved():
+                size = self._sizes[step.index] = _bytes_of(step)
+        return size
 
     @property
     def _repeats(self) -> bool:
@@ -590,6 +574,29 @@ class TorchDriver:
             engine.thread.close()
         if engine.retains and not self.call.keep:
             mark_as_freed(self.call, [x.origin for x in self.order if x not in engine.ends])
+
+
+def _bytes_of(step: Step) -> int:
+    """Return what a step keeps alive that no step before it does."""
+    if step.node.kind == LEAF:
+        return STEP_BYTES if step.before is None else STEP_BYTES + nbytes_of(step.before)
+    size, given, place = STEP_BYTES, step.hooked[0], None
+    if step.hooked is not step.incoming:
+        size += sum([nbytes_of(g) for g in step.hooked if g is not None])
+    for _, _, gradient, before, after in step.deliveries:
+        if gradient is None:
+            continue
+        if gradient is not given:
+            try:
+                if place is None:
+                    place = None if given is None else given.data_ptr()
+                if gradient.data_ptr() != place:
+                    size += gradient.nbytes
+            except (RuntimeError, NotImplementedError):  # it has no memory of its own
+                size += nbytes_of(gradient)
+        if before is not None:
+            size += nbytes_of(after)
+    return size
 
 
 def _sum(before: Any, added: Any) -> Any:
