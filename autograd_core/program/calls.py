@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, interceptor, run
 from autograd_core.dag.capture import View
-from autograd_core.dag.collector import collector_slowed
+from autograd_core.dag.collector import collector_paused, collector_slowed
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import Values, trace
@@ -285,14 +285,17 @@ def run_and_read(
     """Carry out the call; what ``read`` makes of its graph with the gradients that flowed, and what
     to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
     with collector_slowed():
-        observed = ObservedPass(found.call, found.names)
+        with collector_paused():
+            observed = ObservedPass(found.call, found.names)
         count = len(observed.order)
         if count > MANY:
             cost = "drawing them takes minutes, and 6 KB of memory for each"
             tell(f"{found.title} has {count:,} nodes; {cost}")
         observed.run()
-        graph = observed.graph(view, lazy=lazy)
-        observed.forget()  # the graph has what it needs: half of the memory
-        answer = read(graph)
-        observed.release()
+        with collector_paused():  # all that is made from here on is needed up to the end
+            graph = observed.graph(view, lazy=lazy)
+            observed.forget()  # the graph has what it needs: half of the memory
+            answer = read(graph)
+            del graph
+            observed.release()
     return answer, observed.gradients if found.call.is_grad else True
