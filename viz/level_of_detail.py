@@ -31,6 +31,9 @@ SCREEN_HEIGHT: Final = 1080
 LEAST_SCALE: Final = 0.75
 """The smallest text is 8 pixels high when a picture is scaled down so far."""
 
+FEWER: Final = 0.9
+"""By this factor less boxes are asked for where a picture does not fit."""
+
 MOST_SCREENS: Final = 2
 """So many screens high a picture may be that shows the inside of what is repeated."""
 
@@ -180,14 +183,15 @@ class Composer(NamedTuple):
                 if fits_a_screen(tall, MOST_SCREENS):
                     return finest._replace(layout=tall)
         choices = [(finest, layout)]
-        while not fits_a_screen(layout) and len(picture.boxes) > 1:
-            boxes = len(picture.boxes)
-            coarser = self.compose(replace(options, max_boxes=boxes - 1))
-            picture = coarser.picture
-            if len(picture.boxes) >= boxes:
-                break
-            layout = lay_out(picture)
-            choices.append((coarser, layout))
+        boxes = allowed = len(picture.boxes)
+        while not fits_a_screen(layout) and allowed > 1:
+            # leaves may get boxes of their own where there is less else
+            allowed = min(boxes - 1, int(allowed * FEWER))
+            coarser = self.compose(replace(options, max_boxes=allowed))
+            if len(coarser.picture.boxes) < boxes:
+                layout = lay_out(coarser.picture)
+                boxes = len(coarser.picture.boxes)
+                choices.append((coarser, layout))
         best, layout = min(choices, key=lambda choice: _screens(choice[1]))
         return best._replace(notes=finest.notes, layout=layout)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 
@@ -53,6 +54,15 @@ def test_every_view_can_be_read_on_one_screen(
 ) -> None:
     width, height = size_of(graph_of(program), view)
     screens = 2 if view == "both" and program in OPEN else 1
+    assert min(SCREEN_WIDTH / width, screens * SCREEN_HEIGHT / height) >= LEAST_SCALE
+
+
+@pytest.mark.parametrize("ops", [49, 58, 64, 79])
+@pytest.mark.parametrize("view", ["forward", "backward", "both"])
+def test_some_dozens_of_ops_fold_until_they_can_be_read(ops: int, view: str) -> None:
+    graph = graph_of(functools.partial(sample_programs.irregular, ops))
+    width, height = size_of(graph, view)
+    screens = 2 if view == "both" else 1
     assert min(SCREEN_WIDTH / width, screens * SCREEN_HEIGHT / height) >= LEAST_SCALE
 
 

@@ -19,6 +19,9 @@ from autograd_core.dag.folding.units import Units
 MOST_SIBLINGS: Final = 60
 """So many things side by side can still be drawn one by one."""
 
+MOST_OPS: Final = 30
+"""So many single ops outside of modules can: with both halves shown, they are twice as many."""
+
 WIDTH: Final = 18
 """So many bands lie side by side, at most: both halves of them fit a screen."""
 

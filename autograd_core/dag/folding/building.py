@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from autograd_core.dag.folding.bands import MOST_SIBLINGS, WIDTH, cut_into_bands
+from autograd_core.dag.folding.bands import MOST_OPS, MOST_SIBLINGS, WIDTH, cut_into_bands
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.repeats import Rounds, find_rounds
 from autograd_core.dag.folding.tree import Fold, FoldKind, fold_of
@@ -154,6 +154,8 @@ class TreeBuilder:
     def _in_bands(self, children: list[Fold], scope: str) -> list[Fold]:
         """Return the children, in bands where they are too many to be drawn side by side."""
         most = MOST_SIBLINGS
+        if not scope and 2 * sum(child.kind == "head" for child in children) > len(children):
+            most = MOST_OPS
         while len(children) > most:
             bands = cut_into_bands(children, self._units, self._heads)
             parts = [children[band.start : band.stop] for band in bands]
