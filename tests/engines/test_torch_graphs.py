@@ -297,6 +297,20 @@ def test_the_rule_of_each_input_has_the_numbers_of_the_call() -> None:
         assert node.formulas() == (("self", "g"), ("other", rule))
 
 
+def test_the_rule_of_a_loss_whose_entry_is_called_forward_is_known() -> None:
+    scores = torch.zeros(2, 3, requires_grad=True)
+    targets = torch.tensor([0, 2])
+    margins = torch.nn.functional.multilabel_margin_loss(scores, torch.tensor([[0, -1, 1]] * 2))
+    losses = {
+        "nll_loss_backward": torch.nn.functional.nll_loss(scores, targets),
+        "multilabel_margin_loss_backward": margins,
+    }
+    for function, loss in losses.items():
+        pytorch = engine_of([loss])
+        ((name, rule),) = pytorch.plan(pytorch.tensors([loss])).order[0].formulas()
+        assert (name, rule.partition("(")[0]) == ("self", function)
+
+
 def test_a_constant_with_a_name_keeps_it_in_the_formula() -> None:
     x, rate = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor(0.5)
     graph = capture((rate * x).sum(), names={"x": x, "rate": rate})

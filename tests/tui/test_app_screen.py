@@ -587,6 +587,19 @@ def test_every_size_shows_every_row_in_its_width(size: tuple[int, int]) -> None:
     drive(residual_net(4), script, size)
 
 
+@pytest.mark.parametrize("size", [(60, 16), (80, 24)])
+def test_the_lines_around_the_panes_are_not_cut_in_a_small_terminal(
+    size: tuple[int, int],
+) -> None:
+    async def script(screen: Driver) -> None:
+        for keys in ([], ["n"], ["2", "n"], ["N"], ["c"], ["r"]):
+            lines = (await screen.press(*keys)).splitlines()
+            for line in (lines[0], lines[-1]):
+                assert "…" not in line
+
+    drive(shared_weight(), script, size)
+
+
 def test_only_visible_rows_are_asked_for() -> None:
     asked: set[int] = set()
 

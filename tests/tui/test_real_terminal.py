@@ -179,6 +179,18 @@ def test_an_enter_in_the_middle_of_what_is_typed_ends_the_line_there(open_termin
     terminal.wait_for(r"2/9 run", r"break #5", r"break #9")
 
 
+def test_what_is_typed_before_the_screen_opens_is_carried_out(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "slow.py").write_text(
+        f"import time\nprint('soon')\ntime.sleep(1)\n{Path(SHARED_WEIGHT).read_text()}"
+    )
+    terminal = open_terminal(gradstep("debug", "slow.py"))
+    terminal.wait_for("soon|runs up to")
+    terminal.type(":next 2\rn")  # the enter arrives as a line feed
+    terminal.wait_for(r"3/9 run")
+
+
 def test_the_prompt_gets_every_letter_however_fast_they_come(open_terminal: Open) -> None:
     terminal = open_terminal(gradstep("debug", SHARED_WEIGHT))
     terminal.wait_for(r"0/9 run", r"PAUSED")

@@ -47,11 +47,11 @@ from tui.errors import AtWork
 PROGRESS_SECONDS = 0.05
 _SHOWN_WORDS: dict[Shown, str] = {
     "gradient": "the gradient that arrived at each node",
-    "value": "what the op of each node made in the forward pass",
+    "value": "what each op made in the forward pass, where that is kept",
     "both": "forward values and gradients",
 }
 _COUNTED = ("enter {node}", "leave")  # commands behind keys that take a count
-_FIRST_WORDS = "n runs the next node; the numbers are gradients; ? explains keys and marks"
+_FIRST_WORDS = "n runs the next node; numbers are gradients; ? explains it"
 _SHOWN = tuple(_SHOWN_WORDS)
 
 

@@ -191,6 +191,7 @@ def _table() -> dict[str, list[str]]:
         name = block[len("- name: ") : block.index("(")].partition(".")[0]
         stem = name if name.startswith("_") else name.rstrip("_")
         camel = "".join(part.title() for part in stem.split("_")).lower()
+        camel = camel.removesuffix("forward")  # nll_loss_forward makes NllLossBackward0
         table.setdefault(camel, []).append(block)
     return table
 

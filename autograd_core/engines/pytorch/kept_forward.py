@@ -22,7 +22,6 @@ from autograd_core.engines.pytorch.schema import tensors_in
 from autograd_core.engines.pytorch.tensors import SeenTensor, describe, same_bits
 
 _SIZES: Final = ("size", "shape")  # of the result, by whatever name
-_CONSTANTS: Final = ("target", "weight")
 _PLAIN: Final = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")
 
 
@@ -203,10 +202,9 @@ def _inputs(node: TorchNode, entry: Entry | None) -> list[Any]:
 def _without_derivative(node: TorchNode, entry: Entry | None, op: Any) -> list[torch.Tensor]:
     """Return the inputs that a node saved of those that have no gradient, as targets."""
     if entry is None or op is None:
-        names = list(_CONSTANTS)  # of an op that several entries describe
-    else:
-        rules = {name for name, _ in entry.rules}
-        names = [each.name for each in op._schema.arguments if each.name not in rules]
+        return []
+    rules = {name for name, _ in entry.rules}
+    names = [each.name for each in op._schema.arguments if each.name not in rules]
     values = [node.value_of(name) for name in names if name in node.saved_names]
     return [each for each in values if each is not None and not each.requires_grad]
 
@@ -214,11 +212,7 @@ def _without_derivative(node: TorchNode, entry: Entry | None, op: Any) -> list[t
 def _told(node: TorchNode, entry: Entry | None) -> dict[str, Any]:
     """Return the arguments of an op that are no tensors."""
     op = _op(entry)
-    if op is None:
-        kept = [each for each in dir(type(node.origin)) if each.startswith("_saved_")]
-        named = [each.removeprefix("_saved_") for each in kept]
-    else:
-        named = [each.name for each in op._schema.arguments]
+    named = [] if op is None else [each.name for each in op._schema.arguments]
     told = {name: signed(node.told(name)) for name in named}
     return {name: value for name, value in told.items() if isinstance(value, int | float | list)}
 

@@ -122,9 +122,10 @@ class Hints(LineView):
     def line(self, y: int) -> Line:
         if self._offers:
             return [Part(" " + "  ".join(map(printable, self._offers)), "muted")]
-        line: Line = [Part(" ")]
+        line: Line = []
         for hint in self._fitting():
-            line += [Part(hint.key, "strong"), Part(f" {hint.word}  ", "muted")]
+            line += [Part("  " if line else " "), Part(hint.key, "strong")]
+            line.append(Part(f" {hint.word}", "muted"))
         return line
 
     def _fitting(self) -> list[Hint]:

@@ -57,7 +57,8 @@ class Prompt(Input):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "screen.enter_line", "carry out", show=False),
+        # of what was typed before the screen opened, the terminal made enter a line feed
+        Binding("enter,ctrl+j", "screen.enter_line", "carry out", show=False),
         Binding("escape,ctrl+c", "screen.close_prompt", "close", show=False),
         Binding("up", "recall(-1)", "previous command", show=False),
         Binding("down", "recall(1)", "next command", show=False),

@@ -12,6 +12,7 @@ from tui.app.widgets.text import Line, Part, StyleName, fit, node_label
 from tui.app.worker import Progress
 
 BAR_WIDTH = 10
+_LEAST = 24  # letters of a reason that are worth showing
 
 
 class StatusLine(ViewWidget):
@@ -38,9 +39,11 @@ class StatusLine(ViewWidget):
         state, style = state_text(snapshot)
         position = snapshot.position
         reason = reason_text(snapshot)
+        here = here_text(snapshot)
         if progress is not None:
             state, style, position = "BUSY", "strong", progress.position
             reason = f"{progress_bar(position, snapshot.length)} {progress.work} · esc pauses"
+            here = ""
         passes = nesting_text(snapshot) or f"{snapshot.kind} {snapshot.call}"
         where = f"{passes} · {position:,}/{snapshot.length:,} run · "
         room = max(8, self.text_width - len(where) - len(state) - 5)
@@ -51,8 +54,13 @@ class StatusLine(ViewWidget):
             Part(state, style),
         ]
         used = sum(len(part.text) for part in line)
-        if reason:
-            line.append(Part(" · " + fit(reason, max(0, self.text_width - used - 3))))
+        room = self.text_width - used - 3
+        if reason and room >= min(len(reason), _LEAST):
+            said = f" · {fit(reason, room).rstrip()}"
+            line.append(Part(said))
+            used += len(said)
+        if here and used + 3 + len(here) <= self.text_width:
+            line.append(Part(f" · {here}"))
         return line
 
 
@@ -90,8 +98,15 @@ def is_past(snapshot: Snapshot) -> bool:
     return snapshot.position + bool(snapshot.phase) < snapshot.recorded
 
 
+def here_text(snapshot: Snapshot) -> str:
+    """Return the node that runs next, which the list shows, too; "" at both ends and inside."""
+    if 0 < snapshot.position < snapshot.length and not snapshot.phase:
+        return "before " + node_label(snapshot, snapshot.position)
+    return ""
+
+
 def reason_text(snapshot: Snapshot) -> str:
-    """Say why the debugger stopped here; what the list shows anyway comes last."""
+    """Say why the debugger stopped here."""
     if snapshot.status == "failed" and snapshot.error:
         return printable(snapshot.error)
     parts = []
@@ -102,6 +117,4 @@ def reason_text(snapshot: Snapshot) -> str:
         parts.append(f"{count} {'change' if count == 1 else 'changes'}")
     if snapshot.reason:
         parts.append(printable(snapshot.reason))
-    if 0 < snapshot.position < snapshot.length and not snapshot.phase:
-        parts.append("before " + node_label(snapshot, snapshot.position))
     return " · ".join(parts)
