@@ -475,6 +475,21 @@ def test_the_formula_stands_below_the_gradient_with_numbers_and_the_line_below_t
     drive(RecordedSession(loss, names=Names({"a": a})), script)
 
 
+def test_a_rule_without_room_beside_the_gradient_stands_below_it_as_a_whole() -> None:
+    weight = torch.tensor(2.0, requires_grad=True)
+    with trace():
+        loss = (weight + 1) * 3
+
+    async def script(screen: Driver) -> None:
+        lines = (await screen.press("n")).splitlines()
+        (at,) = [number for number, line in enumerate(lines) if "not sent yet" in line]
+        below = lines[at + 1 if "by g" not in lines[at] else at]
+        assert re.search(r"by g = 3\s*$", below)
+
+    for width in (80, 120, 126, 160):
+        drive(Session(loss, names={"first_weight": weight}), script, (width, 30))
+
+
 def test_a_node_that_never_returns_is_interrupted_by_asking_twice() -> None:
     class Endless(torch.autograd.Function):
         @staticmethod

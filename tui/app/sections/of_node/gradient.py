@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from textwrap import wrap
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -31,14 +33,15 @@ STATE_TEXT = {"done": "has run", "current": "runs next", "waiting": "has not run
 
 
 class Entry(NamedTuple):
-    """One line below a heading: a mark, what it is about, the value there, and the node that
-    the line leads to."""
+    """One line below a heading: a mark, what it is about, the value there, the node that the line
+    leads to, and the rule that made the value, below it where there is no room beside it."""
 
     mark: str
     label: str
     shown: Line
     style: StyleName = "text"
     node: int | None = None
+    rule: str = ""
 
 
 def page(view: View) -> Page:
@@ -69,14 +72,18 @@ def page(view: View) -> Page:
     labels = (cell_len(entry.label) for entry in entries if isinstance(entry, Entry))
     width = max(labels, default=0) + 2
 
-    def target(line: int, column: int) -> Target | None:
-        entry = entries[line]
-        if not isinstance(entry, Entry) or entry.node is None:
-            return None
-        return NodeTarget(entry.node)
+    rows: list[tuple[Line, int | None]] = []
+    for entry in entries:
+        if isinstance(entry, Entry):
+            rows += [(line, entry.node) for line in _aligned(entry, width, view.width)]
+        else:
+            rows.append((entry, None))
 
-    lines = [_aligned(entry, width) if isinstance(entry, Entry) else entry for entry in entries]
-    return Page(lines, target=target)
+    def target(line: int, column: int) -> Target | None:
+        node = rows[line][1]
+        return None if node is None else NodeTarget(node)
+
+    return Page([line for line, _ in rows], target=target)
 
 
 def _rule_lines(detail: NodeDetail, *, known: bool) -> list[Line]:
@@ -140,9 +147,18 @@ def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
     return " · ".join(word for word, so in words if so)
 
 
-def _aligned(entry: Entry, width: int) -> Line:
-    mark = Part(f"  {entry.mark} ", "muted")
-    return [mark, Part(fit(entry.label, width), entry.style), *entry.shown]
+def _aligned(entry: Entry, width: int, room: int) -> Iterator[Line]:
+    """Yield an entry with its value in the common column, and its rule where there is room."""
+    line = [Part(f"  {entry.mark} ", "muted"), Part(fit(entry.label, width), entry.style)]
+    line += entry.shown
+    if not entry.rule:
+        yield line
+    elif sum(cell_len(part.text) for part in line) + 2 + cell_len(entry.rule) <= room:
+        yield [*line, Part(f"  {entry.rule}", "backward")]
+    else:
+        yield line
+        for text in wrap(entry.rule, max(20, room - 8), subsequent_indent="   "):
+            yield [Part(f"      {text}", "backward")]
 
 
 def _incoming_heading(incoming: Incoming) -> Line:
@@ -227,13 +243,15 @@ def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> 
     shown = value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
     if rule and not (outgoing.sent and outgoing.value is None):
         single = outgoing.value is not None and outgoing.value.array.size == 1
-        shown = [*shown, Part(f"  {'=' if single else 'by'} {printable(rule)}", "backward")]
+        rule = f"{'=' if single else 'by'} {printable(rule)}"
+    else:
+        rule = ""
     if outgoing.target is None:
         return Entry(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
     label = f"→ {node_label(snapshot, outgoing.target, limit)}"
     if outgoing.input_nr:
         label += f" in {outgoing.input_nr}"
-    return Entry(str(outgoing.output_nr), label, shown, node=outgoing.target)
+    return Entry(str(outgoing.output_nr), label, shown, node=outgoing.target, rule=rule)
 
 
 def value_parts(value: Value | None) -> Line:
