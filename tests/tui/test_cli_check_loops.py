@@ -71,6 +71,15 @@ for step in range(2):
     net(torch.ones(4, 2) * 3).mean().backward()
     opt.step()
 """
+TARGET_NETWORK = """\
+import copy
+import LIBRARY as torch
+net = torch.nn.Linear(2, 1)
+target = copy.deepcopy(net)
+opt = torch.optim.SGD(TRAINED.parameters(), lr=0.1)
+net(torch.ones(4, 2)).mean().backward()
+opt.step()
+"""
 SQUASHED = """\
 import LIBRARY as torch
 nn = torch.nn
@@ -246,6 +255,18 @@ def test_a_gradient_of_another_models_loss_is_told_where_the_next_step_will_use_
     assert "have a .grad from a backward() on another line, after which step() changed" in said
     for right in (UNDETACHED_GAN.replace("CLEAR", "opt_make.zero_grad()"), GAN, TWO_LOSSES):
         assert "[stale-grad]" not in check(right, "--call", "all", code=0)
+
+
+@pytest.mark.parametrize(
+    ("trained", "severity"), [("net", "info"), ("torch.nn.ModuleList([net, target])", "warning")]
+)
+def test_parameters_that_no_optimizer_has_need_not_be_in_the_loss(
+    check: Check, trained: str, severity: str
+) -> None:
+    code = 5 if severity == "warning" else 0
+    said = check(TARGET_NETWORK.replace("TRAINED", trained), "--all", "--lint", code=code)
+    assert f"{severity} [unreached]" in re.sub(" +", " ", said)
+    assert ("which no optimizer has" in said) == (severity == "info")
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,10 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
     if elsewhere:
         yield _left_to_others(subject, elsewhere, others)
         unexplained = [t for t in unexplained if id(t) not in others]
+    apart = [t for t in unexplained if subject.trained and id(t) not in subject.trained]
+    if apart:
+        yield _left_alone([subject.name(t) for t in apart])
+        unexplained = [t for t in unexplained if id(t) in subject.trained]
     names = [subject.name(t) for t in unexplained if id(t) not in aside]
     if names:
         one = len(names) == 1
@@ -70,6 +74,15 @@ def _left_to_others(subject: Subject, leaves: list[Any], others: dict[int, str])
         "info", "unreached",
         f"the loss does not depend on {listed(names)}, which {whose} trains",
         "nothing to do if another loss covers this",
+    )  # fmt: skip
+
+
+def _left_alone(names: list[str]) -> Finding:
+    return Finding(
+        "info", "unreached",
+        f"the loss does not depend on {listed(names)}, which no optimizer has",
+        f"nothing to do if {'it is' if len(names) == 1 else 'they are'} not to learn, as the "
+        "parameters of a target network",
     )  # fmt: skip
 
 
