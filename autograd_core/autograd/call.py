@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from dataclasses import replace
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +17,7 @@ from autograd_core.autograd.grad_mode import (
     current_mode,
     enter_mode,
     leave_mode,
+    quiet,
     trace_cut,
     with_gradients,
 )
@@ -38,8 +38,8 @@ class BackwardCall(NamedTuple):
     (``task.run``, ``task.observe``, within :class:`pass_mode`), and returns True from a call of
     ``backward``, ``gradients(call, task)`` from one of ``grad``, which hands them to its caller.
     What each step of ``grad`` takes away is ``Step.captured``; one that is redone from its record
-    belongs back into ``task.captured``.  What surrounds the end of the pass is
-    :class:`noting_freed`, so that an error about freed values can name the call.
+    belongs back into ``task.captured``.  What follows the end of the pass is
+    :func:`note_freed`, so that an error about freed values can name the call.
     """
 
     roots: tuple[Tensor, ...]
@@ -120,16 +120,13 @@ def make_call(
     create_graph: bool,
 ) -> BackwardCall:
     """Check and complete the arguments of ``backward``; errors as there."""
-    roots = as_tensors(tensors)
+    roots = (tensors,) if type(tensors) is Tensor else as_tensors(tensors)
     seeds = _seeds(roots, grad_tensors, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
-    call = BackwardCall(roots, seeds, keep, create_graph)
     around, mode = evaluating.get(), current_mode()
-    if around is not None:
-        call = call._replace(parent=around.node, depth=around.depth)
-    if mode is not None and mode.tracer is not None:
-        call = call._replace(line=mode.tracer.line())
-    return call
+    parent, depth = (None, 0) if around is None else (around.node, around.depth)
+    line = None if mode is None or mode.tracer is None else mode.tracer.line()
+    return BackwardCall(roots, seeds, keep, create_graph, parent=parent, depth=depth, line=line)
 
 
 def carry_out(call: BackwardCall) -> Gradients:
@@ -188,36 +185,38 @@ def _run(call: BackwardCall, task: GraphTask | None) -> Gradients:
         for node in task.order:
             if type(node) is AccumulateGrad:
                 mode.undo_log.keep_gradient(node.variable)
-    with pass_mode(call.graph, task), noting_freed(call, task):
-        if mode is not None and mode.anomaly is not None:
-            run_watched(task, mode.anomaly.check_nan)
-        elif mode is not None and mode.profiler is not None:
-            mode.profiler.run(task)
-        else:
-            task.run()
+    try:
+        with pass_mode(call.graph, task):
+            if mode is not None and mode.anomaly is not None:
+                run_watched(task, mode.anomaly.check_nan)
+            elif mode is not None and mode.profiler is not None:
+                mode.profiler.run(task)
+            else:
+                task.run()
+    finally:
+        if not task.keep:
+            note_freed(call, task)
     return gradients(call, task)
 
 
-class noting_freed:
-    """While tracing, remember with each node that it was this pass that freed its values."""
-
-    def __init__(self, call: BackwardCall, task: GraphTask) -> None:
-        self._line = None if call.keep else call.line
-        self._task = task
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *error: object) -> None:
-        if self._line is not None:
-            for node in self._task.order:
-                node.note_freed(self._line)
+def note_freed(call: BackwardCall, task: GraphTask) -> None:
+    """While tracing, remember with each node of ``task`` that it was this pass that freed its
+    values."""
+    if call.line is None:
+        return
+    for node in task.order:
+        if node.notes is not None:
+            node.note_freed(call.line)
+    mode = current_mode()
+    if mode is not None and mode.tracer is not None:
+        mode.tracer.passed(call.line)
 
 
-def start(call: BackwardCall) -> GraphTask:
-    """Plan and seed the pass that ``call`` asks for, without running it."""
+def start(call: BackwardCall, *, keep: bool = False) -> GraphTask:
+    """Plan and seed the pass that ``call`` asks for, without running it; with ``keep``, one that
+    frees nothing."""
     edges: list[Any] = [root.edge for root in call.roots]
-    task = GraphTask(edges, call.seeds, keep=call.keep, graph=call.graph)
+    task = GraphTask(edges, call.seeds, keep=keep or call.keep, graph=call.graph)
     if call.inputs:
         places: list[Any] = [x.edge for x in call.inputs]
         (task.capture if call.is_grad else task.restrict)(places)
@@ -253,7 +252,7 @@ class pass_mode:
         if mode is None or mode.tracer is None or self._graph:
             mode = with_gradients(self._graph)
         else:
-            mode = replace(mode, grad=False, tracer=None)
+            mode = quiet(mode)
         self._token = enter_mode(mode)
         self._silent = np.errstate(all="ignore")
         self._silent.__enter__()
@@ -317,7 +316,8 @@ def _seeds(
         if g is None:
             if root.array.size != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            one = np.ones(root._shape, root.dtype.dtype)
+            one = np.array(1, root.dtype.dtype)  # np.ones takes 0.4 us more
+            one = one.reshape(root._shape) if root._shape else one
             seeds.append(Tensor.from_array(one) if graph else one)
             continue
         if g._shape != root._shape:

@@ -61,6 +61,12 @@ class Tracer(Protocol):
     def changing(self, tensor: Any) -> Line | None:
         """Note that ``tensor`` is about to be changed in place; return the line that runs now."""
 
+    def settle(self) -> None:
+        """Note what was told so far: somebody asks, or some of it is about to change."""
+
+    def passed(self, line: Line) -> None:
+        """Note that the backward pass begun at ``line`` has freed its graph."""
+
     def module(self, module: Any) -> AbstractContextManager[None]:
         """Return the scope within which ``module`` computes."""
 
@@ -144,6 +150,20 @@ def with_gradients(on: bool) -> Mode:
     return mode if mode.grad is on else replace(mode, grad=on)
 
 
+def quiet(mode: Mode) -> Mode:
+    """Return ``mode`` with gradients off, and nobody told of ops."""
+    if (
+        mode.inference
+        or mode.saved_hooks_refused
+        or mode.saved_hooks is not None
+        or mode.profiler is not None
+        or mode.anomaly is not None
+        or mode.undo_log is not None
+    ):
+        return replace(mode, grad=False, tracer=None)
+    return WITHOUT_GRADIENTS  # at once, as nearly always: a copy takes 3 us
+
+
 def trace_cut(how: str, before: Any, after: Any) -> None:
     """Tell whoever traces that ``after`` is ``before`` without its graph, by a call of ``how``."""
     mode = current_mode()
@@ -156,6 +176,13 @@ def trace_taken_out(how: str, tensor: Any) -> None:
     mode = current_mode()
     if mode is not None and mode.tracer is not None:
         mode.tracer.taken_out(how, tensor)
+
+
+def settle() -> None:
+    """Let whoever traces note what it was told so far: see :meth:`Tracer.settle`."""
+    mode = current_mode()
+    if mode is not None and mode.tracer is not None:
+        mode.tracer.settle()
 
 
 def undo_log() -> UndoLog | None:

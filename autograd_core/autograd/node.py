@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from autograd_core.autograd.grad_mode import Line
+from autograd_core.autograd.grad_mode import Line, settle
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
 from autograd_core.dtype import dtype
 
@@ -42,14 +42,15 @@ class Notes:
     It can be referred to weakly, and so stands for its node where that is wanted.
     """
 
-    __slots__ = ("__weakref__", "hooks", "metadata", "ran_on", "record")
+    __slots__ = ("__weakref__", "freed_at", "hooks", "metadata", "ran_on", "record")
+    freed_at: Line | None
     hooks: NodeHooks | None
     metadata: dict[Any, Any] | None
     ran_on: Any
     record: Any
 
     def __init__(self) -> None:
-        self.hooks = self.metadata = self.ran_on = self.record = None
+        self.freed_at = self.hooks = self.metadata = self.ran_on = self.record = None
 
 
 class Node:
@@ -119,6 +120,8 @@ class Node:
     @property
     def record(self) -> Any:
         """What tracing left here."""
+        if self.notes is None or self.notes.record is None:
+            settle()
         return None if self.notes is None else self.notes.record
 
     @property
@@ -171,21 +174,17 @@ class Node:
     @property
     def freed_at(self) -> Line | None:
         """The call of ``backward`` or ``grad`` that freed the saved values, if it was traced."""
-        record = self.record
-        line: Line | None = None if record is None else record.freed_at
-        return line
+        return None if self.notes is None else self.notes.freed_at
 
     def note_freed(self, line: Line) -> None:
         """Say that the pass begun at ``line`` is over; if it freed the values, it was the one.
         What was traced of values is needed no longer, either."""
-        notes = self.notes
-        if notes is None or notes.record is None:
-            return
-        record = notes.record
-        if record.freed_at is None and self.is_freed:
-            record.freed_at = line
-        if record.kept:
-            record.forget()
+        if self.is_freed:
+            notes = notes_of(self)
+            if notes.freed_at is None:
+                notes.freed_at = line
+        if self.record is not None:
+            self.record.forget()
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
         """List where the saved value ``name`` was changed in place since, as far as it was

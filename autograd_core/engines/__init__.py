@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from autograd_core.own_files import imported_pytorch
@@ -89,17 +90,15 @@ def engine_of(tensors: Iterable[Any]) -> Engine:
     Raises:
         NoEngine: they belong to both, or to a version of PyTorch that is too old.
     """
-    # in here, since readers of graphs import this module, and engines read graphs
-    from autograd_core.engines.native import NATIVE
-
     given = tuple(tensors)
     for each in given:  # as capture sees them
         engine: Engine | None = getattr(type(each), "gradstep_engine", None)
         if engine is not None:  # it stands for a tensor
             return engine
-    ours = [NATIVE.owns(each) for each in given]
+    native = _native()
+    ours = [native.owns(each) for each in given]
     if all(ours) or not any(map(_is_torch, given)):
-        return NATIVE
+        return native
     if any(ours):
         raise MixedEngines
     if problem := too_old():
@@ -122,11 +121,16 @@ def too_old() -> str:
 
 def engine_of_call(call: Any) -> Engine:
     """Return the engine that carries out a call of ``backward`` or ``grad``."""
-    # as above
+    engine: Engine | None = call.engine
+    return _native() if engine is None else engine
+
+
+@cache
+def _native() -> Engine:
+    # in here, since readers of graphs import this module, and engines read graphs
     from autograd_core.engines.native import NATIVE
 
-    engine: Engine | None = call.engine
-    return NATIVE if engine is None else engine
+    return NATIVE
 
 
 def _is_torch(value: Any) -> bool:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, interceptor, run
+from autograd_core.autograd.grad_mode import settle
 from autograd_core.dag.capture import View
 from autograd_core.dag.collector import collector_paused, collector_slowed
 from autograd_core.dag.model import Graph
@@ -171,6 +172,7 @@ class Calls:
     def __call__(self, call: BackwardCall) -> bool | Gradients:
         if self.requests(call.kind):
             return self.handle(call)
+        settle()
         token = interceptor.set(None)  # a backward within this one is not the script's
         try:
             found = run(call)
@@ -199,6 +201,7 @@ class Calls:
             # names take a while to find, and are not needed where all is well
             if self._look is not None and (looked := self._look(call)) is not None:
                 return looked
+            settle()
             with our_names():
                 found = InterceptedCall(self.counts[call.kind], call, _names_for(call))
                 answer = self._handle(found)
@@ -247,11 +250,12 @@ def intercepting(
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
     after: After | None = None,
+    defers: bool = False,
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
-    ``values`` and ``budget`` are as for :func:`~autograd_core.dag.trace.trace`; ``look`` may carry
-    out a call first, and ``after`` hears of one that was left to the engine.
+    ``values``, ``budget`` and ``defers`` are as for :func:`~autograd_core.dag.trace.trace`;
+    ``look`` may carry out a call first, and ``after`` hears of one that was left to the engine.
 
     :class:`ScriptDone` is absorbed here.
 
@@ -261,7 +265,7 @@ def intercepting(
     calls = Calls(handle, requested, ours, look, after)
     token = interceptor.set(calls)
     try:
-        with trace(values=values, budget=budget or BUDGET):
+        with trace(values=values, budget=budget or BUDGET, defers=defers):
             yield calls
     except ScriptDone:
         pass

@@ -63,6 +63,7 @@ def run_target(
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
     after: After | None = None,
+    defers: bool = False,
 ) -> Found | None:
     """Run ``target`` with ``arguments``, and hand its requested backward calls to ``handle``.
 
@@ -73,6 +74,7 @@ def run_target(
         end: end the program after a call that was requested by its number.
         look: may carry out a call first, so that it is not handed to ``handle``.
         after: hears of a call that ``handle`` left to the engine, when it is over.
+        defers: make records of ops only when they are needed, as where ``look`` finds something.
         ours: exceptions of ``handle`` that are not the user's, and end the program.
 
     Returns:
@@ -95,8 +97,9 @@ def run_target(
 
     variables: dict[str, Any] = {}
     with intercepting(
-        handle_and_end, requested, values=values, budget=budget, ours=ours, look=look, after=after
-    ) as calls:
+        handle_and_end, requested, values=values, budget=budget, ours=ours, look=look, after=after,
+        defers=defers,
+    ) as calls:  # fmt: skip
         variables = run_as_main(target, arguments)
     if calls.handled:
         return None

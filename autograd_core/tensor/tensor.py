@@ -23,6 +23,7 @@ from autograd_core.autograd.grad_mode import (
     Creation,
     is_grad_enabled,
     is_inference_mode_enabled,
+    settle,
     trace_cut,
     trace_taken_out,
     undo_log,
@@ -132,7 +133,6 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     _record: Any
 
     view_of = optional_slot("_view_of")
-    record = optional_slot("_record")
     is_parameter = optional_slot("_is_parameter", False)
 
     __module__ = "autograd_core"  # where users find it
@@ -366,6 +366,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
             )
+        settle()
         log = undo_log()
         if log is not None:
             log.keep_fields(self)
@@ -500,6 +501,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        settle()
         if (log := undo_log()) is not None:
             log.keep_fields(self)
         self.array, self._shape, self.dtype = value.array, value._shape, value.dtype
@@ -617,7 +619,18 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         own = dict(self.__dict__)
         return _unpickled, (type(self), self.array, self.requires_grad, self.is_parameter, own)
 
-    # for debuggers, which undo changes
+    # for debuggers, which trace ops, and undo changes
+
+    @property
+    def record(self) -> Any:
+        """What tracing left here."""
+        if getattr(self, "_record", None) is None:
+            settle()
+        return getattr(self, "_record", None)
+
+    @record.setter
+    def record(self, record: Any) -> None:
+        self._record = record
 
     def _fields(self) -> tuple[Any, ...]:
         """Return all that this tensor consists of but the elements of its array, for an undo

@@ -18,6 +18,7 @@ from autograd_core.autograd.grad_mode import (
     current_mode,
     enter_mode,
     leave_mode,
+    settle,
     undo_log,
 )
 from autograd_core.autograd.node import Node, Port, hooks_of, resolve
@@ -59,6 +60,7 @@ def register_view(t: Tensor) -> None:
 
 def snapshot(x: Tensor) -> Tensor:
     """Return ``x`` as it is now: a tensor of its own, on the same memory and at the same place."""
+    settle()  # before it changes, and so that nothing else keeps its views alive
     t = blank()
     t.array, t._shape, t.dtype, t.edge = x.array, x._shape, x.dtype, x.edge
     t.version, t.record = x.version, x.record

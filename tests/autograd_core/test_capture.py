@@ -434,3 +434,11 @@ def test_a_variable_of_the_program_names_an_input_before_a_parameter_does() -> N
     names = [node.name for node in capture(loss, names=Names({"pixels": pixels})).nodes()]
     assert "pixels" in names
     assert "anchor" not in names
+
+
+def test_a_module_inside_another_stands_once_in_a_scope_around_both() -> None:
+    net = torch.nn.Sequential(torch.nn.Sequential(torch.nn.ReLU()))
+    with trace(), scope("encoder"):
+        loss = net(torch.ones(2, requires_grad=True)).sum()
+    scopes = {n.name: n.scope for n in capture(loss).nodes() if n.half == "forward"}
+    assert (scopes["relu"], scopes["sum"]) == ("encoder.0.0", "encoder")

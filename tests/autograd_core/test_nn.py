@@ -206,6 +206,9 @@ def test_while_traced_each_module_computes_in_its_scope() -> None:
         def changing(self, tensor: torch.Tensor) -> None:
             pass
 
+        def settle(self) -> None:
+            pass
+
         @contextmanager
         def module(self, module: nn.Module) -> Any:
             self.open.append(module)

@@ -219,7 +219,7 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
         with collector_slowed():  # what is traced lives as long as the graph
             found = run_target(
                 target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
-                look=face.quick_look, budget=face.forward_values,
+                look=face.quick_look, budget=face.forward_values, defers=face.only_watches,
             )  # fmt: skip
     finally:
         face.waiting.stop()
@@ -303,6 +303,11 @@ class _Face:
     def watches(self) -> bool:
         """True if a condition is to be watched for in every pass."""
         return self._fail_on is not None and (self._batch or self.runs_on)
+
+    @property
+    def only_watches(self) -> bool:
+        """True if all that is to be said is what a condition has found."""
+        return self.watches and self._batch and not self._lines
 
     def _room(self) -> int:
         """Return what the recording of a pass may take, beside the values that are kept."""

@@ -12,24 +12,26 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from inspect import CO_OPTIMIZED
-from types import CodeType, FrameType
 from typing import Any, Final, Literal
 from weakref import ref
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import (
     USUAL,
+    Line,
     current_mode,
     enter_mode,
+    is_grad_enabled,
     leave_mode,
 )
-from autograd_core.autograd.node import Node, notes_of
+from autograd_core.autograd.node import Node, notes_of, resolve
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import statistics
 from autograd_core.dag.trace.cut import Cut, Departure, leaves_behind
+from autograd_core.dag.trace.deferred import MOST, NOTE, Deferred, Place
+from autograd_core.dag.trace.frames import called, user_frame, user_source
 from autograd_core.dag.trace.inputs import BUDGET, Budget, InputRecorder, Share
 from autograd_core.dag.trace.records import (
     LeafRecord,
@@ -39,10 +41,9 @@ from autograd_core.dag.trace.records import (
     origin,
     refer,
     scalar_statistics,
-    source_at,
 )
+from autograd_core.dag.trace.scopes import Scope, Scopes
 from autograd_core.engines.attach import attached
-from autograd_core.own_files import is_user_file
 from autograd_core.tensor import Tensor
 
 Values = bool | Literal["core"]
@@ -55,15 +56,16 @@ class GraphTracer:
     What it keeps of values is said at :func:`trace`.
     """
 
-    def __init__(self, values: Values = False, budget: int | Budget = BUDGET) -> None:
+    def __init__(
+        self, values: Values = False, budget: int | Budget = BUDGET, *, defers: bool = False
+    ) -> None:
+        self._deferred = Deferred() if defers else None
         self._budget = Budget(budget) if isinstance(budget, int) else budget
         self._copies = values is True
         self._refers = values == "core"
         self._recorder = InputRecorder(self._budget) if values else None
         self._departure: Departure | None = None
-        self._scope = ""
-        self._outermost: list[Any] = []  # of each module that computes, the one around all
-        self._names = _ModuleNames()
+        self._scopes = Scopes()
 
     def op(
         self,
@@ -74,6 +76,42 @@ class GraphTracer:
         node: Node | None,
     ) -> None:
         frame = user_frame(sys._getframe(2))
+        place = None if frame is None else (frame.f_code, frame.f_lasti)
+        scope, grads = self._scopes.now, node is not None or is_grad_enabled()
+        told = (name, values, attributes, outputs, node, place, scope, grads)
+        deferred = self._deferred
+        if deferred is None:
+            self._record(*told)
+            return
+        deferred.told.append(told)
+        deferred.nbytes += NOTE + (outputs[0].array.nbytes if outputs else 0)
+        if deferred.nbytes > MOST:
+            self.settle()
+
+    def settle(self) -> None:
+        """Make the records that were deferred."""
+        if self._deferred is not None:
+            for told in self._deferred.take_all():
+                self._record(*told)
+
+    def passed(self, line: Line) -> None:
+        """Make those records that were deferred and may be needed after the backward pass begun at
+        ``line``."""
+        if self._deferred is not None:
+            for told in self._deferred.take_rest(line):
+                self._record(*told)
+
+    def _record(
+        self,
+        name: str,
+        values: tuple[Any, ...],
+        attributes: Mapping[str, Any],
+        outputs: tuple[Tensor, ...],
+        node: Node | None,
+        place: Place | None,
+        scope: Scope | None,
+        grads: bool,
+    ) -> None:
         inputs = []
         for value in values:
             if value is not None:
@@ -99,9 +137,10 @@ class GraphTracer:
             name,
             tuple(inputs),
             attributes,
-            self._scope,
-            None if frame is None else (frame.f_code, frame.f_lasti),
+            "" if scope is None else scope.path,
+            place,
             node is not None,
+            grads,
         )
         if len(inputs) < len(values):
             record.gaps = tuple(at for at, value in enumerate(values) if value is None)
@@ -137,8 +176,8 @@ class GraphTracer:
         if isinstance(found, tuple) and isinstance(found[0], LeafRecord):
             leaf = found[0]
             if leaf.called is None:
-                leaf.called = "" if leaf.requires_grad else called(tensor, sys._getframe(3))
-            if self._refers:
+                leaf.called = "" if leaf.requires_grad else called(tensor, sys._getframe(1))
+            if self._refers and not _is_freed(tensor):
                 leaf.kept = refer(tensor)
         return found
 
@@ -167,6 +206,7 @@ class GraphTracer:
     def changing(self, tensor: Tensor) -> Source | None:
         """Keep what ``tensor``, which is about to be changed in place, was when an op made it;
         return the line that runs now."""
+        self.settle()
         if self._refers:
             self._keep(tensor)
         return user_source(sys._getframe(2))
@@ -207,6 +247,7 @@ class GraphTracer:
 
     def function(self, node: Node, function: Any, arguments: tuple[Any, ...]) -> None:
         """Keep what a custom Function runs on, before it can change it."""
+        self.settle()
         if self._recorder is not None:
             for argument in arguments:
                 if isinstance(argument, Tensor):
@@ -227,8 +268,10 @@ class GraphTracer:
     def taken_out(self, how: str, tensor: Tensor) -> None:
         """Remember where a value with a graph, or just cut off from one, became a NumPy array or a
         number; also with the leaves that it was computed from."""
-        if self._refers and how == "numpy()":
-            self._keep(tensor)  # changes of the array will not be counted
+        if how == "numpy()":  # changes of the array will not be counted
+            self.settle()
+            if self._refers:
+                self._keep(tensor)
         leaves = leaves_behind(tensor)
         if not leaves:
             return
@@ -250,70 +293,20 @@ class GraphTracer:
     def line(self) -> Source | None:
         return user_source(sys._getframe(1))
 
-    def module(self, module: Any) -> _Scope:
+    def module(self, module: Any) -> Scope:
         """Ops inside belong to ``module``, by the name it has in the outermost one."""
-        if not self._outermost:
-            outermost = outermost_of(module, sys._getframe(1))
-            name = "" if outermost is module else self._names.of(module, outermost)
-            return _Scope(self, name, outermost)
-        name = self._names.of(module, self._outermost[-1]) or type(module).__name__
-        # names are paths from the outermost module; scopes nest, so only the last part of it that
-        # is new is added
-        known = self._scope
-        return _Scope(self, name.removeprefix(f"{known}.") if known else name, module)
+        return self._scopes.of(module, sys._getframe(1))
 
-    def scope(self, name: str) -> _Scope:
+    def scope(self, name: str) -> Scope:
         """Ops inside belong to ``name``, within the scopes around it."""
-        return _Scope(self, name)
+        return self._scopes.named(name)
 
 
-class _Scope:
-    """A scope, as a context manager: a generator would take 2 us more for each module."""
-
-    __slots__ = ("_before", "_module", "_name", "_tracer")
-
-    def __init__(self, tracer: GraphTracer, name: str, module: Any = None) -> None:
-        self._tracer, self._name, self._module = tracer, name, module
-
-    def __enter__(self) -> None:
-        tracer = self._tracer
-        self._before = tracer._scope
-        if self._name:
-            tracer._scope = f"{self._before}.{self._name}" if self._before else self._name
-        if self._module is not None:
-            tracer._outermost.append(tracer._outermost[-1] if tracer._outermost else self._module)
-
-    def __exit__(self, *error: object) -> None:
-        self._tracer._scope = self._before
-        if self._module is not None:
-            self._tracer._outermost.pop()
-
-
-class _ModuleNames:
-    """The paths of modules in the outermost one, which take long to list."""
-
-    def __init__(self) -> None:
-        self._paths: dict[int, tuple[ref[Any], dict[int, str]]] = {}
-
-    def of(self, module: Any, outermost: Any) -> str:
-        """Return the path of ``module`` in ``outermost``, "" where it has none."""
-        known = self._paths.get(id(outermost))
-        if known is not None and known[0]() is outermost:
-            path = known[1].get(id(module))
-            if path is not None and _leads_to(path, outermost) is module:
-                return path
-        paths = {id(child): path for path, child in outermost.named_modules()}
-        if len(self._paths) > _MOST:
-            self._paths.clear()
-        self._paths[id(outermost)] = ref(outermost), paths
-        found: str = paths.get(id(module), "")
-        return found
-
-
-def _leads_to(path: str, module: Any) -> Any:
-    for name in path.split(".") if path else ():
-        module = None if module is None else module._modules.get(name)
-    return module
+def _is_freed(tensor: Tensor) -> bool:
+    """Return whether a backward pass has freed what made ``tensor``, whose value nobody needs
+    then."""
+    maker, _ = resolve(tensor.edge)
+    return maker is not None and maker.freed_at is not None
 
 
 def _hidden_shapes(node: SavedNode) -> Iterator[tuple[int, ...]]:
@@ -325,7 +318,9 @@ def _hidden_shapes(node: SavedNode) -> Iterator[tuple[int, ...]]:
 
 
 @contextmanager
-def trace(values: Values = False, budget: int | Budget = BUDGET) -> Iterator[GraphTracer]:
+def trace(
+    values: Values = False, budget: int | Budget = BUDGET, *, defers: bool = False
+) -> Iterator[GraphTracer]:
     """Record the scope and source line of each op that runs inside, for pictures and debuggers.
 
     Args:
@@ -335,15 +330,18 @@ def trace(values: Values = False, budget: int | Budget = BUDGET) -> Iterator[Gra
             results, describes them on demand, and copies only values that are changed in place. Ops
             of PyTorch need a dispatch mode, under which ``torch.compile`` compiles nothing.
         budget: the memory limit of the copies in bytes; 1 GiB by default.
+        defers: only note what ran, and make the records when they are needed (see
+            :mod:`.deferred`).
     """
     mode = current_mode() or USUAL
-    tracer = GraphTracer(values, budget)
+    tracer = GraphTracer(values, budget, defers=defers)
     limit = budget if isinstance(budget, int) else budget.limit
     with attached(values=values is True, budget=limit):
         token = enter_mode(replace(mode, tracer=tracer))
         try:
             yield tracer
         finally:
+            tracer.settle()
             leave_mode(token)
 
 
@@ -356,88 +354,3 @@ def scope(name: str) -> Iterator[None]:
         return
     with mode.tracer.scope(name):
         yield
-
-
-def called(tensor: Tensor, frame: FrameType | None) -> str:
-    """Return the name of ``tensor`` in the outermost call in which a local variable, or a
-    parameter, is that tensor; "" where there is none."""
-    found = ""
-    while frame is not None:
-        code = frame.f_code
-        if code.co_flags & CO_OPTIMIZED and is_user_file(code.co_filename):
-            found = _name_in(frame, tensor) or found
-        frame = frame.f_back
-    return found
-
-
-def outermost_of(module: Any, frame: FrameType | None) -> Any:
-    """Return the module of which ``module`` is a part, and in a method of which, such as
-    ``training_step``, it is called; ``module`` itself where it is called elsewhere."""
-    frame = user_frame(frame)
-    if frame is None or frame.f_code.co_varnames[:1] != ("self",):
-        return module
-    with variables_of(frame) as variables:
-        caller = variables.get("self")
-    named = getattr(type(caller), "named_modules", None)
-    if named is not None and any(part is module for _, part in named(caller)):
-        return caller
-    return module
-
-
-_SHARE_LOCALS = frozenset(("dir", "eval", "exec", "locals", "vars"))
-
-
-def _name_in(frame: FrameType, tensor: Tensor) -> str:
-    """Return the local variable of ``frame`` that is ``tensor``; "" where there is none."""
-    with variables_of(frame) as variables:
-        return next((name for name, value in variables.items() if value is tensor), "")
-
-
-@contextmanager
-def variables_of(frame: FrameType) -> Iterator[Mapping[str, Any]]:
-    """Give the local variables of a function; none where asking for them would be seen.
-
-    Before Python 3.13 a frame keeps the dictionary of its variables: asked for, that changes under
-    a program or a debugger that has it, too, and it would hold what the program deletes.
-    """
-    if sys.version_info >= (3, 13):
-        yield frame.f_locals
-    elif sys.gettrace() is not None or not _SHARE_LOCALS.isdisjoint(frame.f_code.co_names):
-        yield {}
-    else:
-        try:
-            yield frame.f_locals
-        finally:
-            frame.f_locals.clear()
-
-
-def user_source(frame: FrameType | None) -> Source | None:
-    """Return the innermost line on the stack that is not our own."""
-    found = user_frame(frame)
-    return None if found is None else source_at(found.f_code, found.f_lasti)
-
-
-def user_frame(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame on the stack that is not our own."""
-    while frame is not None:
-        code = frame.f_code
-        number = id(code)
-        if number not in _ours:
-            if number in _users:
-                return frame
-            if len(_codes) > _MOST:
-                for known in (_ours, _users, _codes):
-                    known.clear()
-            _codes.append(code)
-            if is_user_file(code.co_filename):
-                _users.add(number)
-                return frame
-            _ours.add(number)
-        frame = frame.f_back
-    return None
-
-
-_MOST: Final = 1 << 14
-_ours: Final[set[int]] = set()  # by identity, as hashing code takes longer
-_users: Final[set[int]] = set()
-_codes: Final[list[CodeType]] = []  # which keep their identity

@@ -13,7 +13,7 @@ from weakref import ref
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import Line, is_grad_enabled
+from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.autograd.node import notes_of, resolve
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE, Versions
@@ -92,13 +92,12 @@ class OpRecord:
     of those that were left out.
 
     What takes time to find out is found out when it is asked for: ``place`` leads to the line,
-    ``kept`` to the numbers of each output, as far as these are kept.  ``freed_at`` is the call that
-    freed what its node saved.
+    ``kept`` to the numbers of each output, as far as these are kept.
     """
 
     __slots__ = (
-        "__weakref__", "attributes", "bytes_kept", "copies", "dtype", "freed_at", "gaps",
-        "grad_mode", "inputs", "kept", "name", "number", "place", "pointwise", "requires_grad",
+        "__weakref__", "attributes", "bytes_kept", "copies", "dtype", "gaps", "grad_mode",
+        "inputs", "kept", "name", "number", "place", "pointwise", "requires_grad",
         "scope", "shapes", "source", "statistics",
     )  # fmt: skip
 
@@ -117,6 +116,7 @@ class OpRecord:
         scope: str = "",
         place: tuple[CodeType, int] | None = None,
         requires_grad: bool = False,
+        grad_mode: bool | None = None,
     ) -> None:
         self.number = next_number()
         self.name = name
@@ -125,11 +125,10 @@ class OpRecord:
         self.scope = scope
         self.place = place
         self.requires_grad = requires_grad
-        self.grad_mode = requires_grad or is_grad_enabled()
+        self.grad_mode = (requires_grad or is_grad_enabled()) if grad_mode is None else grad_mode
         self.shapes: tuple[tuple[int, ...], ...] = ()
         self.dtype = ""
         self.kept: tuple[Reference | None, ...] = ()
-        self.freed_at: Line | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Fill a slot that was not filled so far."""
@@ -156,7 +155,8 @@ class OpRecord:
 
     def forget(self) -> None:
         """Keep no numbers any more."""
-        self.kept, self.bytes_kept = (), None
+        if self.kept:
+            self.kept, self.bytes_kept = (), None
 
 
 _LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
@@ -190,6 +190,15 @@ def as_referred(reference: Reference | None) -> Array | None:
 
 def source_at(code: CodeType, instruction: int) -> Source:
     """Return the line of an instruction of ``code``."""
+    found = _sources.get((id(code), instruction))
+    if found is None or found[0] is not code:
+        if len(_sources) > _MOST:
+            _sources.clear()
+        found = _sources[id(code), instruction] = code, _source_at(code, instruction)
+    return found[1]
+
+
+def _source_at(code: CodeType, instruction: int) -> Source:
     known = _lines.get(id(code))
     if known is None or known[0] is not code:
         if len(_lines) > _MOST:
@@ -223,6 +232,8 @@ def sources_of(records: Sequence[Any]) -> list[Source | None]:
 
 
 _MOST: Final = 1 << 14
+_sources: Final[dict[tuple[int, int], tuple[CodeType, Source]]] = {}
+"""Of places that were asked for: their line."""
 _lines: Final[dict[int, tuple[CodeType, list[int], list[int]]]] = {}
 """Of the code that was asked for: where its lines begin, by its identity, as hashing it takes long;
 a frame takes as long as its code to tell the line."""

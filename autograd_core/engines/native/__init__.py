@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -57,10 +58,7 @@ class NativeEngine:
         return NativeDriver(call)
 
     def kept_run(self, call: BackwardCall) -> Any:
-        # as above
-        from autograd_core.engines.native.kept_run import KeptRun
-
-        return KeptRun(call)
+        return _kept_run()(call)
 
     def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
         return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept
@@ -146,6 +144,14 @@ class NativeEngine:
     def records(self, nodes: Sequence[Node]) -> list[Any]:
         # past the property, which takes 0.1 us a node
         return [None if node.notes is None else node.notes.record for node in nodes]
+
+
+@cache
+def _kept_run() -> Callable[[BackwardCall], Any]:
+    # as above; each call of a program would look up the module once more
+    from autograd_core.engines.native.kept_run import KeptRun
+
+    return KeptRun
 
 
 def _array(gradient: Any) -> Any:

@@ -19,7 +19,7 @@ from autograd_core.autograd.call import (
     Interceptor,
     gradients,
     interceptor,
-    noting_freed,
+    note_freed,
     pass_mode,
     start,
 )
@@ -63,7 +63,7 @@ def runs_user_code(node: Node) -> bool:
     if hooks is not None and (hooks.tensor or hooks.pre or hooks.post or hooks.accumulated):
         return True
     inner: Node = getattr(node, "inner", node)  # of a change through a view
-    return inner.runs_undefined or inner.notes in nodes_with_packed
+    return inner.runs_undefined or (inner.notes is not None and inner.notes in nodes_with_packed)
 
 
 def keep_of_user(log: UndoLog, node: Node) -> None:
@@ -89,7 +89,7 @@ class NativeDriver:
 
     def __init__(self, call: BackwardCall) -> None:
         self.call = call
-        self._task = start(call._replace(keep=True))
+        self._task = start(call, keep=True)
         self.order = self._task.order
         self.plan = self._task.plan
         self.pending: Pending = self._task.pending
@@ -616,9 +616,9 @@ class NativeDriver:
 
     def release(self) -> None:
         if not self.call.keep:
-            with noting_freed(self.call, self._task):
-                for node in self.order[: self._freeing_from]:
-                    node.release()
+            for node in self.order[: self._freeing_from]:
+                node.release()
+            note_freed(self.call, self._task)
 
     def gradients(self) -> Gradients:
         return gradients(self.call, self._task)

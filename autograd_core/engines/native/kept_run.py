@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.call import BackwardCall, noting_freed, run, start
-from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
-from autograd_core.autograd.node import GENERAL
+from autograd_core.autograd.call import BackwardCall, Gradients, note_freed, run, start
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    current_mode,
+    enter_mode,
+    leave_mode,
+    settle,
+)
+from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.packed import nodes_with_packed
+from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.engines.native.driver import keep_of_user, runs_user_code
 from autograd_core.engines.protocol import values_of_call
@@ -30,30 +37,35 @@ class KeptRun:
 
     def __init__(self, call: BackwardCall) -> None:
         self._call = call
-        self._task = start(call._replace(keep=True))
-        order = self._task.order
-        self._before: list[tuple[Any, Any, Any]] = [
-            (leaf, leaf.grad, None if leaf.grad is None else leaf.grad.array.copy())
-            for leaf in [node.variable for node in order if type(node) is AccumulateGrad]
-        ]
-        self._log = UndoLog()
+        self._task = start(call, keep=True)
+        self._before: list[tuple[Any, Any, Any]] = []
+        self._log: UndoLog | None = None
         packed = bool(nodes_with_packed)
-        users = [
-            node
-            for node in order
-            # most nodes need not be asked: it takes 0.4 us
-            if (node.hooks is not None or node.kind == GENERAL or packed) and runs_user_code(node)
-        ]
-        for node in users:
-            keep_of_user(self._log, node)
-        with self._logged() if users else nullcontext():
-            self.result = run(call._replace(keep=True), self._task)
+        users = []
+        for node in self._task.order:
+            notes = node.notes
+            asked = packed or (notes is not None and notes.hooks is not None)
+            if type(node) is AccumulateGrad:
+                leaf = node.variable
+                gradient = leaf.grad
+                numbers = None if gradient is None else gradient.array.copy()
+                self._before.append((leaf, gradient, numbers))
+            elif not isinstance(node, SavedNode):  # no op, but a custom Function, perhaps
+                asked = True
+            if asked and runs_user_code(node):
+                users.append(node)
+        if users or call.graph:
+            settle()  # what is traced does not hear of what happens in a pass
+        self.result = self._run(users) if users else run(call, self._task)
 
-    @contextmanager
-    def _logged(self) -> Iterator[None]:
-        token = enter_mode(replace(current_mode() or USUAL, undo_log=self._log))
+    def _run(self, users: Sequence[Node]) -> Gradients:
+        """Run a pass of which ``users`` run code of the program's."""
+        log = self._log = UndoLog()
+        for node in users:
+            keep_of_user(log, node)
+        token = enter_mode(replace(current_mode() or USUAL, undo_log=log))
         try:
-            yield
+            return run(self._call, self._task)
         finally:
             leave_mode(token)
 
@@ -62,15 +74,15 @@ class KeptRun:
         return values_of_call(self._call.roots, returned, (leaf for leaf, _, _ in self._before))
 
     def is_finite(self) -> bool:
-        with np.errstate(all="ignore"):
-            for _, tensor in self.values():
-                # where the sum overflows, each element is looked at
-                if tensor is not None and not isfinite(abs(np.add.reduce(tensor.array, None))):
-                    return False
+        made = self.result if self._call.is_grad else [leaf.grad for leaf, _, _ in self._before]
+        for tensor in (*self._call.roots, *made):
+            if tensor is not None and not _is_finite(tensor.array):
+                return False
         return True
 
     def undo(self) -> None:
-        self._log.go(0)
+        if self._log is not None:
+            self._log.go(0)
         for leaf, gradient, numbers in self._before:
             leaf._grad = gradient
             if gradient is not None:
@@ -78,6 +90,19 @@ class KeptRun:
 
     def release(self) -> None:
         if not self._call.keep:
-            with noting_freed(self._call, self._task):
-                for node in self._task.order:
+            for node in self._task.order:
+                if node.kind != LEAF:
                     node.release()
+            note_freed(self._call, self._task)
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    """Return whether no element is NaN or infinite; False, too, where the square of one would be.
+
+    By the sum of the squares: it takes 0.8 us for 3,000 elements, and a plain sum 3.
+    """
+    if not array.ndim:
+        return isfinite(abs(array.item()))
+    if not array.flags.c_contiguous:
+        array = array.T  # the gradient of a weight that was transposed; without a copy
+    return isfinite(abs(np.vdot(array, array)))

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from autograd_core.autograd.call import BackwardCall, Interceptor, interceptor
-from autograd_core.dag.trace import user_source
+from autograd_core.dag.trace.frames import user_source
 from autograd_core.engines.pytorch.kept_graphs import nodes_behind, refuse_freed
 from autograd_core.engines.pytorch.nodes import TorchGraph
 from autograd_core.engines.pytorch.origins import Origins, current

@@ -17,8 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from autograd_core.dag.model import Source
-from autograd_core.dag.trace import user_source
 from autograd_core.dag.trace.cut import WITHOUT_GRAPH, Cut
+from autograd_core.dag.trace.frames import user_source
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, reachable
 from autograd_core.engines.pytorch.changes import Changes
 from autograd_core.engines.pytorch.departures import Departures

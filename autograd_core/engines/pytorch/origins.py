@@ -25,7 +25,7 @@ from torch.compiler import is_dynamo_compiling
 from torch.overrides import TorchFunctionMode
 
 from autograd_core.dag.model import Source
-from autograd_core.dag.trace import outermost_of, user_source
+from autograd_core.dag.trace.frames import outermost_of, user_source
 from autograd_core.dag.trace.inputs import BUDGET
 from autograd_core.engines.pytorch.departures import TAKING_OUT
 from autograd_core.engines.pytorch.inputs import noting_functions

@@ -106,12 +106,9 @@ class Module:
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             with mode.tracer.module(self):
-                return self._call_impl(inputs, keywords)
-        if is_hooked(self):
-            return call_with_hooks(self, inputs, keywords)
-        return self.forward(*inputs, **keywords)
-
-    def _call_impl(self, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+                if is_hooked(self):
+                    return call_with_hooks(self, inputs, keywords)
+                return self.forward(*inputs, **keywords)
         if is_hooked(self):
             return call_with_hooks(self, inputs, keywords)
         return self.forward(*inputs, **keywords)
