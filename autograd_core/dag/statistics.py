@@ -168,18 +168,21 @@ def format_number(value: float) -> str:
     return _MINUS + text if value < 0 else text
 
 
-def format_element(value: Any) -> str:
-    """Return an element in three digits too, but one that is no integer never as an integer: what
+def format_element(value: float | np.generic) -> str:
+    """Return one number in three digits too, but one that is no integer never as an integer: what
     makes the difference may be its last digit.
 
-    >>> format_element(np.float32(1.0000001)), format_element(np.float32(0.12345)), format_number(1)
-    ('1.0000001', '0.123', '1')
+    >>> format_element(np.float32(1.0000001)), format_element(np.float32(0.12345))
+    ('1.0000001', '0.123')
+    >>> format_element(1.0001), format_element(1.0), format_number(1.0001)
+    ('1.0001', '1', '1')
     """
     number = float(value)
     said = format_number(number)
     if not math.isfinite(number) or number == int(number) or "." in said or "e" in said:
         return said
-    return str(value.item() if value.dtype.kind != "f" else value).replace("-", _MINUS)
+    is_short = isinstance(value, np.floating)  # of few digits: those of its own dtype
+    return str(value if is_short else number).replace("-", _MINUS)
 
 
 def plus(first: str, second: str) -> str:

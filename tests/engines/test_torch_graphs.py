@@ -297,6 +297,12 @@ def test_the_rule_of_each_input_has_the_numbers_of_the_call() -> None:
         assert node.formulas() == (("self", "g"), ("other", rule))
 
 
+def test_a_factor_that_is_nearly_1_is_no_factor_1() -> None:
+    x = torch.ones(2, requires_grad=True)
+    graph = capture((x * 1.0001).sum(), names={"x": x})
+    assert "g · 1.0001" in list(graph.formulas)
+
+
 def test_the_rule_of_a_loss_whose_entry_is_called_forward_is_known() -> None:
     scores = torch.zeros(2, 3, requires_grad=True)
     targets = torch.tensor([0, 2])

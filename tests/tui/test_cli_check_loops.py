@@ -318,6 +318,15 @@ def test_what_was_told_before_is_not_called_fine(check: Check) -> None:
     assert "no common mistakes found" not in said
 
 
+def test_a_gradient_of_zeros_and_nan_is_not_called_zero(check: Check) -> None:
+    script = (
+        "import LIBRARY as torch\n"
+        "w = torch.tensor([0.0, 1.0], requires_grad=True)\n"
+        "(w * torch.tensor([float('nan'), 0.0])).sum().backward()\n"
+    )
+    assert "[zero-grad]" not in check(script, "--lint", "--call", "all", code=5)
+
+
 def test_a_mistake_with_other_numbers_in_each_call_is_told_once(check: Check) -> None:
     said = check(SATURATES_MORE, "--call", "all", code=5)
     assert said.count("[saturated]") == 1

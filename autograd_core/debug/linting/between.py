@@ -217,9 +217,11 @@ def _through(
 
 
 def _added(leaf: Any, before: Any) -> float:
-    """Measure what a call added to the ``.grad`` of a leaf."""
+    """Measure what a call added to the ``.grad`` of a leaf; NaN where it is not finite."""
     now = array_of(leaf.grad)
-    return statistics(now if before is None else now - before).rms
+    with np.errstate(invalid="ignore"):
+        added = statistics(now if before is None else now - before)
+    return math.nan if added.trouble else added.rms
 
 
 def _finding(line: Any, code: Code, what: str, remedy: str) -> Finding:

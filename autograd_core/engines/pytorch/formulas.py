@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from autograd_core.dag.statistics import format_number
+from autograd_core.dag.statistics import format_element
 
 LONGEST: Final = 60
 """Characters of a rule; a longer one is a piece of C++, and tells nobody anything."""
@@ -128,9 +128,9 @@ def readable(rule: str, called: Mapping[str, str], numbers: Mapping[str, float])
     """
     text = _in_full(rule).replace(".conj()", "").replace("_symint", "").replace(".sym_", ".")
     for name, number in numbers.items():
-        text = re.sub(rf"\b{name}\b(?!\()", format_number(number), text)
-        less = format_number(number - 1)
-        text = text.replace(f"({format_number(number)} - 1)", less)
+        text = re.sub(rf"\b{name}\b(?!\()", format_element(number), text)
+        less = format_element(number - 1)
+        text = text.replace(f"({format_element(number)} - 1)", less)
     text = text.replace(" * 1", "") if text.endswith(" * 1") else text
     text = re.sub(r"\*\*1\b", "", text)
     text = re.sub(r"(?<![.\w])([a-z]\w*)\b(?!\()", lambda m: called.get(m[1]) or m[1], text)

@@ -215,7 +215,7 @@ class ExecutionList(ViewWidget):
     def _end_line(self) -> Line:
         here = self.view.snapshot.position >= self.view.snapshot.length
         pointer = Part("  ▶ " if here else "    ", "strong")
-        return [pointer, Part("end of the backward pass", "strong" if here else "faint")]
+        return [pointer, Part("end of the backward pass", "strong" if here else "muted")]
 
     def _gutter(self, y: int, start: int, stop: int) -> Line:
         """Selection, breakpoint, and whether the nodes of the row have run."""
