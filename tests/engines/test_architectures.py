@@ -69,3 +69,34 @@ def test_both_engines_have_the_same_graph(
     assert len(ours.nodes) > 6
     assert ours.nodes == theirs.nodes
     assert ours.edges == theirs.edges
+
+
+DROPOUTS = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+layer, drop = nn.Linear(3, 3), nn.Dropout(0.5)
+hidden = F.dropout(layer(torch.ones(2, 3)), 0.5) * torch.ones(2, 3)
+images = F.dropout2d(hidden.reshape(1, 2, 3, 1), 0.5)
+loss = drop(images).sum()
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize("options", [[], ["--values"]])
+def test_both_engines_call_dropout_dropout(
+    options: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for code in (DROPOUTS, on_the_core(DROPOUTS)):
+        Path("train.py").write_text(code, "utf-8")
+        arguments = ["render", "train.py", "--view", "forward", "--format", "txt", *options]
+        assert main([*arguments, "-o", "-"]) == 0
+        titles = [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:]]
+        assert [one for one in titles if one.startswith(("dropout", "mul"))] == [
+            "dropout:1", "mul", "dropout:2", "dropout:3",
+        ]  # fmt: skip

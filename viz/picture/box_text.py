@@ -104,11 +104,13 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
 
 def _op_detail(graph: Graph, id: int) -> str:
     """Write what the op does, the shape ops in its box, and its scope, as far as there is room."""
-    text = graph.formulas[id] if graph.halves[id] == "backward" else graph.details[id]
+    detail = graph.details[id]
+    detail = "" if detail == formatting.DROPOUT else detail  # it has the title
+    text = graph.formulas[id] if graph.halves[id] == "backward" else detail
     scope = graph.scopes[id]
     if scope.replace(".", "").isdigit():  # of a model that is a Sequential, and no factor
         scope = f"module {scope}"
-    return joined(text or graph.details[id], formatting.chain(graph, id), scope)
+    return joined(text or detail, formatting.chain(graph, id), scope)
 
 
 @functools.lru_cache(maxsize=4096)

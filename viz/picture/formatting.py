@@ -174,13 +174,21 @@ def title(graph: Graph, id: int) -> str:
     variable = graph.variables.get(id, "")
     if not variable and graph.names[id] == "AccumulateGrad":
         variable = "leaf"  # as its partner in the forward half
-    if graph.names[id] == "mul" and "Dropout" in graph.modules.get(graph.scopes[id], ""):
-        return "dropout"  # as the program calls it: both engines multiply by the mask
+    if graph.names[id] == "mul" and is_dropout(graph, id):
+        return DROPOUT  # as the program calls it: both engines multiply by the mask
     if graph.kinds[id] in ("op", "group", "seed") or not variable:
         return graph.names[id]
     if graph.halves[id] == "forward":
         return variable
     return f"∂/∂{variable}" if graph.details[id] == RETURNED else f"{variable}.grad"
+
+
+DROPOUT = "dropout"
+
+
+def is_dropout(graph: Graph, id: int) -> bool:
+    """Tell whether a product is that of dropout, as a module or as a function."""
+    return graph.details[id] == DROPOUT or "Dropout" in graph.modules.get(graph.scopes[id], "")
 
 
 def name_to_open(graph: Graph, id: int) -> str:

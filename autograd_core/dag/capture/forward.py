@@ -117,7 +117,9 @@ def _add_records(
         ],
         dtypes=[record.dtype for record in records],
         details=[
-            detail(record, names) if isinstance(record, OpRecord) else leaves.detail(record)
+            record.called or detail(record, names)
+            if isinstance(record, OpRecord)
+            else leaves.detail(record)
             for record in records
         ],
         sources=sources_of([each if isinstance(each, OpRecord) else None for each in records]),
@@ -271,8 +273,10 @@ def _add_derived_ops(
         shapes=[node.output_shape for node in nodes],
         dtypes=[node.output_dtype.name for node in nodes],
         details=[
-            engine.opaque(node) or number_detail(stem, node.saved())
-            for node, stem in zip(nodes, stems, strict=True)
+            engine.opaque(node)
+            or getattr(record, "called", "")
+            or number_detail(stem, node.saved())
+            for node, record, stem in zip(nodes, records, stems, strict=True)
         ],
         sources=sources_of(records),
     )

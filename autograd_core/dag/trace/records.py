@@ -92,16 +92,19 @@ class OpRecord:
     of those that were left out.
 
     What takes time to find out is found out when it is asked for: ``place`` leads to the line,
-    ``kept`` to the numbers of each output, as far as these are kept.
+    ``kept`` to the numbers of each output, as far as these are kept.  ``called`` is what the
+    program calls it, where that is a function whose name does not follow from the op's: "dropout"
+    multiplies.
     """
 
     __slots__ = (
-        "__weakref__", "attributes", "bytes_kept", "copies", "dtype", "gaps", "grad_mode",
-        "inputs", "kept", "name", "number", "place", "pointwise", "requires_grad",
+        "__weakref__", "attributes", "bytes_kept", "called", "copies", "dtype", "gaps",
+        "grad_mode", "inputs", "kept", "name", "number", "place", "pointwise", "requires_grad",
         "scope", "shapes", "source", "statistics",
     )  # fmt: skip
 
     bytes_kept: Share | None
+    called: str
     copies: dict[int, ref[Copy]]
     gaps: tuple[int, ...]
     pointwise: bool
@@ -163,6 +166,7 @@ _LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
     "source": lambda record: None if record.place is None else source_at(*record.place),
     "pointwise": lambda record: record.name in OPS and OPS[record.name].pointwise,
     "statistics": lambda record: None if (a := record.value()) is None else statistics(a),
+    "called": lambda record: "",
     "copies": lambda record: {},
     "gaps": lambda record: (),
     "bytes_kept": lambda record: None,

@@ -22,6 +22,7 @@ from weakref import ref
 
 import torch
 from torch.compiler import is_dynamo_compiling
+from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from autograd_core.dag.model import Source
@@ -42,6 +43,7 @@ from autograd_core.engines.pytorch.private import (
 )
 from autograd_core.own_files import is_user_file
 
+DROPOUT: Final = "dropout"
 MOST_CALLS = 100
 """Calls of ``backward`` of which is remembered what they freed."""
 MANY = 100_000
@@ -51,10 +53,12 @@ MOST = 1_000_000
 
 
 class Place(NamedTuple):
-    """A module, "" outside any, and a line."""
+    """A module, "" outside any, a line, and what the program calls the op there if that is not its
+    name."""
 
     scope: str
     source: Source | None
+    called: str = ""
 
 
 class Origins:
@@ -65,7 +69,7 @@ class Origins:
     >>> origins.enter("", 5)
     >>> origins.ran(3, 4, "train.py", 12)
     >>> origins.place(3), origins.place(6)
-    (Place(scope='fc1', source=Source(file='train.py', line=12)), None)
+    (Place(scope='fc1', source=Source(file='train.py', line=12), called=''), None)
     """
 
     def __init__(self) -> None:
@@ -74,6 +78,7 @@ class Origins:
         self._starts: list[int] = []
         self._stops: list[int] = []
         self._lines: list[tuple[str, int]] = []
+        self._dropouts: set[int] = set()  # the numbers of nodes
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
         self.ops: Any = None  # what records them, where values were asked for
         self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
@@ -116,6 +121,13 @@ class Origins:
         if len(self._starts) > self._room:
             self._make_room()
 
+    def dropped(self, start: int, stop: int) -> None:
+        """Nodes from ``start`` to before ``stop`` were made by a call of dropout."""
+        self._dropouts.update(range(start, stop))
+        for number in range(start, stop):
+            if number in self.records:
+                self.records[number].called = DROPOUT
+
     def _make_room(self) -> None:
         """Forget the places of what was made before the last graph but one that was freed, and,
         where those are too few, the older half of all."""
@@ -126,6 +138,8 @@ class Origins:
             old, old_scopes = len(self._starts) // 2, len(self._scopes) // 2
         del self._starts[:old], self._stops[:old], self._lines[:old]
         del self._scope_starts[:old_scopes], self._scopes[:old_scopes]
+        first = min(self._starts[:1] + self._scope_starts[:1], default=0)
+        self._dropouts = {number for number in self._dropouts if number >= first}
         self._room = min(MOST, max(MANY, 2 * len(self._starts), 2 * len(self._scopes)))
 
     def function(self, function: Any, arguments: Any) -> Callable[[Any], None]:
@@ -178,14 +192,15 @@ class Origins:
         at = bisect_right(self._scope_starts, number) - 1
         scope = self._scopes[at] if at >= 0 else ""
         at = bisect_right(self._starts, number) - 1
-        return _place(scope, self._lines[at] if at >= 0 and number < self._stops[at] else None)
+        line = self._lines[at] if at >= 0 and number < self._stops[at] else None
+        return _place(scope, line, DROPOUT if number in self._dropouts else "")
 
 
 @lru_cache(maxsize=4096)
-def _place(scope: str, line: tuple[str, int] | None) -> Place | None:
+def _place(scope: str, line: tuple[str, int] | None, called: str) -> Place | None:
     """Return one place for all ops of a line: to make it takes longer than to find it."""
     source = None if line is None else Source(*line)
-    return Place(scope, source) if scope or source else None
+    return Place(scope, source, called) if scope or source else None
 
 
 current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
@@ -215,6 +230,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         if function in _TOLD_OF:
             self._tell(function, args[0])
         if after != before:
+            if function in _DROPOUTS:
+                self._origins.dropped(before, after)
             if self._origins.ops is not None:
                 self._origins.ops.keep_while_alive(result, before)
             frame = sys._getframe(1)
@@ -262,6 +279,15 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
             elif recorder is not None:
                 recorder.taken_out(function, tensor, user_source(sys._getframe(2)))
 
+
+_DROPOUTS: Final = frozenset([
+    torch.dropout, torch.feature_dropout, functional.dropout, functional.dropout1d,
+    functional.dropout2d, functional.dropout3d,
+])  # fmt: skip
+
+_DROPOUT_MODULES: Final = frozenset([
+    torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d
+])  # fmt: skip
 
 _TOLD_OF: Final = frozenset([torch.Tensor.register_hook, *TAKING_OUT])
 
@@ -376,7 +402,7 @@ class _Modules:
             try:
                 return call(module, *args, **kwargs)
             finally:
-                after(self, outside)
+                after(self, module, outside)
 
         update_wrapper(noted, call)
         # as PyTorch's own frames of a call are no part of what is compiled
@@ -413,8 +439,8 @@ class _Modules:
         self._scope = _made_scope((path, paths, whole, caller))
         return outside
 
-    def _after(self, outside: _Scope) -> None:
-        """Note that the module that runs has ended, inside of ``outside``."""
+    def _after(self, module: Any, outside: _Scope) -> None:
+        """Note that ``module``, which runs, has ended, inside of ``outside``."""
         assert sequence_nr is not None
         number = sequence_nr()
         caller, self._scope = self._scope.caller, outside
@@ -423,6 +449,8 @@ class _Modules:
             start, line = caller
             if number != start:
                 self._origins.ran(start, number, line.file, line.line)
+                if type(module) in _DROPOUT_MODULES:
+                    self._origins.dropped(start, number)
             self._lines.resume()
         self._origins.enter(outside.path, number)
 
