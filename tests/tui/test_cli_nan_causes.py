@@ -113,3 +113,15 @@ def test_an_alarm_names_the_command_that_knows_more_with_its_call(run: Run) -> N
     )  # fmt: skip
     assert "the loss itself is inf: " in said
     assert "`gradstep check --call 2` finds where it began" in said
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_infinity_that_became_nan_on_its_way_to_the_leaf_is_found(run: Run) -> None:
+    script = """\
+for step in range(4):
+    w.grad = None
+    (w * float(step != 2)).sqrt().sum().backward()
+"""
+    said = run(script, "debug", "--fail-on", "inf")
+    assert "backward() call 3: out of #2 sqrt:1 is inf 30/30" in said
+    assert "this pass ran twice, to find where that began" in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from autograd_core.autograd.call import BackwardCall, Gradients
@@ -32,6 +33,7 @@ class FailOn:
         words = {word.strip() for word in re.split(r",|\bor\b", condition)}
         self._is_trouble = words if words <= {"nan", "inf"} else set()
         self._seen_in = ""  # of a call that runs again, what is in question
+        self._runs_again = False
         try:
             parse_predicate(condition)
             self._point = self.breakpoints.add(kind="catch", born=True, condition=condition)
@@ -55,19 +57,23 @@ class FailOn:
         run = engine_of_call(call).kept_run(call)
         if run is None:
             return None
-        if run.is_finite() or not (found := self._in_question(run)):
-            run.release()
-            self._seen_in = ""
-            return run.result if call.is_grad else True
-        run.undo()
-        self._seen_in = found
-        return None
+        self._seen_in, self._runs_again = "", False
+        if not run.is_finite():
+            self._seen_in = self._in_question(run, self._is_trouble)
+            # what is nan at a leaf may have been infinite on the way
+            is_near = self._is_trouble == {"inf"} and self._in_question(run, {"nan"})
+            self._runs_again = bool(self._seen_in or is_near)
+        if self._runs_again:
+            run.undo()
+            return None
+        run.release()
+        return run.result if call.is_grad else True
 
-    def _in_question(self, run: Any) -> str:
-        """Return what fulfils the condition, "" where nothing does."""
+    def _in_question(self, run: Any, troubles: Collection[str]) -> str:
+        """Return what has one of ``troubles``, "" where nothing does."""
         for what, tensor in run.values():
             shown = value(tensor)
-            if shown is not None and any(STATISTICS[word].of(shown) for word in self._is_trouble):
+            if shown is not None and any(STATISTICS[word].of(shown) for word in troubles):
                 return f"{what} is {format_statistics(shown.statistics)}"
         return ""
 
@@ -101,7 +107,7 @@ class FailOn:
     def _text(self, session: Session, headline: str, lines: list[str]) -> str:
         title = call_title(session.kind, session.call)
         first = f"{title}: {headline} (--fail-on {self._point.condition})"
-        last = [f"  note  {_ran_again(session)}"] if self._seen_in else []
+        last = [f"  note  {_ran_again(session)}"] if self._runs_again else []
         return "\n".join([first, *lines, *last])
 
 
