@@ -125,3 +125,14 @@ for step in range(4):
     said = run(script, "debug", "--fail-on", "inf")
     assert "backward() call 3: out of #2 sqrt:1 is inf 30/30" in said
     assert "this pass ran twice, to find where that began" in said
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("made", ["torch.tensor(float('nan'))", "torch.full((5,), float('nan'))"])
+def test_a_constant_is_nan_on_purpose_until_an_op_uses_it(run: Run, made: str) -> None:
+    kept = f"unused = torch.ones(1, requires_grad=True)\ntorch.where(w[0] > 0, w[0], {made})"
+    said = run(f"{kept}.sum().backward()", "check", "--lint")
+    assert "[unreached]" in said
+    assert "[not-finite]" not in said
+    said = run(f"(torch.where(w[0] > 1, w[0], {made})).sum().backward()", "check", "--lint")
+    assert "where:1 produces nan at 5 of 5 places, first at [0]; its input is" in said

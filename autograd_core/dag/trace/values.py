@@ -66,22 +66,26 @@ class ForwardValues:
 
     def first(self, starts: Iterable[Origin], trouble: Trouble) -> Origin | None:
         """Find where ``trouble`` began of which the ``starts`` may have some: of the values that it
-        came from one to the other, the first that has no op before it with the same."""
+        came from one to the other, the first that was computed from none with the same."""
         stack = [each for each in starts if self.has(each, trouble)]
         seen = set(stack)
         ends = []
         while stack:
             origin = stack.pop()
             earlier = [
-                each
-                for each in inputs_of(origin)
-                if isinstance(each[0], OpRecord) and self.has(each, trouble)
+                each for each in inputs_of(origin) if is_computed(each) and self.has(each, trouble)
             ]
             if not earlier:
                 ends.append(origin)
             stack += [each for each in earlier if each not in seen]
             seen.update(earlier)
         return min(ends, key=lambda origin: origin[0].number, default=None)
+
+
+def is_computed(origin: Origin) -> bool:
+    """Return whether a value was computed from tensors; a constant that an op makes is what it is
+    on purpose."""
+    return isinstance(origin[0], OpRecord) and bool(inputs_of(origin))
 
 
 def inputs_of(origin: Origin) -> list[Origin]:

@@ -22,7 +22,7 @@ from autograd_core.dag.statistics import (
     statistics,
 )
 from autograd_core.dag.trace.records import OpRecord, Origin, Record
-from autograd_core.dag.trace.values import ForwardValues, inputs_of, outputs_of
+from autograd_core.dag.trace.values import ForwardValues, inputs_of, is_computed, outputs_of
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.ingredients import (
     along_a_dimension,
@@ -121,7 +121,7 @@ def find_not_finite(subject: Subject) -> Iterator[Finding]:
     values = ForwardValues(subject.engine, subject.origins)
     roots = list(subject.origins)
     ops = [record for record in subject.records if isinstance(record, OpRecord)]
-    results = [each for op in ops for each in outputs_of(op)]
+    results = [each for op in ops for each in outputs_of(op) if is_computed(each)]
     places: tuple[tuple[Trouble, list[Origin]], ...]
     places = (("nan", roots), ("nan", results), ("inf", roots))
     for trouble, starts in places:

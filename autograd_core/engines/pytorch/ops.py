@@ -35,6 +35,7 @@ from autograd_core.engines.pytorch.schema import tensors_in, written
 from autograd_core.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
 
 _NO_VALUE: Final = ("empty", "empty_like", "empty_strided")  # their memory is as it was
+_LIFT: Final = torch.ops.aten.lift_fresh.default
 _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 
@@ -185,8 +186,11 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         record.requires_grad = own is not None
         if own is not None:
             self._origins.records[own] = record
-        if own is None and op._schema.is_mutable and (not grad_mode or _again(record)):
+        if own is None and (
+            op is _LIFT  # of torch.tensor()
             # what changes a constant step after step is not part of its history
+            or (op._schema.is_mutable and (not grad_mode or _again(record)))
+        ):
             for output in outputs:
                 self._made[output] = _leaf(output), 0
         else:
