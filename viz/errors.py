@@ -6,7 +6,7 @@ VizError                  what, where, remedy
 ├── FormatMismatch        the file name says one format, the option another
 ├── NothingToDraw         the object has no graph, or none of it is in this view
 ├── RendererUnavailable   nobody here can make this format (the command ends with code 4)
-├── RenderingFailed       a renderer gave up, crashed or ran out of time
+├── RenderingFailed       a renderer failed, crashed or ran out of time
 ├── CannotWrite           the file cannot be written
 └── CodeFailed            code in a document raised, or leaves nothing to draw
 """

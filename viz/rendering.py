@@ -134,7 +134,7 @@ def render_graph(
     if options.rankdir != "TB" and drawn_by_us:
         raise VizError(
             "this layout draws the forward half downwards only",
-            remedy="take the layout graphviz, or the format dot or mermaid",
+            remedy="use the layout graphviz, or the format dot or mermaid",
         )
     links = None
     if options.link is not None:

@@ -601,7 +601,7 @@ def test_a_sourced_file_stops_at_its_first_wrong_line(session: Session, tmp_path
     ("content", "said"),
     [
         ("source {file}", "is being carried out already"),
-        ("break addmm\ncommands\nnext", "ends within commands: end is missing"),
+        ("break addmm\ncommands\nnext", "ends inside a block of commands; add end"),
     ],
 )
 def test_a_file_that_cannot_end_is_refused(

@@ -48,7 +48,7 @@ def test_p_writes_the_graph_with_gradients_and_the_position_marked(
 
     async def script(screen: Driver) -> None:
         await screen.press("n", "n", "p")
-        await screen.wait_for("written: ")
+        await screen.wait_for("wrote ")
 
     drive(cube(), script)
     text = (tmp_path / "backward-1-at-2.svg").read_text(encoding="utf-8")
@@ -71,7 +71,7 @@ def test_capital_p_writes_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
 
     async def script(screen: Driver) -> None:
-        assert "written: " in await screen.press("n", "P")
+        assert "wrote " in await screen.press("n", "P")
 
     drive(cube(), script)
     text = (tmp_path / "screen-1-at-1.svg").read_text(encoding="utf-8")

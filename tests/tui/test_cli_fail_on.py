@@ -256,7 +256,7 @@ def test_commands_without_their_end_are_told(
 ) -> None:
     Path("commands").write_text("break w\ncommands\nprint rms\n")
     assert main(["debug", "--batch", "-x", "commands", "script.py"]) == 2
-    assert "end within commands: end is missing" in capsys.readouterr().err
+    assert "end inside a block of commands; add end" in capsys.readouterr().err
 
 
 def test_the_shell_gets_the_exit_code_and_the_alarm(tmp_path: Path) -> None:

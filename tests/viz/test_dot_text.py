@@ -142,7 +142,7 @@ def test_the_forward_half_runs_to_the_right_where_that_is_asked_for() -> None:
     assert "rankdir=LR" in to_dot(graph, rankdir="LR")
     assert render_graph(graph, "mermaid", backward).text.startswith("flowchart RL")
     assert "direction LR" in render_graph(graph, "mermaid", options).text
-    with pytest.raises(VizError, match="downwards only; take the layout graphviz"):
+    with pytest.raises(VizError, match="downwards only; use the layout graphviz"):
         render_graph(graph, "svg", options)
 
 

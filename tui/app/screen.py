@@ -173,7 +173,7 @@ class DebuggerScreen(Screen[None]):
     def show_section(self, name: str) -> None:
         """Turn to a section, in the pane that has it."""
         if not any(pane.activate(name) for pane in self.panes.values()):
-            self.say(f"{name} has no room in this terminal")
+            self.say(f"this terminal has no room for {name}")
         self.show_hints()
 
     def choose_pane(self, pane: Pane | None) -> None:
@@ -316,7 +316,7 @@ class DebuggerScreen(Screen[None]):
         elif node > snapshot.position:
             self.send(f"until {step_number(node)}")
         else:
-            self.say(f"node {step_number(node)} is the current one already")
+            self.say(f"node {step_number(node)} is already the current one")
 
     def action_along(self, step: int) -> None:
         position, length = self.view.snapshot.position, self.view.snapshot.length
@@ -391,7 +391,7 @@ class DebuggerScreen(Screen[None]):
         """Let the list show something else of each node."""
         shown = _SHOWN[(_SHOWN.index(self.view.shown) + 1) % len(_SHOWN)]
         self.view = replace(self.view, shown=shown)
-        self.say(f"the list shows {_SHOWN_WORDS[shown]}; v goes on")
+        self.say(f"the list shows {_SHOWN_WORDS[shown]}; press v for the next")
 
     def action_fold(self) -> None:
         target = self.chosen.target if self.chosen is not None else None
@@ -446,7 +446,7 @@ class DebuggerScreen(Screen[None]):
         target = self.chosen.target if self.chosen is not None else None
         if isinstance(target, PointTarget):
             return target.number
-        self.say("choose a breakpoint first: w goes to the pane breakpoints")
+        self.say("choose a breakpoint first: w goes to the breakpoints pane")
         return None
 
     def action_toggle_point(self) -> None:
@@ -557,7 +557,7 @@ class DebuggerScreen(Screen[None]):
         snapshot, index = self.view.snapshot, self.view.node
         self._start(
             "drawing",
-            lambda session: Reply(f"written: {write_picture(session, snapshot, index)}"),
+            lambda session: Reply(f"wrote {write_picture(session, snapshot, index)}"),
         )
 
     def action_photograph(self) -> None:
@@ -568,7 +568,7 @@ class DebuggerScreen(Screen[None]):
         except OSError as error:
             self.say(f"cannot write {path}: {error.strerror}", error=True)
         else:
-            self.say(f"written: {path}")
+            self.say(f"wrote {path}")
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen())
@@ -579,7 +579,9 @@ class DebuggerScreen(Screen[None]):
             if self.worker.asked > 1:
                 self.say(f"{work} is being interrupted inside the node")
             else:
-                self.say(f"{work} will pause before the next node; once more interrupts the node")
+                self.say(
+                    f"{work} will pause before the next node; press it again to interrupt the node"
+                )
         else:
             self.choose_pane(None)
 

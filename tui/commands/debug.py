@@ -180,7 +180,10 @@ def debug_target(
             ExitCode.USAGE,
         )
     if certify and not keep_graph:
-        raise Failure("--certify needs the graph that --no-replay frees", ExitCode.USAGE)
+        raise Failure(
+            "--certify needs the graph that --no-replay frees: leave one of them out",
+            ExitCode.USAGE,
+        )
     if call is not None and call.last:
         raise Failure(
             "--call last is known only when the script has ended: give its number", ExitCode.USAGE
@@ -451,7 +454,8 @@ class _Face:
                 return reply.leave
         if reply.open_block:
             raise Failure(
-                "the commands of -x and --ex end within commands: end is missing", ExitCode.USAGE
+                "the commands of -x and --ex end inside a block of commands; add end",
+                ExitCode.USAGE,
             )
         return ""
 

@@ -63,7 +63,7 @@ def show_operators(name: str | None, *, code: bool) -> None:
     import_all()
     if name is None:
         if code:
-            raise Failure("--code shows one op's code: name it", ExitCode.USAGE)
+            raise Failure("--code shows the code of one op: name the op", ExitCode.USAGE)
         show("\n".join(_table()))
         return
     found = [op for op in OPS.values() if name in (op.name, op.public_name, op.node_name)]

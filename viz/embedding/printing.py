@@ -113,5 +113,5 @@ class RsvgConvert:
                 check=True,
             )
         except (OSError, subprocess.SubprocessError):
-            raise RenderingFailed(f"{self.name} gave up") from None
+            raise RenderingFailed(f"{self.name} failed") from None
         return done.stdout

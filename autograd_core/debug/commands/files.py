@@ -57,7 +57,7 @@ def _carry_out(console: Console, path: str, lines: list[str]) -> str:
                 raise
     if console.open_block:
         console.drop_block()
-        raise CommandError(f"{path} ends within commands: end is missing")
+        raise CommandError(f"{path} ends inside a block of commands; add end")
     return "\n".join(said)
 
 

@@ -48,7 +48,7 @@ class EmbeddedGraphviz:
             if not alarm.is_alive():
                 what = f"{self.name} took longer than {self.time_limit:g} s"
             else:
-                what = f"{self.name} gave up ({type(error).__name__})"
+                what = f"{self.name} failed ({type(error).__name__})"
             raise RenderingFailed(what, remedy="draw the graph with --layout own") from None
         finally:
             alarm.cancel()

@@ -98,7 +98,7 @@ def _import(name: str, requirement: str) -> ModuleType:
 def _need_fonts(name: str, there_are: bool) -> None:
     if not there_are:
         raise RendererUnavailable(
-            f"{name} finds none of the fonts of our pictures", remedy="install DejaVu Sans Mono"
+            f"{name} finds none of the fonts of the pictures", remedy="install DejaVu Sans Mono"
         )
 
 
