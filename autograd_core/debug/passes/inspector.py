@@ -15,12 +15,13 @@ from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.history.contributions import PassState
 from autograd_core.debug.history.ledger import Ledger
 from autograd_core.debug.passes.cursor import Cursor
-from autograd_core.debug.passes.leaf_history import LeafHistory
+from autograd_core.debug.passes.leaf_history import LeafHistory, UntouchedLeaves, leaf_name
 from autograd_core.debug.passes.terms import terms_of
 from autograd_core.debug.snapshot import (
     Entry,
     Incoming,
     LeafGradient,
+    LeafTable,
     NodeDetail,
     Outgoing,
     Pending,
@@ -59,11 +60,12 @@ class Inspector:
         self._names = names
         self._gradients = LeafHistory(cursor, ledger.values)
         self._place = {index: number for number, index in enumerate(self._gradients.leaves)}
-        self._rows: list[Any] = [None] * len(self._place)  # LeafGradients, where not stale
-        self._stale = set(self._place)
-        self._table: tuple[LeafGradient, ...] = ()
+        self._untouched = UntouchedLeaves(graph, self._gradients, self._order, self._contributions)
+        self._rows: list[LeafGradient | None] = [None] * len(self._place)  # None: untouched
+        self._table = self._leaf_table()
         self._at = 0
         self._waiting = set(self._contributions.waiting(0))
+        self._stale = self._place.keys() & self._waiting
         self._edited: set[int] = set()
 
     @property
@@ -207,7 +209,7 @@ class Inspector:
 
     # leaves
 
-    def leaves(self) -> tuple[LeafGradient, ...]:
+    def leaves(self) -> LeafTable:
         """Return the ``.grad`` of every leaf, in the order in which they are done."""
         self._catch_up()
         state = self._cursor.state
@@ -220,7 +222,7 @@ class Inspector:
             for index in self._stale:
                 self._rows[self._place[index]] = self._leaf(index, state)
             self._stale.clear()
-            self._table = tuple(self._rows)
+            self._table = self._leaf_table()
         self._forget(partial)
         return self._table
 
@@ -239,7 +241,7 @@ class Inspector:
         waiting = None if done else self._ledger.total(index, 0, state)
         return LeafGradient(
             index=index,
-            name=self._name(index),
+            name=leaf_name(self.graph, index),
             shape=self._order[index].output_shape,
             before=self._gradients.before(index),
             now=self._now(index, state),
@@ -248,8 +250,8 @@ class Inspector:
             expected=expected,
         )
 
-    def _name(self, index: int) -> str:
-        return self.graph.variables.get(index) or self.graph.address(index)
+    def _leaf_table(self) -> LeafTable:
+        return LeafTable(self._gradients.leaves, tuple(self._rows), self._untouched)
 
     def _now(self, index: int, state: PassState) -> Value | None:
         if index == state.position and state.accumulated:
@@ -267,7 +269,7 @@ class Inspector:
         rows = zip(self._place, befores, added, other, known, known[len(afters) :], strict=False)
         for index, before, one, apart, after, described in rows:
             yield LeafCall(
-                self._name(index),
+                leaf_name(self.graph, index),
                 None if before is None else before.statistics,
                 after if apart is None else described or describe(one),
                 after,

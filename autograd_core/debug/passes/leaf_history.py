@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.autograd.node import LEAF
+from autograd_core.autograd.node import LEAF, Node
+from autograd_core.dag.model import Graph
+from autograd_core.debug.history.contributions import ContributionOrder, PassState
 from autograd_core.debug.passes.cursor import Cursor
+from autograd_core.debug.snapshot import LeafGradient
 from autograd_core.debug.snapshot.value import Value, Values
 
 # A moment of the pass: what node k did is there from (k + 1, 0) on, what the user changed at
@@ -59,3 +63,34 @@ class LeafHistory:
             return (0, 0), self.before(index)
         time, gradient = max(found, key=lambda pair: pair[0])
         return time, self._values.of(gradient)
+
+
+class UntouchedLeaves:
+    """The leaves as they are until the pass comes to them, each described when it is asked for."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        gradients: LeafHistory,
+        order: Sequence[Node],
+        contributions: ContributionOrder,
+    ) -> None:
+        self._graph, self._gradients = graph, gradients
+        self._order, self._contributions = order, contributions
+        self._made: dict[int, LeafGradient] = {}
+
+    def __call__(self, index: int) -> LeafGradient:
+        """Return the leaf at node ``index``."""
+        found = self._made.get(index)
+        if found is None:
+            before = self._gradients.before(index)
+            name, shape = leaf_name(self._graph, index), self._order[index].output_shape
+            _, expected = self._contributions.arrived(index, PassState(0))
+            found = LeafGradient(index, name, shape, before, before, None, 0, expected)
+            self._made[index] = found
+        return found
+
+
+def leaf_name(graph: Graph, index: int) -> str:
+    """Return what the leaf at node ``index`` is called."""
+    return graph.variables.get(index) or graph.address(index)

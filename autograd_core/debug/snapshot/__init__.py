@@ -16,6 +16,8 @@ from autograd_core.autograd.call import CallKind
 from autograd_core.dag.model import Graph, SavedState, Shape, Source
 from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.snapshot.breakpoint import Breakpoint as Breakpoint
+from autograd_core.debug.snapshot.leaf_table import LeafGradient as LeafGradient
+from autograd_core.debug.snapshot.leaf_table import LeafTable as LeafTable
 from autograd_core.debug.snapshot.timeline import CallRecord
 from autograd_core.debug.snapshot.value import Value as Value
 
@@ -112,24 +114,6 @@ class Saved:
     state: SavedState
     value: Value | None
     lines: tuple[Source, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LeafGradient:
-    """The ``.grad`` of one leaf: before this backward pass, and now.
-
-    ``arrived`` of ``expected`` contributions have arrived so far; ``pending`` is the sum of those
-    not yet added to ``.grad``.
-    """
-
-    index: int
-    name: str
-    shape: Shape
-    before: Value | None
-    now: Value | None
-    pending: Value | None
-    arrived: int
-    expected: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +251,7 @@ class Snapshot:
     reason: str
     graph: Graph
     current: NodeDetail | None
-    leaves: tuple[LeafGradient, ...]
+    leaves: LeafTable
     pending: tuple[Pending, ...]
     breakpoints: tuple[Breakpoint, ...]
     bytes_recorded: int = 0

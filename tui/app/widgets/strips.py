@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from autograd_core.debug.reports.source import forward_line, lines_around
 from autograd_core.debug.snapshot import LeafGradient
 from autograd_core.text import printable
@@ -69,11 +71,12 @@ class LeafStrip(ViewWidget):
     def line(self, y: int) -> Line:
         snapshot = self.view.snapshot
         leaves = snapshot.leaves
-        done = [each for each in leaves if each.arrived >= each.expected]
-        waiting = [each for each in leaves if each.arrived < each.expected]
+        reached = [each for each in leaves.reached if each.arrived]
+        done = [each for each in reached if each.arrived >= each.expected]
+        waiting = [each for each in reached if each.arrived < each.expected]
         # those that have just changed, those that change next, then the others
-        waiting.sort(key=lambda each: (not each.arrived, each.index))
-        chosen = [*done[-1:], *waiting, *reversed(done[:-1])]
+        untouched = (each for each in leaves if not each.arrived)  # a model has thousands
+        chosen = chain(done[-1:], waiting, untouched, reversed(done[:-1]))
         line: Line = [Part(" .grad ", "leaf")]
         shown = 0
         for leaf in chosen:

@@ -230,7 +230,7 @@ def _total(incoming: Incoming) -> Entry:
 
 def _leaf_gradient(snapshot: Snapshot, index: int) -> list[Entry]:
     """Return ``.grad`` before and now, for the node that adds to it."""
-    leaf = next((leaf for leaf in snapshot.leaves if leaf.index == index), None)
+    leaf = snapshot.leaves.of(index)
     if leaf is None:
         return []
     return [

@@ -34,7 +34,7 @@ def page(view: View) -> Page:
         else:
             lines += _tensor_lines(name, incoming.total, view.width)
     if is_accumulate(snapshot.graph.names[view.node]):
-        leaf = next((each for each in snapshot.leaves if each.index == view.node), None)
+        leaf = snapshot.leaves.of(view.node)
         if leaf is not None and leaf.now is not None:
             lines += _tensor_lines(f"{leaf.name}.grad", leaf.now, view.width)
     lines += forward_lines(view)

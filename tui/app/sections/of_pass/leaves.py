@@ -30,10 +30,10 @@ def page(view: View) -> Page:
     """Return one line per leaf."""
     leaves = view.snapshot.leaves
     columns = _columns(view.snapshot, view.width)
-    done = sum(leaf.index < view.snapshot.position for leaf in leaves)
+    done = leaves.before(view.snapshot.position)
 
     def target(line: int, column: int) -> Target | None:
-        return NodeTarget(leaves[line].index)
+        return NodeTarget(leaves.indices[line])
 
     added = _added_by_calls(view)
 
