@@ -47,36 +47,37 @@ class Browser:
         )
         for handle in (theirs_in, theirs_out, log):
             os.close(handle)
-        tab = self._ask("Target.createTarget", url="about:blank")["targetId"]
-        attached = self._ask("Target.attachToTarget", targetId=tab, flatten=True)
+        tab = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.ask("Target.attachToTarget", targetId=tab, flatten=True)
         self._tab = {"sessionId": attached["sessionId"]}
-        self._ask("Page.enable")
+        self.ask("Page.enable")
 
     def say(self, page: Path, script: str) -> Any:
         """Open ``page``, carry out ``script`` in it once it is loaded; what that says."""
-        self._ask("Page.navigate", url=page.as_uri())
+        self.ask("Page.navigate", url=page.as_uri())
         self._wait(lambda message: message.get("method") == "Page.loadEventFired")
-        told = self._ask(
+        told = self.ask(
             "Runtime.evaluate", expression=f"(() => {{{script}}})()", returnByValue=True
         )
         assert "exceptionDetails" not in told, f"the script failed: {told}"
         return told["result"].get("value")
 
-    def close(self) -> None:
-        """End the browser."""
-        self._tab = {}
-        self._ask("Browser.close")
-        os.waitpid(self._process, 0)
-        os.close(self._in)
-        os.close(self._out)
-
-    def _ask(self, method: str, **parameters: Any) -> Any:
+    def ask(self, method: str, **parameters: Any) -> Any:
+        """Give the browser an order, and wait for what it answers."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters, **self._tab}
         os.write(self._out, json.dumps(message).encode() + b"\0")
         answer = self._wait(lambda message: message.get("id") == self._number)
         assert "error" not in answer, f"{method}: {answer['error']}"
         return answer["result"]
+
+    def close(self) -> None:
+        """End the browser."""
+        self._tab = {}
+        self.ask("Browser.close")
+        os.waitpid(self._process, 0)
+        os.close(self._in)
+        os.close(self._out)
 
     def _wait(self, wanted: Any) -> dict[str, Any]:
         end = time.monotonic() + DEADLINE

@@ -115,9 +115,7 @@ function read(most = AT_ONCE) {
   cancelAnimationFrame(reading);
   const { spots } = pictures[shown];
   if (!spots) return;
-  const width = main.clientWidth / view.scale, height = main.clientHeight / view.scale;
-  const left = view.x - width / 10, right = view.x + width * 1.1;
-  const top = view.y - height / 10, bottom = view.y + height * 1.1;
+  const { left, top, right, bottom } = sheetOf(painted);
   let count = 0;
   for (const spot of spots) {
     const isRead = view.scale >= LEGIBLE && spot.x < right && spot.right > left
@@ -127,32 +125,72 @@ function read(most = AT_ONCE) {
       reading = requestAnimationFrame(() => read());
       return;
     }
-    spot.isRead = isRead;
-    spot.part.classList.toggle("read", isRead);
+    setRead(spot, isRead);
   }
 }
 
-// Pan and zoom: the view box is the window on the picture. While the pointer moves it, what has been
-// painted is moved and scaled instead, which takes no time in a picture of thousands of boxes.
+function setRead(spot, isRead) {
+  spot.isRead = isRead;
+  spot.part.classList.toggle("read", isRead);
+}
+
+// Each step of a zoom would place all texts anew.
+function stopReading() {
+  cancelAnimationFrame(reading);
+  for (const spot of pictures[shown].spots ?? []) if (spot.isRead) setRead(spot, false);
+}
+
+// Pan and zoom: the window on the picture is painted with an edge around it, on a sheet. While the
+// pointer moves it, the sheet is moved and scaled, which takes no time in a picture of thousands of
+// boxes, and painted anew only where the window leaves it, or it would be blurred. The sheet is the
+// section: to scale the picture itself would place all texts anew. It ends at its edge, because what
+// is beyond would be painted, too, as soon as it is scaled down.
 
 const view = { x: 0, y: 0, scale: 1 };
 let painted = { ...view }, rest = 0;
 const REST = 200; // milliseconds without a move
+const EDGE = 0.25; // of the window, on each side, as in the style sheet
+const MOST_BLUR = 2;
+
+function sheetOf({ x, y, scale }, edge = EDGE) {
+  const width = main.clientWidth / scale, height = main.clientHeight / scale;
+  return { left: x - edge * width, top: y - edge * height,
+    right: x + (1 + edge) * width, bottom: y + (1 + edge) * height };
+}
+
+const boxOf = ({ left, top, right, bottom }) => `${left} ${top} ${right - left} ${bottom - top}`;
+
+// Whether all of the picture that is to be seen has been painted.
+function isPainted() {
+  const sheet = sheetOf(painted), wanted = sheetOf(view, 0);
+  return view.scale <= painted.scale * MOST_BLUR
+    && Math.max(wanted.left, area.x) >= sheet.left && Math.max(wanted.top, area.y) >= sheet.top
+    && Math.min(wanted.right, area.x + area.width) <= sheet.right
+    && Math.min(wanted.bottom, area.y + area.height) <= sheet.bottom;
+}
 
 function glide() {
+  main.classList.add("gliding"); // else the pointer is searched for among all boxes
+  if (view.scale === painted.scale) cancelAnimationFrame(reading);
+  else stopReading();
+  if (!isPainted()) repaint();
   const x = (painted.x - view.x) * view.scale, y = (painted.y - view.y) * view.scale;
-  svg.style.transform = `translate(${x}px, ${y}px) scale(${view.scale / painted.scale})`;
+  sections[shown].style.transform =
+    `translate(${x}px, ${y}px) scale(${view.scale / painted.scale})`;
   clearTimeout(rest);
   rest = setTimeout(apply, REST);
-  read();
+}
+
+function repaint() {
+  painted = { ...view };
+  sections[shown].style.transform = "";
+  svg.setAttribute("viewBox", boxOf(sheetOf(view)));
 }
 
 function apply() {
   clearTimeout(rest);
-  svg.style.transform = "";
-  painted = { ...view };
-  const width = main.clientWidth / view.scale, height = main.clientHeight / view.scale;
-  svg.setAttribute("viewBox", `${view.x} ${view.y} ${width} ${height}`);
+  main.classList.remove("gliding");
+  repaint();
   read();
 }
 
@@ -440,6 +478,7 @@ function save() {
   apply();
   const copy = svg.cloneNode(true), style = sections[0].querySelector("svg style");
   if (style && !copy.querySelector("style")) copy.prepend(style.cloneNode(true));
+  copy.setAttribute("viewBox", boxOf(sheetOf(view, 0)));
   copy.setAttribute("width", main.clientWidth);
   copy.setAttribute("height", main.clientHeight);
   for (const node of copy.querySelectorAll("[tabindex]")) node.removeAttribute("tabindex");
@@ -509,6 +548,7 @@ function nextColour() {
 let grip = null;
 
 main.addEventListener("pointerdown", event => {
+  main.classList.remove("gliding");
   if (event.button === 0) grip = { x: event.clientX, y: event.clientY, moved: false };
 });
 main.addEventListener("pointermove", event => {
@@ -554,6 +594,9 @@ function move(key, number) {
   select(end.other);
 }
 
+main.addEventListener("focusin", ({ target }) => {
+  if (nodes.includes(target) && target.matches(":focus-visible") && !isSeen(target)) centre(target);
+});
 main.addEventListener("keydown", event => {
   const number = nodes.indexOf(event.target);
   if (number < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
