@@ -41,8 +41,8 @@ class NeedsArguments(ProgramError):
 class ScriptFailed(ProgramError):
     """An exception of the user's code; the message is the traceback that Python would print."""
 
-    def __init__(self, error: BaseException) -> None:
-        note = getattr(error, "gradstep_note", "")
+    def __init__(self, error: BaseException, note: str = "") -> None:
+        note = note or getattr(error, "gradstep_note", "")
         super().__init__(f"{user_traceback(error)}{note and f' ({note})'}")
         self.error = error
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from autograd_core.own_files import FOLDER
 from autograd_core.program.errors import ProgramError, ScriptDone, ScriptExited, ScriptFailed
+from autograd_core.program.lost_graph import note_of
 from autograd_core.program.target import Target
 from autograd_core.program.tracebacks import our_frames_hidden
 
@@ -146,7 +147,7 @@ def user_code(*ours: type[BaseException]) -> Iterator[None]:
         if ending.code not in (None, 0):
             raise ScriptExited(ending.code) from None
     except BaseException as error:
-        raise ScriptFailed(error) from None
+        raise ScriptFailed(error, note_of(error)) from None
 
 
 @contextmanager
