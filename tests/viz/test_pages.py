@@ -11,7 +11,7 @@ import pytest
 import autograd_core as torch
 import viz
 from autograd_core.dag import scope, trace
-from tests.viz import sample_graphs
+from tests.viz import sample_graphs, test_common_module
 from tests.viz.browser import CHROMIUM, Browser
 from viz.picture.model import VIEWS
 
@@ -209,6 +209,19 @@ def test_a_group_opens_and_closes_again(browse, folded_page, how):
     assert steps[1:] == [name.partition(" … ")[0], "×"]
     assert focused
     assert (back, selected, left, seen) == (True, name, 0, 1)
+
+
+def test_the_trail_shows_the_ends_of_long_names(browse):
+    page = viz.render(test_common_module.wrapped(), format="html").text
+    script = f"""
+    activate({CARD});
+    const isCut = step => step.scrollWidth > step.clientWidth + 2;
+    return [...trail.children].map(step => [step.textContent, step.title, isCut(step)]);
+    """
+    _, (shown, whole, is_cut), _ = browse(page, script)
+    assert whole.startswith("base_model.model.layers.")
+    assert shown == "…" + whole[-19:]
+    assert not is_cut
 
 
 def test_opened_groups_can_be_searched_and_clicked(browse, folded_page):

@@ -369,12 +369,17 @@ function close() {
   if (group >= 0) select(group);
 }
 
+const LONGEST_STEP = 20;
+
 function drawTrail() {
   const steps = [];
   for (let number = shown; number >= 0; number = pictures[number].parent) steps.unshift(number);
   trail.replaceChildren(...(steps.length < 2 ? [] : steps.map((number, index) => {
-    const said = index ? pictures[number].name : document.title;
-    const step = make("button", said, { type: "button", onclick: () => open(number, "") });
+    const name = index ? pictures[number].name : document.title;
+    // the end of a path tells groups apart
+    const said = index && name.length > LONGEST_STEP ? "…" + name.slice(1 - LONGEST_STEP) : name;
+    const step = make("button", said,
+      { type: "button", title: name, onclick: () => open(number, "") });
     if (number === shown) step.setAttribute("aria-current", "true");
     return step;
   })));
