@@ -5,6 +5,11 @@
 CPU time of this thread, so that other load on the machine counts little.  "continue" records
 every step; its figure is held against 1.3 of a plain pass plus 10 microseconds a node, which is
 meant for nodes that run no user code.
+
+    python benchmarks/debugger.py --fail-on
+
+takes instead the time of forward and backward passes in which ``--fail-on nan`` finds nothing,
+relative to the same passes without it.
 """
 
 from __future__ import annotations
@@ -14,9 +19,15 @@ import sys
 import time
 from collections.abc import Callable
 
+import numpy as np
+
 import autograd_core as torch
 from autograd_core.dag import trace
+from autograd_core.dag.collector import collector_slowed
 from autograd_core.debug import Session
+from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting
+from samples.digits_mlp import Classifier, load_digits
+from tui.commands.fail_on import FailOn
 
 
 def chain(nodes: int) -> torch.Tensor:
@@ -99,7 +110,67 @@ def seconds_of_step(session: Session) -> float:
     return time.thread_time() - start
 
 
+def digits() -> Callable[[], None]:
+    """The training step of samples/digits_mlp.py, up to the gradients."""
+    rng = np.random.default_rng(0)
+    (pixels, labels), _ = load_digits(rng)
+    model, batch = Classifier(), rng.permutation(len(labels))[:32]
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss_of = torch.nn.functional.cross_entropy
+
+    def step() -> None:
+        loss = loss_of(model(torch.tensor(pixels[batch])), torch.tensor(labels[batch]))
+        optimizer.zero_grad()
+        loss.backward()
+
+    return step
+
+
+def transformer_block() -> Callable[[], None]:
+    """One block of width 64, on 8 sequences of 32."""
+    block = torch.nn.TransformerEncoderLayer(64, 4, 256, dropout=0.0, batch_first=True)
+    x = torch.randn(8, 32, 64)
+
+    def step() -> None:
+        loss = block(x).square().mean()
+        block.zero_grad()
+        loss.backward()
+
+    return step
+
+
+def found(call: InterceptedCall) -> bool:
+    """Nothing is to be found."""
+    raise AssertionError(call.title)
+
+
+def measure_fail_on(step: Callable[[], None], steps: int, rounds: int = 40) -> None:
+    """Print what ``--fail-on nan`` adds to ``step``, plain and watched in turn."""
+
+    def several() -> None:
+        for _ in range(steps):
+            step()
+
+    every = CallSelector(None, ("backward", "grad"))
+    plain, watched = [], []
+    for _ in range(rounds):
+        plain.append(seconds(several) / steps)
+        look = FailOn("nan").quick_look
+        with (
+            collector_slowed(),
+            intercepting(found, every, values="core", look=look, defers=True),
+        ):
+            watched.append(seconds(several) / steps)
+    least = min(plain)
+    name = step.__qualname__.partition(".")[0]
+    print(f"{name:<18} plain {least * 1e6:.0f} us   --fail-on nan {min(watched) / least:.2f} of it")
+
+
 if __name__ == "__main__":
+    if "--fail-on" in sys.argv:
+        measure_fail_on(digits(), steps=100)
+        measure_fail_on(transformer_block(), steps=5)
+        sys.exit()
     for wanted in map(int, sys.argv[1:] or (1_000, 20_000, 100_000, 1_000_000)):
         measure(chain, wanted, rounds=1 if wanted > 100_000 else 5)
     for program in (hooked, training):
