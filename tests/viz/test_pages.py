@@ -626,3 +626,45 @@ def test_among_very_many_boxes_text_is_shown_where_it_can_be_read(browse, loss, 
     return seen;
     """
     assert browse(viz.render(loss, format="html").text, script) == [True] * 9
+
+
+@pytest.fixture(params=[360, 768, 1280, 1920])
+def width(request, browser):
+    """Make the window as wide as that of a phone, a tablet and two screens."""
+    size = {"width": request.param, "height": 740, "deviceScaleFactor": 1, "mobile": False}
+    browser.ask("Emulation.setDeviceMetricsOverride", **size)
+    yield request.param
+    browser.ask("Emulation.clearDeviceMetricsOverride")
+
+
+@pytest.mark.parametrize("sample", ["page", "blocks_page"])
+def test_a_window_of_any_width_has_room_for_picture_and_details(browse, request, sample, width):
+    script = """
+    const size = element => element.getBoundingClientRect();
+    const header = size(document.querySelector("header"));
+    select(0);
+    const [picture, details] = [size(main), size(detail)];
+    return [innerWidth, document.documentElement.scrollWidth, header.height,
+            [picture.width, picture.height], [details.width, details.right, details.bottom]];
+    """
+    found = browse(request.getfixturevalue(sample), script)
+    inner, scrolled, header, picture, (details, right, bottom) = found
+    assert inner == scrolled == width
+    assert header < (50 if width > 600 else 80)
+    assert picture[0] > 0.5 * width
+    assert picture[1] > 300
+    assert details > 250
+    assert right <= width
+    assert bottom <= 740
+
+
+def test_a_film_fills_a_narrow_window_without_gaps(browse, loss, width):
+    script = """
+    const { width, height } = document.querySelector("main svg").getBoundingClientRect();
+    const { width: w, height: h } = document.querySelector("main svg").viewBox.baseVal;
+    return [width, height, w, h, document.documentElement.scrollWidth];
+    """
+    shown, high, w, h, scrolled = browse(viz.film(loss).html(), script)
+    assert scrolled <= width
+    if shown < w:
+        assert high == pytest.approx(h * shown / w, abs=1)
