@@ -218,26 +218,20 @@ def _source_at(code: CodeType, instruction: int) -> Source:
 
 
 def sources_of(records: Sequence[Any]) -> list[Source | None]:
-    """Return the line of each of many records, or what stands for one; each place is looked up
-    once."""
-    known: dict[tuple[int, int], Source] = {}
-    found: list[Source | None] = []
-    for record in records:
-        place = record.place if type(record) is OpRecord else None
-        if place is None:
-            found.append(None if record is None else record.source)
-            continue
-        code, instruction = place
-        source = known.get((id(code), instruction))  # hashing code takes long
-        if source is None:
-            source = known[id(code), instruction] = source_at(code, instruction)
-        found.append(source)
-    return found
+    """Return the line of each of many records, or what stands for one."""
+    return [
+        # past the attribute, which takes three times as long
+        source_at(*record.place)
+        if type(record) is OpRecord and record.place is not None
+        else getattr(record, "source", None)
+        for record in records
+    ]
 
 
 _MOST: Final = 1 << 14
 _sources: Final[dict[tuple[int, int], tuple[CodeType, Source]]] = {}
-"""Of places that were asked for: their line."""
+"""Of places that were asked for: their line, by the identity of the code, as hashing it takes
+long."""
 _lines: Final[dict[int, tuple[CodeType, list[int], list[int]]]] = {}
 """Of the code that was asked for: where its lines begin, by its identity, as hashing it takes long;
 a frame takes as long as its code to tell the line."""
