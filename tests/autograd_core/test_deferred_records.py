@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 from weakref import ref
@@ -116,15 +115,21 @@ def test_a_graph_that_is_retained_keeps_its_lines() -> None:
         assert [node.record.name, node.i0.record.name] == ["sum", "exp"]
 
 
-def test_notes_take_a_limited_amount_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["autograd_core.dag.trace"], "MOST", 100 * NOTE)
-    with trace(values="core", defers=True) as tracer, torch.no_grad():
+def test_notes_take_as_much_memory_as_values_may_take() -> None:
+    with trace(values="core", budget=100 * NOTE, defers=True) as tracer, torch.no_grad():
         state = torch.ones(2)
         first = ref(state)
         for _ in range(150):
             state = state * 1.5
         assert first() is None
         assert len(tracer._deferred.told) < 100  # type: ignore[union-attr]
+        batches = []
+        for _ in range(5):
+            batch = torch.ones(30, NOTE)
+            batch.sum()
+            batches.append(ref(batch.array))
+            del batch
+        assert [each() for each in batches] == [None] * 5
 
 
 def test_notes_keep_no_view_alive_that_would_forbid_a_change_in_place() -> None:

@@ -30,7 +30,7 @@ from autograd_core.autograd.version import INFERENCE
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import statistics
 from autograd_core.dag.trace.cut import Cut, Departure, leaves_behind
-from autograd_core.dag.trace.deferred import MOST, NOTE, Deferred, Place
+from autograd_core.dag.trace.deferred import NOTE, Deferred, Place
 from autograd_core.dag.trace.frames import called, user_frame, user_source
 from autograd_core.dag.trace.inputs import BUDGET, Budget, InputRecorder, Share
 from autograd_core.dag.trace.records import (
@@ -59,8 +59,8 @@ class GraphTracer:
     def __init__(
         self, values: Values = False, budget: int | Budget = BUDGET, *, defers: bool = False
     ) -> None:
-        self._deferred = Deferred() if defers else None
         self._budget = Budget(budget) if isinstance(budget, int) else budget
+        self._deferred = Deferred(self._budget.limit) if defers else None
         self._copies = values is True
         self._refers = values == "core"
         self._recorder = InputRecorder(self._budget) if values else None
@@ -84,8 +84,14 @@ class GraphTracer:
             self._record(*told)
             return
         deferred.told.append(told)
-        deferred.nbytes += NOTE + (outputs[0].array.nbytes if outputs else 0)
-        if deferred.nbytes > MOST:
+        nbytes = NOTE
+        for each in outputs:
+            nbytes += each.array.nbytes
+        for each in values:  # constants: of all others, the graph knows, or they were results
+            if each is not None and each.edge is None:
+                nbytes += each.array.nbytes
+        deferred.nbytes += nbytes
+        if deferred.nbytes > deferred.most:
             self.settle()
 
     def settle(self) -> None:

@@ -28,18 +28,19 @@ and whether gradients were on."""
 
 _OUTPUTS: Final = 3  # the places of these in it
 _NODE: Final = 4
-MOST: Final = 1 << 25
-"""Bytes that notes may take; results, which they keep from being freed, are most of them."""
+_MOST: Final = 1 << 25
 NOTE: Final = 100
 """Bytes that a note itself counts for."""
 
 
 class Deferred:
-    """What was ``told`` of ops, in their order, and the bytes that are kept for it."""
+    """What was ``told`` of ops, in their order; the bytes that this keeps from being freed, and the
+    ``most`` that these may be."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
         self.told: list[Told] = []
         self.nbytes = 0
+        self.most = min(most, _MOST)
 
     def take_all(self) -> list[Told]:
         """Return what was noted, and forget it."""
