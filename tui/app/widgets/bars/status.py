@@ -54,14 +54,28 @@ class StatusLine(ViewWidget):
             Part(state, style),
         ]
         used = sum(len(part.text) for part in line)
-        room = self.text_width - used - 3
-        if reason and room >= min(len(reason), _LEAST):
-            said = f" · {fit(reason, room).rstrip()}"
-            line.append(Part(said))
-            used += len(said)
+        if reason := fitting(reason, self.text_width - used - 3):
+            line.append(Part(f" · {reason}"))
+            used += len(reason) + 3
         if here and used + 3 + len(here) <= self.text_width:
             line.append(Part(f" · {here}"))
         return line
+
+
+def fitting(reason: str, room: int) -> str:
+    """Return the parts of a reason that fit; where not even the first does, its beginning, unless
+    that is too short to be read.
+
+    >>> fitting("1 change · end of the backward pass", 20)
+    '1 change'
+    >>> fitting("catch 1: nan, out of #4 pow:1", 25), fitting("before the first node", 9)
+    ('catch 1: nan, out of #4 …', '')
+    """
+    parts = reason.split(" · ")
+    for count in range(len(parts), 0, -1):
+        if len(said := " · ".join(parts[:count])) <= room:
+            return said
+    return fit(reason, room).rstrip() if room >= _LEAST else ""
 
 
 def progress_bar(done: int, length: int) -> str:
