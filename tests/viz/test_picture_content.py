@@ -344,3 +344,14 @@ def test_a_number_that_names_a_module_is_no_factor() -> None:
     build = GraphBuilder("loss")
     build.node("op", "backward", "MulBackward0", order=0, formula="g · 0.5", scope="1")
     assert make_picture(build.graph(), "backward").boxes[0].detail == "g · 0.5 in module 1"
+
+
+def test_a_line_says_how_many_values_it_stands_for() -> None:
+    build = GraphBuilder("several")
+    one, other = (build.node("op", "forward", name) for name in ("one", "other"))
+    for shape in ((2, 3), (), None):
+        build.edge("value", one, other, shape=shape)
+    graph = build.graph()
+    graph = replace(graph, edge_counts=dict.fromkeys(range(3), 7))
+    labels = [line.label for line in make_picture(graph, "forward").lines]
+    assert labels == ["7 × [2, 3]", "7 numbers", "7 values"]

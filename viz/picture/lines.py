@@ -173,8 +173,10 @@ def _what_flows(
         parts.append(f"into output {input_nr}")
     if count is None:
         parts.append("undefined")
-    elif count > 1:
-        parts.append(f"{count:,} × {format_shape(shape) or 'values'}")
+    elif count > 1 and shape:
+        parts.append(f"{count:,} × {format_shape(shape)}")
+    elif count > 1:  # single numbers, or of several shapes
+        parts.append(f"{count:,} {'values' if shape is None else 'numbers'}")
     elif shape:
         parts.append(format_shape(shape))
     return " · ".join(parts)
