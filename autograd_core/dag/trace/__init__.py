@@ -96,7 +96,7 @@ class GraphTracer:
 
     def settle(self) -> None:
         """Make the records that were deferred."""
-        if self._deferred is not None:
+        if self._deferred is not None and self._deferred.told:
             for told in self._deferred.take_all():
                 self._record(*told)
 

@@ -20,10 +20,8 @@ from autograd_core.autograd.grad_mode import (
     settle,
 )
 from autograd_core.autograd.node import LEAF, Node
-from autograd_core.autograd.packed import nodes_with_packed
-from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
-from autograd_core.engines.native.driver import keep_of_user, runs_user_code
+from autograd_core.engines.native.driver import keep_of_user, nodes_of_user
 from autograd_core.engines.protocol import values_of_call
 
 
@@ -38,22 +36,12 @@ class KeptRun:
     def __init__(self, call: BackwardCall) -> None:
         self._call = call
         self._task = start(call, keep=True)
-        self._before: list[tuple[Any, Any, Any]] = []
+        self._before: list[tuple[Any, Any, Any]] = [
+            (leaf, leaf.grad, None if leaf.grad is None else leaf.grad.array.copy())
+            for leaf in [each.variable for each in self._task.order if type(each) is AccumulateGrad]
+        ]
         self._log: UndoLog | None = None
-        packed = bool(nodes_with_packed)
-        users = []
-        for node in self._task.order:
-            notes = node.notes
-            asked = packed or (notes is not None and notes.hooks is not None)
-            if type(node) is AccumulateGrad:
-                leaf = node.variable
-                gradient = leaf.grad
-                numbers = None if gradient is None else gradient.array.copy()
-                self._before.append((leaf, gradient, numbers))
-            elif not isinstance(node, SavedNode):  # no op, but a custom Function, perhaps
-                asked = True
-            if asked and runs_user_code(node):
-                users.append(node)
+        users = nodes_of_user(self._task.order)
         if users or call.graph:
             settle()  # what is traced does not hear of what happens in a pass
         self.result = self._run(users) if users else run(call, self._task)
