@@ -274,6 +274,18 @@ def test_tensors_that_are_described_together_are_described_as_each_alone(
         assert found.rms == pytest.approx(expected.rms, rel=1e-12, nan_ok=True)
 
 
+def test_a_leaf_of_one_number_has_the_value_that_it_has_now() -> None:
+    with trace(values=True):
+        bias = torch.nn.Parameter(torch.full((1,), 7.0))
+        with torch.no_grad():
+            bias.fill_(2.0)  # as the initialization of a module does
+        loss = (bias * torch.ones(3)).sum()
+        graph = capture(loss, names={"bias": bias})
+    leaf = next(node for node in graph.nodes() if node.name == "bias")
+    assert leaf.statistics is not None
+    assert leaf.statistics.scalar == 2
+
+
 def test_a_number_in_the_arithmetic_is_shown() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     graph = capture((0.5 * x).sum(), names={"x": x})

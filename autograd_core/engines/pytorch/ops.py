@@ -250,6 +250,8 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         found: LeafRecord | None = self._leaves.get(tensor)
         if found is None:
             found = self._leaves[tensor] = _leaf(tensor)
+        elif tensor.numel() == 1:
+            found.statistics = describe(tensor)  # training changes it from pass to pass
         return found
 
 
