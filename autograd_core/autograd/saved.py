@@ -129,6 +129,16 @@ class _VersionSlots(dict[str, str]):
 _VERSION_OF: Final = _VersionSlots()
 
 
+def _state(value: Any, version: Any) -> SavedState:
+    """Return the state of a value that is not freed; ``version`` is what was saved with it."""
+    if isinstance(value, Tensor):
+        now = 0 if value.version is None else value.version[0]
+        return "kept" if now == version else "changed"
+    if isinstance(value, Packed):
+        return "packed"
+    return "changed" if version[0] else "kept"
+
+
 class SavedNode(Node):
     """The base of every op's node class: saved values by name, with their state."""
 
@@ -141,15 +151,7 @@ class SavedNode(Node):
     def state(self, name: str) -> SavedState:
         """ "kept", "changed" (in place, since it was saved), "freed" or "packed" (by hooks)."""
         value = getattr(self, name)
-        if value is FREED:
-            return "freed"
-        version = getattr(self, _VERSION_OF[name])
-        if isinstance(value, Packed):
-            return "packed"
-        if isinstance(value, Tensor):
-            now = 0 if value.version is None else value.version[0]
-            return "kept" if now == version else "changed"
-        return "changed" if version[0] else "kept"
+        return "freed" if value is FREED else _state(value, getattr(self, _VERSION_OF[name]))
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
         op = self.op
@@ -158,7 +160,7 @@ class SavedNode(Node):
             if value is None or value is NOT_SAVED:
                 continue
             if value is not FREED:
-                yield name, value, self.state(name)
+                yield name, value, _state(value, getattr(self, _VERSION_OF[name]))
             elif hasattr(self, _VERSION_OF[name]):  # else it never was saved: all are marked
                 yield name, None, "freed"
         for name in op.held:

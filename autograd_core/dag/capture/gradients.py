@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -34,35 +33,36 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
     """Describe the gradients of ``steps``, on their nodes and edges."""
     if not steps:
         return
-    by_index = {step.index: step for step in steps}
+    step_of: list[Step | None] = [None] * len(build.kinds)
     received: list[Any] = [_NOT_RUN] * len(build.kinds)  # what a node shows, by its number
     special: list[Step] = []
-    for number, step in by_index.items():
+    for step in steps:
+        number = step.index
+        step_of[number] = step
         first = received[number] = step.hooked[0]
         if first is None or step.captured or step.node.kind == LEAF:
             special.append(step)
             if step.after is not None:
                 received[number] = step.after
     sent = [
-        _NOT_RUN if (one := by_index.get(source)) is None else one.deliveries[nr].gradient
+        _NOT_RUN if (one := step_of[source]) is None else one.deliveries[nr].gradient
         for source, nr in zip(build.edge_sources, build.edge_output_nrs, strict=True)
     ]
-    others = [each for step in special for each in (step.hooked[0], step.before)]
+    told = [each for step in special for each in (step.before, step.hooked[0])]
+    shown = [*received, *sent, *told]
+    numbers = np.fromiter(map(id, shown), np.int64, len(shown))
     # what leaves a node mostly arrives as it is, and is described once
-    shown = {id(each): each for each in chain(received, sent, others)}
-    table = engine.all_statistics([None if g is _NOT_RUN else g for g in shown.values()])
-    row_of = dict(zip(shown, range(len(shown)), strict=True))
-    row_of[id(_NOT_RUN)] = -1
-    rows, edge_rows = (
-        np.fromiter(map(row_of.__getitem__, map(id, column)), np.int64, len(column))
-        for column in (received, sent)
-    )
-    build.statistics = StatisticsColumns(table, rows)
+    _, firsts, rows = np.unique(numbers, return_index=True, return_inverse=True)
+    different = [shown[at] for at in firsts.tolist()]
+    table = engine.all_statistics([None if g is _NOT_RUN else g for g in different])
+    rows[numbers == id(_NOT_RUN)] = -1
+    node_rows, edge_rows, told_rows = np.split(rows, [len(received), len(received) + len(sent)])
+    build.statistics = StatisticsColumns(table, node_rows)
     build.edge_statistics = StatisticsColumns(table, edge_rows)
     is_unknown = table.columns[0, edge_rows] < 0
     build.edge_undefined.update(np.flatnonzero(is_unknown & (edge_rows >= 0)).tolist())
-    for step in special:
-        _tell_apart(build, step, table[row_of[id(step.before)]], table[row_of[id(step.hooked[0])]])
+    for step, (before, arrived) in zip(special, told_rows.reshape(-1, 2).tolist(), strict=True):
+        _tell_apart(build, step, table[before], table[arrived])
 
 
 _NOT_RUN: Final = object()

@@ -29,7 +29,6 @@ class SavedReader:
         self.engine = engine
         self.saved = SavedColumns()
         self.values: list[Any] = []
-        self._extents: dict[int, tuple[Any, Extent | None]] = {}  # an id is good while it lives
         self._storages: dict[int, int] = {}
 
     def extent(self, value: Any) -> Extent | None:
@@ -38,30 +37,24 @@ class SavedReader:
         ``storage`` numbers the memory behind the values of several nodes by where it begins, so
         that a tensor and its transpose are one, and slices of a tensor several.
         """
-        known = self._extents.get(id(value))
-        if known is None:
-            extent = self.engine.extent(value)
-            if extent is not None and (begin := extent.storage) is not None:
-                shape, dtype, nbytes, _ = extent
-                number = self._storages.setdefault(begin, len(self._storages))
-                extent = tuple.__new__(Extent, (shape, dtype, nbytes, number))
-            known = self._extents[id(value)] = value, extent
-        return known[1]
+        extent, storages = self.engine.extent(value), self._storages
+        if extent is None or (begin := extent.storage) is None:
+            return extent
+        shape, dtype, nbytes, _ = extent
+        facts = (shape, dtype, nbytes, storages.setdefault(begin, len(storages)))
+        return tuple.__new__(Extent, facts)
 
     def read(self, order: Iterable[GradFn]) -> SavedColumns:
         """Return ``saved``, of the nodes of ``order``, which are always the same."""
         saved, values = self.saved, self.values
         if values:
             return saved
-        extent, extents = self.extent, self._extents
-        add, keep = saved.add, values.append
+        extent, add, keep = self.extent, saved.add, values.append
         for number, node in enumerate(order):
             for kept in node.saved():
                 name, value, state = kept
                 if state == "kept" and value is not None:  # as nearly always
-                    seen = extents.get(id(value))
-                    known = extent(value) if seen is None else seen[1]
-                    if known is not None:
+                    if (known := extent(value)) is not None:
                         shape, dtype, nbytes, storage = known
                         add(number, name, shape, dtype, nbytes, state, storage)
                         keep(value)

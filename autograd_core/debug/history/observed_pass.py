@@ -89,7 +89,7 @@ class ObservedPass:
     @property
     def steps(self) -> list[Step]:
         """The steps of the nodes that have run."""
-        return [self._driver.as_it_was(step) for step in self._steps]
+        return list(map(self._driver.as_it_was, self._steps))
 
     def graph(self, view: View, title: str = "", *, lazy: bool = False) -> Graph:
         """Return the graph as it now stands; a ``lazy`` one is to be read before anything else

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Final
 
@@ -52,6 +52,7 @@ class TorchNode:
     kind: ClassVar[int] = GENERAL
     torch_name: ClassVar[str]
     saved_names: ClassVar[tuple[str, ...]]
+    saved_places: ClassVar[tuple[tuple[str, str, str], ...]]  # with where PyTorch has them
     opaque: ClassVar[str]
     is_function: ClassVar[bool]  # a custom Function, with code of the program's
     transposed: ClassVar[bool] = False  # of a convolution, whose node has the same name
@@ -164,6 +165,7 @@ class TorchLeaf(TorchNode):
     kind = LEAF
     torch_name = _ACCUMULATE_GRAD
     saved_names = ()
+    saved_places = ()
     opaque = ""
     is_function = False
 
@@ -259,6 +261,7 @@ class TorchGraph:
             opaque = why_opaque(type(origin))
             members = {
                 "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": opaque,
+                "saved_places": tuple([(x, f"_raw_saved_{x}", f"_saved_{x}") for x in saved]),
                 "is_function": issubclass(type(origin), FunctionNode), "transposed": transposed,
             }  # fmt: skip
             kind = type(name.rpartition("::")[2], (TorchNode,), members)
@@ -304,36 +307,36 @@ Kept = tuple[str, Any, SavedState]
 
 
 def _read_saved(node: TorchNode) -> list[Kept]:
+    origin = node.origin
     if node.is_function:
-        return list(_told(node, "saved", "_raw_saved_tensors", "saved_tensors"))
-    return [
-        kept
-        for name in node.saved_names
-        for kept in _told(node, name, f"_raw_saved_{name}", f"_saved_{name}")
-    ]
-
-
-def _told(node: TorchNode, name: str, raw_name: str, value_name: str) -> Iterator[Kept]:
-    try:
-        raw = getattr(node.origin, raw_name, None)
-    except RuntimeError:  # of a custom Function, which does not tell any more how many they were
-        yield name, None, "freed"
-        return
-    # one value, as nearly always, goes without lists: a million nodes keep as many
-    if not isinstance(raw, tuple | list):
-        if raw is None:
-            return
-        if raw.unpack_hook is not None:  # reading it would call code of the program's
-            yield name, None, "packed"
-            return
         try:
-            tensor = getattr(node.origin, value_name)
+            raw = getattr(origin, "_raw_saved_tensors", None)
+        except RuntimeError:  # it does not tell any more how many they were
+            return [("saved", None, "freed")]
+        return list(_several(node, "saved", raw or (), "saved_tensors"))
+    found: list[Kept] = []
+    for name, raw_name, value_name in node.saved_places:
+        raw = getattr(origin, raw_name, None)
+        if raw is None:
+            continue
+        if isinstance(raw, tuple | list):
+            found += _several(node, name, raw, value_name)
+            continue
+        if raw.unpack_hook is not None:  # reading it would call code of the program's
+            found.append((name, None, "packed"))
+            continue
+        try:
+            tensor = getattr(origin, value_name)
         except RuntimeError as error:
-            yield name, None, _lost(node, name, raw, error)
-            return
+            found.append((name, None, _lost(node, name, raw, error)))
+            continue
         if isinstance(tensor, torch.Tensor):
-            yield name, _seen(node, tensor), "kept"
-        return
+            found.append((name, _seen(node, tensor), "kept"))
+    return found
+
+
+def _several(node: TorchNode, name: str, raw: Sequence[Any], value_name: str) -> Iterator[Kept]:
+    """List values that a node keeps under one name."""
     names = [f"{name}[{number}]" for number in range(len(raw))]
     if any(each is not None and each.unpack_hook is not None for each in raw):
         yield from [(each, None, "packed") for each in names]
