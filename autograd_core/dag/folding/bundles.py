@@ -10,8 +10,9 @@ import numpy as np
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.columns import Ints
 from autograd_core.dag.folding.columns import Columns
-from autograd_core.dag.folding.totals import storages_of_edges
+from autograd_core.dag.folding.totals import saved_of_edges
 from autograd_core.dag.model import EdgeKind, Graph, HookChange
+from autograd_core.dag.saved_columns import SavedColumns
 from autograd_core.dag.statistics import Statistics
 from autograd_core.dag.statistics_columns import StatisticsColumns
 
@@ -34,11 +35,11 @@ def add_bundles(
     kept = (sources >= 0) & (targets >= 0) & (sources != targets)
     closed = np.array([kind == "group" for kind in build.kinds], np.bool_)
     at_box = kept & (closed[sources] | closed[targets])
-    storages, described = storages_of_edges(graph), StatisticsColumns.of(graph.edge_statistics)
+    memory, described = _memory_of(graph), StatisticsColumns.of(graph.edge_statistics)
     bundles = _at_boxes(columns, np.flatnonzero(at_box), sources, targets, len(build.kinds))
     bundles += _between_ops(graph, columns, np.flatnonzero(kept & ~at_box), new_ids, ports)
     for bundle in sorted(bundles, key=lambda bundle: bundle.edges[0]):
-        _add_bundle(build, graph, bundle, new_ids, storages, described)
+        _add_bundle(build, graph, bundle, new_ids, memory, described)
 
 
 def _at_boxes(
@@ -72,7 +73,7 @@ def _add_bundle(
     graph: Graph,
     bundle: _Bundle,
     new_ids: Ints,
-    storages: Mapping[int, int],
+    memory: _Memory,
     described: StatisticsColumns,
 ) -> None:
     edges = bundle.edges
@@ -88,7 +89,7 @@ def _add_bundle(
         shape=_common(graph.edge_shapes, edges, None),
         dtype=_common(graph.edge_dtypes, edges, ""),
         label=graph.edge_labels.get(first, "") if len(edges) == 1 else "",
-        nbytes=_bytes(graph, edges, storages),
+        nbytes=_bytes(memory, edges) if kind == "saved" else 0,
         statistics=_statistics(described, edges),
         undefined=graph.edge_undefined.issuperset(edges),
         multiplicity=len(edges) + sum([several[id] - 1 for id in edges if id in several]),
@@ -100,17 +101,40 @@ def _add_bundle(
         build.edge_hooks[id] = changes[0] if len(edges) == 1 else pooled_change
 
 
-def _bytes(graph: Graph, edges: Sequence[int], storages: Mapping[int, int]) -> int:
+class _Memory(NamedTuple):
+    """For each edge the bytes that are saved along it, and a number for where they lie."""
+
+    sizes: Ints
+    places: Ints
+
+
+def _memory_of(graph: Graph) -> _Memory:
+    count, known = graph.edge_count, graph.edge_nbytes
+    sizes, places = np.zeros(count, np.int64), np.full(count, -1, np.int64)
+    sizes[np.fromiter(known.keys(), np.int64, len(known))] = np.fromiter(
+        known.values(), np.int64, len(known)
+    )
+    saved = SavedColumns.of(graph.saved)
+    for id, at in saved_of_edges(graph, saved).items():
+        storage = saved.storages[at]
+        if storage is not None:
+            places[id] = storage
+    # where it is unknown, equal values of the same output are one
+    sources, nrs = graph.edge_sources, graph.edge_output_nrs
+    numbers: dict[tuple[int, int, int], int] = {}
+    first = int(places.max(initial=-1)) + 1
+    for id in np.flatnonzero((places < 0) & (sizes > 0)).tolist():
+        value = sources[id], nrs[id], known[id]
+        places[id] = first + numbers.setdefault(value, len(numbers))
+    return _Memory(sizes, places)
+
+
+def _bytes(memory: _Memory, edges: Sequence[int]) -> int:
     """Return bytes saved along these edges; memory that several nodes keep counts once."""
-    sizes: dict[Hashable, int] = {}
-    for id in edges if graph.edge_kinds[edges[0]] == "saved" else ():
-        if nbytes := graph.edge_nbytes.get(id, 0):
-            place: Hashable = storages.get(id)
-            if place is None:
-                place = graph.edge_sources[id], graph.edge_output_nrs[id], nbytes
-            if sizes.get(place, 0) < nbytes:
-                sizes[place] = nbytes
-    return sum(sizes.values())
+    sizes, places = memory.sizes[edges], memory.places[edges]
+    order = np.lexsort((sizes, places))
+    largest = np.diff(places[order], append=-2) != 0  # the last one of each place
+    return int(sizes[order][largest].sum())
 
 
 def _common(column: Sequence[T], edges: Sequence[int], otherwise: T) -> T:

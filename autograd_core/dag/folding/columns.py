@@ -8,14 +8,14 @@ from typing import Final, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.dag.columns import Ints
+from autograd_core.dag.columns import Ints, codes
 from autograd_core.dag.model import LEAF_KINDS, EdgeKind, Graph, Half, NodeKind
 
 Truths = NDArray[np.bool_]
 
-_NODE_KINDS: Final[tuple[str, ...]] = get_args(NodeKind)
-_EDGE_KINDS: Final[tuple[str, ...]] = get_args(EdgeKind)
-_HALVES: Final[tuple[str, ...]] = get_args(Half)
+NODE_KINDS: Final[tuple[NodeKind, ...]] = get_args(NodeKind)
+EDGE_KINDS: Final[tuple[EdgeKind, ...]] = get_args(EdgeKind)
+HALVES: Final[tuple[Half, ...]] = get_args(Half)
 
 
 class Columns(NamedTuple):
@@ -43,19 +43,19 @@ class Columns(NamedTuple):
 
 def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
     """Return the columns of ``graph``, of which ``halves`` are shown."""
-    kinds, edge_kinds = _codes(graph.kinds, _NODE_KINDS), _codes(graph.edge_kinds, _EDGE_KINDS)
-    half_of = _codes(graph.halves, _HALVES)
+    kinds, edge_kinds = codes(graph.kinds, NODE_KINDS), codes(graph.edge_kinds, EDGE_KINDS)
+    half_of = codes(graph.halves, HALVES)
     sources = np.array(graph.edge_sources, np.int64)
     targets = np.array(graph.edge_targets, np.int64)
-    is_gradient = _among(("gradient",), _EDGE_KINDS)[edge_kinds]
+    is_gradient = among(("gradient",), EDGE_KINDS)[edge_kinds]
     return Columns(
-        shown=_among(halves, _HALVES)[half_of],
-        is_op=_among(("op", "group"), _NODE_KINDS)[kinds],
-        is_leaf=_among(LEAF_KINDS, _NODE_KINDS)[kinds],
-        is_end=_among(("output", "seed"), _NODE_KINDS)[kinds],
-        is_backward=_among(("backward",), _HALVES)[half_of],
+        shown=among(halves, HALVES)[half_of],
+        is_op=among(("op", "group"), NODE_KINDS)[kinds],
+        is_leaf=among(LEAF_KINDS, NODE_KINDS)[kinds],
+        is_end=among(("output", "seed"), NODE_KINDS)[kinds],
+        is_backward=among(("backward",), HALVES)[half_of],
         partners=_partners(graph.pairs, len(graph)),
-        flows=_among(("value", "gradient"), _EDGE_KINDS)[edge_kinds],
+        flows=among(("value", "gradient"), EDGE_KINDS)[edge_kinds],
         is_gradient=is_gradient,
         sources=sources,
         targets=targets,
@@ -64,13 +64,8 @@ def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
     )
 
 
-def _codes(column: Sequence[str], words: Sequence[str]) -> NDArray[np.uint8]:
-    """Return the place of each entry among ``words``: to compare words one by one takes longest."""
-    place = {word: at for at, word in enumerate(words)}
-    return np.frombuffer(bytes(map(place.__getitem__, column)), np.uint8)
-
-
-def _among(chosen: Collection[str], words: Sequence[str]) -> Truths:
+def among(chosen: Collection[str], words: Sequence[str]) -> Truths:
+    """Mark which of ``words`` are ``chosen``."""
     return np.array([word in chosen for word in words], np.bool_)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 
 import numpy as np
 
-from autograd_core.dag.columns import Ints
-from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half, Totals
+from autograd_core.dag.columns import Ints, codes
+from autograd_core.dag.folding.columns import EDGE_KINDS, HALVES, NODE_KINDS, among
+from autograd_core.dag.model import LEAF_KINDS, PARAMETER_KINDS, Graph, Half, NodeKind, Totals
 from autograd_core.dag.saved_columns import SavedColumns
 
 
@@ -17,7 +18,11 @@ def totals(graph: Graph) -> Totals:
     """Return the totals of ``graph``, of the whole one if it is a folded one."""
     if graph.unfolded is not None:
         return graph.unfolded
-    counts = Counter(zip(graph.kinds, graph.halves, strict=True))
+    counts = Counter[tuple[NodeKind, Half]]()
+    numbers = codes(graph.kinds, NODE_KINDS) * len(HALVES) + codes(graph.halves, HALVES)
+    for number, count in enumerate(np.bincount(numbers).tolist()):
+        kind, half = divmod(number, len(HALVES))
+        counts[NODE_KINDS[kind], HALVES[half]] = count
     for id, group in graph.groups.items():  # of a part of a folded graph
         counts["op", graph.halves[id]] += group.ops - (graph.kinds[id] == "op")
     return Totals(
@@ -34,14 +39,21 @@ def totals(graph: Graph) -> Totals:
 def _parameters(graph: Graph) -> int:
     """Return the elements of all parameters, of the forward half where there is one."""
     half: Half = "forward" if "forward" in graph.halves else "backward"
-    ids = [id for id, kind in enumerate(graph.kinds) if kind in PARAMETER_KINDS]
-    return sum(prod(graph.shapes[id] or ()) for id in ids if graph.halves[id] == half)
+    ids = [id for id in _of_kinds(graph, PARAMETER_KINDS) if graph.halves[id] == half]
+    return sum(prod(graph.shapes[id] or ()) for id in ids)
 
 
 def _leaf_gradients(graph: Graph) -> int:
     """Return the AccumulateGrads; 0 where none of them runs."""
-    ids = [id for id, name in enumerate(graph.names) if name == "AccumulateGrad"]
+    ids = [id for id in _of_kinds(graph, LEAF_KINDS) if graph.names[id] == "AccumulateGrad"]
     return len(ids) if any(id in graph.orders for id in ids) else 0
+
+
+def _of_kinds(graph: Graph, chosen: Sequence[NodeKind]) -> list[int]:
+    found: list[int] = np.flatnonzero(
+        among(chosen, NODE_KINDS)[codes(graph.kinds, NODE_KINDS)]
+    ).tolist()
+    return found
 
 
 def saved_bytes(graph: Graph) -> int:
@@ -91,40 +103,65 @@ def _lines_into(graph: Graph, nodes: set[int]) -> tuple[Ints, list[tuple[int, in
 
 def saved_of_edges(graph: Graph, saved: SavedColumns) -> dict[int, int]:
     """For each saved edge whose value is known, the place of that among ``saved``, the values that
-    nodes of ``graph`` keep."""
-    return dict(_values_at(graph, saved))
-
-
-def storages_of_edges(graph: Graph) -> dict[int, int]:
-    """For each saved edge whose value knows it, the number of its storage."""
-    saved = SavedColumns.of(graph.saved)
-    storages = saved.storages
-    return {
-        id: storage for id, at in _values_at(graph, saved) if (storage := storages[at]) is not None
-    }
-
-
-def _values_at(graph: Graph, saved: SavedColumns) -> Iterator[tuple[int, int]]:
-    """Yield the saved edges whose value is known, with its place among ``saved``.
+    nodes of ``graph`` keep.
 
     The edges of a node come in the order of its values, some of which have no edge.  Those of
     tensors with names have theirs for a label.
     """
+    ids = np.flatnonzero(codes(graph.edge_kinds, EDGE_KINDS) == EDGE_KINDS.index("saved"))
+    targets = np.array(graph.edge_targets, np.int64)[ids]
+    # nearly always each value of a node has its edge: the one at the same place
+    first_of = np.full(len(graph), len(saved.nodes), np.int64)
+    keepers, places = np.unique(np.array(saved.nodes, np.int64), return_index=True)
+    first_of[keepers] = places
+    order = np.argsort(targets, kind="stable")
+    starts = np.flatnonzero(np.diff(targets[order], prepend=-1))
+    rank = np.empty(len(ids), np.int64)
+    rank[order] = np.arange(len(ids)) - np.repeat(starts, np.diff(starts, append=len(ids)))
+    found = dict(zip(ids.tolist(), (first_of[targets] + rank).tolist(), strict=True))
+    fits = _fit_of(graph, saved)
+    odd = {graph.edge_targets[id] for id, at in found.items() if not fits(id, at)}
+    if odd:
+        edges = zip(ids.tolist(), targets.tolist(), strict=True)
+        others = [(id, target) for id, target in edges if target in odd]
+        for id, _ in others:
+            del found[id]
+        found.update(_in_turn(others, saved, fits))
+    return found
+
+
+Fits = Callable[[int, int], bool]
+
+
+def _fit_of(graph: Graph, saved: SavedColumns) -> Fits:
+    """Return what tells whether a saved edge can be that of the value at a place."""
     nodes, names, sizes, shapes = saved.nodes, saved.names, saved.nbytes, saved.shapes
     label_of, size_of = graph.edge_labels.get, graph.edge_nbytes.get
+    targets, edge_shapes, last = graph.edge_targets, graph.edge_shapes, len(saved.nodes)
+
+    def fits(id: int, at: int) -> bool:
+        if at >= last or nodes[at] != targets[id]:
+            return False
+        size = sizes[at]
+        return size == size_of(id, 0) and (
+            names[at] == label_of(id, "") or bool(size and shapes[at] == edge_shapes[id])
+        )
+
+    return fits
+
+
+def _in_turn(
+    edges: Iterable[tuple[int, int]], saved: SavedColumns, fits: Fits
+) -> Iterator[tuple[int, int]]:
+    """Yield the edges, which come with their targets, that fit a value, each behind that of the
+    edge before it."""
+    nodes, last = saved.nodes, len(saved.nodes)
     next_value: dict[int, int] = {}
-    last = len(nodes)
-    for id, (kind, target) in enumerate(zip(graph.edge_kinds, graph.edge_targets, strict=True)):
-        if kind != "saved":
-            continue
+    for id, target in edges:
         at = next_value[target] if target in next_value else saved.first(target)
-        size = size_of(id, 0)
         while at < last and nodes[at] == target:
             at += 1
-            if sizes[at - 1] == size and (
-                names[at - 1] == label_of(id, "")
-                or (size and shapes[at - 1] == graph.edge_shapes[id])
-            ):
+            if fits(id, at - 1):
                 next_value[target] = at
                 yield id, at - 1
                 break
