@@ -98,6 +98,19 @@ altitude = torch.ones(16, 1) * 4000.0
 w = torch.ones(1, 4, requires_grad=True)
 torch.tanh(altitude @ w).mean().backward()
 """
+ROUNDS = """\
+import LIBRARY as torch
+nn = torch.nn
+net = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4), nn.Sigmoid())
+for step in range(2):
+    for each in net.parameters():
+        each.data.fill_(1e4)
+    net.zero_grad()
+    h = torch.ones(8, 4)
+    for _ in range(3 + step):
+        h = net(h)
+    h.mean().backward()
+"""
 TEACHER = """\
 import LIBRARY as torch
 nn = torch.nn
@@ -311,6 +324,12 @@ def test_a_teacher_under_no_grad_is_no_mistake_unless_an_optimizer_has_it(check:
     assert "info [cut]  train.py:7" in said
     said = check(TEACHER.replace("MORE", "teacher.parameters()"), code=5)
     assert said.count("warning [cut]  train.py:7") == 1
+
+
+def test_one_mistake_in_each_round_of_a_recurrence_is_one_finding(check: Check) -> None:
+    said = check(ROUNDS, "--lint", "--call", "all", code=5)
+    assert said.count("[saturated]") == 2  # of two layers on one line
+    assert said.count("(3 times)") == 2
 
 
 def test_what_was_told_before_is_not_called_fine(check: Check) -> None:

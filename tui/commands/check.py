@@ -153,7 +153,7 @@ class _Shown:
         """Leave out of ``report`` what was in an earlier one, whatever its numbers were there."""
         if not several:
             return report
-        causes = {found: found.without_numbers for found in report.findings}
+        causes = {found: found.cause for found in report.findings}
         findings = tuple(found for found, cause in causes.items() if cause not in self._findings)
         checks = tuple(
             each

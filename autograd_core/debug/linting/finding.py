@@ -62,26 +62,28 @@ class Finding:
     count: int = 1
 
     @property
-    def without_numbers(self) -> Finding:
-        """The same without the numbers in its text, and without its position: equal for the same
-        mistake in two calls, which has other values in each.
+    def cause(self) -> Finding:
+        """The same without the numbers in its text, and of its node only the op and its module:
+        equal for the same mistake in two calls, or in two rounds of a loop.
 
-        >>> found = Finding("warning", "saturated", "8 of the 12 rows of 1/softmax:1 are 1", "")
-        >>> found.without_numbers.what
-        '# of the # rows of 1/softmax:1 are #'
+        >>> found = Finding("warning", "dead-units", "8 units of 1/relu:3 are 0", "", "1/relu:3")
+        >>> found.cause.what, found.cause.address
+        ('# units of 1/relu are #', '1/relu')
         """
-        return replace(self, what=_NUMBER.sub("#", self.what), index=None, count=1)
+        op = self.address.rpartition(":")[0] or self.address
+        what = self.what.replace(self.address, op) if self.address else self.what
+        return replace(self, what=_NUMBER.sub("#", what), address=op, index=None, count=1)
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
-    """Return one finding for all that are alike, as those of a line in a loop are; those without a
-    line are apart."""
+    """Return one finding, the first, for all that have the same cause, as those of a line in a loop
+    have; those without a line are apart."""
     found = list(findings)
-    counts = Counter(each for each in found if each.source is not None)
-    unique = dict.fromkeys(
-        (each, number if each.source is None else 0) for number, each in enumerate(found)
-    )
-    return [replace(each, count=counts.get(each, 1)) for each, _ in unique]
+    causes = [
+        (each.cause, number if each.source is None else 0) for number, each in enumerate(found)
+    ]
+    counts, first = Counter(causes), dict(zip(reversed(causes), reversed(found), strict=True))
+    return [replace(first[cause], count=counts[cause]) for cause in dict.fromkeys(causes)]
 
 
 def listed(names: Sequence[str]) -> str:
