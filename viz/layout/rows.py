@@ -65,7 +65,8 @@ class Rows:
     def level(self, level: Level) -> float:
         """Return the y of a corner."""
         if isinstance(level, Anchor):
-            return round(self.tops[level.box] + level.share * self.grid.sizes[level.box][1])
+            box, share = level
+            return round(self.tops[box] + share * self.grid.sizes[box][1])
         top = self.track_top[level.row] if level.row >= 0 else self.above
         return top + TRACK_TOP + level.track * TRACK_STEP
 

@@ -25,11 +25,12 @@ def node_tooltip(graph: Graph, saved: SavedColumns, id: int, address: str) -> st
     ]
     if group := graph.groups.get(id):
         facts += map(printable, _group_facts(group))
-    if id in graph.orders:
-        facts.append(f"runs as {step_number(graph.orders[id])}")
+    if (order := graph.orders.get(id)) is not None:
+        facts.append(f"runs as {step_number(order)}")
     if graph.costs and (took := cost(graph, id)):
         facts.append(f"took {took}")
-    facts += [_saved_text(*saved.described(at)) for at in saved.places(id)]
+    if id in saved:
+        facts += [_saved_text(*saved.described(at)) for at in saved.places(id)]
     if id in graph.undefined:
         facts.append("gradient undefined")
     if stats := graph.statistics.get(id):
