@@ -668,3 +668,27 @@ def test_a_film_fills_a_narrow_window_without_gaps(browse, loss, width):
     assert scrolled <= width
     if shown < w:
         assert high == pytest.approx(h * shown / w, abs=1)
+
+
+def test_the_whole_picture_is_printed_wherever_it_was_moved(browse, browser, blocks_page):
+    script = """
+    zoom(3); pan(300, 200);
+    dispatchEvent(new Event("beforeprint"));
+    const { top, left, width, height } = svg.getBoundingClientRect();
+    const sees = nodes.every(node => {
+      const box = node.getBoundingClientRect();
+      return box.left >= left && box.right <= left + width
+        && box.top >= top && box.bottom <= top + height;
+    });
+    return [getComputedStyle(document.querySelector("header")).display, left, top, width, height,
+            sees, sections[0].style.transform];
+    """
+    browser.ask("Emulation.setEmulatedMedia", media="print")
+    try:
+        header, left, top, width, height, sees, moved = browse(blocks_page, script)
+    finally:
+        browser.ask("Emulation.setEmulatedMedia", media="")
+    assert (header, left, top, moved) == ("none", 0, 0, "")
+    assert width > 900
+    assert 0 < height < 700
+    assert sees
