@@ -12,7 +12,7 @@ pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from autograd_core.dag import Graph
 from autograd_core.dag.serialize import from_json
-from tests.engines.architectures import PROGRAMS, on_the_core
+from tests.engines.architecture_programs import PROGRAMS, on_the_core
 from tui.cli import main
 
 pytestmark = pytest.mark.torch

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograd_core.dag.serialize import from_json
-from tests.engines.architectures import PROGRAMS, on_the_core
+from tests.engines.architecture_programs import PROGRAMS, on_the_core
 from tests.viz.laws import cut_labels, stacked_labels
 from tui.cli import main
 from viz.layout import lay_out
