@@ -55,6 +55,6 @@ def test_wrong_use_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ops", "layernorm"]) == 2
     assert "did you mean layer_norm" in capsys.readouterr().err
     assert main(["ops", "--code"]) == 2
-    assert "name it" in capsys.readouterr().err
+    assert "name the op" in capsys.readouterr().err
     assert main(["ops", "mul", "--cod"]) == 2
     assert "did you mean --code?" in capsys.readouterr().err

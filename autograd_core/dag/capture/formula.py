@@ -33,6 +33,8 @@ def formula_text(rule: str, names: Mapping[str, str], constants: Mapping[str, Co
     'g'
     >>> formula_text("g / other", {}, {"other": 8**0.5})
     'g / 2.83'
+    >>> formula_text("t(mm(t(g), mat1)) * alpha", {"mat1": "x"}, {"alpha": 2})
+    'xᵀ @ g · 2'
     """
     return _formula_text(rule, tuple(sorted(names.items())), tuple(sorted(constants.items())))
 
@@ -68,8 +70,14 @@ class _Fill(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
-        zero = isinstance(node.func, ast.Name) and node.func.id == "zeros_of"
-        return ast.Constant(0) if zero else node
+        match node:
+            case ast.Call(func=ast.Name(id="zeros_of")):
+                return ast.Constant(0)
+            case ast.Call(func=ast.Name(id="mm"), args=[left, right]):
+                return ast.BinOp(left, ast.MatMult(), right)
+            case ast.Call(func=ast.Name(id="t"), args=[matrix]):
+                return _transposed(matrix)
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
@@ -93,6 +101,15 @@ class _Fill(ast.NodeTransformer):
         if isinstance(test, ast.Constant):
             return node.body if test.value else node.orelse
         return node
+
+
+def _transposed(matrix: ast.expr) -> ast.expr:
+    match matrix:
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return ast.BinOp(_transposed(right), ast.MatMult(), _transposed(left))
+        case ast.Name(id=name):
+            return ast.Name(name.removesuffix("ᵀ") if name.endswith("ᵀ") else f"{name}ᵀ")
+    return ast.Call(ast.Name("t"), [matrix], [])
 
 
 _UNKNOWN = object()

@@ -227,12 +227,18 @@ def over_channels(g: Any) -> Any:
 
 @op(
     input=lambda g, weight, stride, padding, dilation, groups, output_padding: convolution(
-        _reached(g, stride, output_padding), weight, None, stride, padding, dilation, groups
+        without_output_padding(g, stride, output_padding),
+        weight,
+        None,
+        stride,
+        padding,
+        dilation,
+        groups,
     ),
     weight=lambda g, input, weight_shape, stride, padding, dilation, groups, output_padding: (
         convolution_weight(
             input,
-            _reached(g, stride, output_padding),
+            without_output_padding(g, stride, output_padding),
             weight_shape,
             stride,
             padding,
@@ -289,7 +295,7 @@ def conv_transpose(
     return np.add(result, _per_channel(bias, input.ndim), dtype=input.dtype, casting="unsafe")
 
 
-def _reached(g: Any, stride: tuple[int, ...], output_padding: tuple[int, ...]) -> Any:
+def without_output_padding(g: Any, stride: tuple[int, ...], output_padding: tuple[int, ...]) -> Any:
     """Return ``g`` without the steps of output padding that no kernel reaches."""
     beyond = [extra // step * step for extra, step in zip(output_padding, stride, strict=True)]
     if not any(beyond):
