@@ -10,6 +10,12 @@ from itertools import chain, count, islice
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, Final
 
+from autograd_core.dag.module_paths import (
+    MOST_ELEMENTS,
+    is_module,
+    is_of_library,
+    listed_modules,
+)
 from autograd_core.engines import is_tensor, named_parameters, whole_parameters
 from autograd_core.own_files import is_user_file
 
@@ -17,7 +23,8 @@ from autograd_core.own_files import is_user_file
 class Names:
     """Names of tensors, by identity. Variables take precedence over parameters of modules, and
     these over elements of lists and dictionaries; the first name wins. ``modules`` and
-    ``optimizers`` are the modules and optimizers among the variables, by name.
+    ``optimizers`` are the modules and optimizers among the variables, by name; parameters
+    ``in_plain_lists``, by identity, are of modules that the one around them does not know.
 
     >>> import autograd_core as torch
     >>> a = torch.ones(1)
@@ -37,16 +44,27 @@ class Names:
         ]
         variables += [held for name, value in variables for held in _kept_by(name, value)]
         variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
-        self.modules: dict[str, Any] = _by_name(variables, _is_module, id)
+        self.modules: dict[str, Any] = _by_name(variables, is_module, id)
         self.optimizers: dict[str, Any] = _by_name(
             variables, _is_optimizer, lambda each: id(each.param_groups)
         )
-        shared = _shared_paths(self.modules)
+        keepers = self._keepers = _keepers(self.modules)
+        shared = _shared_paths(self.modules, keepers)
+        self.in_plain_lists = {
+            id(each) for name in keepers for _, each in named_parameters(self.modules[name])
+        }
+
+        def front(name: str) -> str:
+            """Return what stands before the path of a parameter of the module ``name``."""
+            if name in keepers and keepers[name] not in shared:
+                return name.removeprefix(f"{keepers[name]}.") + "."
+            return f"{name}." if name in shared or name.endswith("]") else ""
+
         for find in (_itself, _parameters, _elements):
             for name, value in variables:
+                before = front(name) if find is _parameters else ""
                 for path, tensor in find(name, value):
-                    if find is _parameters and (name in shared or name.endswith("]")):
-                        path = f"{name}.{path}"
+                    path = f"{before}{path}"
                     if id(tensor) not in self._names:
                         self._names[id(tensor)] = path
                         self._alive.append(tensor)
@@ -114,10 +132,13 @@ class Names:
         """Return the class of every module among the variables, by its path in the outermost
         one."""
         found: dict[str, str] = {}
-        for module in self.modules.values():
+        for name, module in self.modules.items():
+            keeper = self._keepers.get(name)
+            front = name.removeprefix(f"{keeper}.") if keeper else ""
             for path, part in module.named_modules():
-                if path:
-                    found.setdefault(path, type(part).__name__)
+                if path or front:
+                    whole = f"{front}.{path}" if front and path else front or path
+                    found.setdefault(whole, type(part).__name__)
         return found
 
     def tensors(self) -> Iterator[Any]:
@@ -129,7 +150,6 @@ _INSTEAD = {"x": "input", "self": "input"}
 """PyTorch's names for what our ops call so."""
 
 Named = Iterable[tuple[str, Any]]
-_MOST_ELEMENTS = 1000  # of a list; longer ones hold data, not parameters
 
 
 def _itself(name: str, value: Any) -> Named:
@@ -138,10 +158,21 @@ def _itself(name: str, value: Any) -> Named:
 
 def _parameters(name: str, value: Any) -> Named:
     """Return the parameters of a module, by their own names."""
-    return named_parameters(value) if _is_module(value) else []
+    return named_parameters(value) if is_module(value) else []
 
 
-def _shared_paths(modules: Mapping[str, Any]) -> set[str]:
+def _keepers(modules: Mapping[str, Any]) -> dict[str, str]:
+    """Return, by its name, which module keeps another one in a plain list."""
+    found = {}
+    for name in [name for name in modules if name.endswith("]")]:
+        parts = name.split(".")
+        heads = (".".join(parts[:count]) for count in range(1, len(parts)))
+        if keeper := next((head for head in heads if head in modules), ""):
+            found[name] = keeper
+    return found
+
+
+def _shared_paths(modules: Mapping[str, Any], keepers: Mapping[str, str]) -> set[str]:
     """Return the names of all modules where two have parameters of the same name, which only the
     name of the variable can tell apart; otherwise nothing."""
     if len(modules) < 2:
@@ -149,19 +180,16 @@ def _shared_paths(modules: Mapping[str, Any]) -> set[str]:
     owners: dict[int, str] = {}  # of a parameter, the first variable that has it
     paths: dict[str, set[str]] = {}
     for name, module in modules.items():
+        keeper = keepers.get(name, name)
+        inside = name.removeprefix(f"{keeper}.") if name in keepers else ""
         for path, tensor in named_parameters(module):
             if owners.setdefault(id(tensor), name) == name:
-                paths.setdefault(path, set()).add(name)
+                paths.setdefault(f"{inside}.{path}" if inside else path, set()).add(keeper)
     clash = any(len(names) > 1 for names in paths.values())
     return {name for name in modules if name} if clash else set()
 
 
 # Classes are asked, not the objects of a program, whose __getattr__ may do anything.
-
-
-def _is_module(value: Any) -> bool:
-    # what torch.export makes has parameters, but no modules
-    return hasattr(type(value), "named_parameters") and hasattr(type(value), "named_modules")
 
 
 def _is_optimizer(value: Any) -> bool:
@@ -173,7 +201,7 @@ def _is_optimizer(value: Any) -> bool:
 def _kept_by(name: str, value: Any) -> Named:
     """Yield what an object of the program keeps, as a trainer does: ``self.model``; of a module,
     what it does not know as a part of its own; of a list, the modules in it."""
-    yield from _listed_modules(name, value)
+    yield from _listed(name, value)
     if (
         isinstance(value, type | ModuleType | FunctionType)
         or not type(value).__dictoffset__
@@ -181,29 +209,20 @@ def _kept_by(name: str, value: Any) -> Named:
     ):
         return
     parts = [("", value)]
-    if whole := _is_module(value):
-        parts += [part for part in value.named_modules() if part[0] and not _is_known(part[1])]
+    if whole := is_module(value):
+        parts += [part for part in value.named_modules() if part[0] and not is_of_library(part[1])]
     for path, part in parts:
         attributes = object.__getattribute__(part, "__dict__")
-        for attribute, each in list(islice(attributes.items(), _MOST_ELEMENTS)):
+        for attribute, each in list(islice(attributes.items(), MOST_ELEMENTS)):
             called = f"{name}.{path}.{attribute}" if path else f"{name}.{attribute}"
-            if _is_optimizer(each) or is_tensor(each) or (not whole and _is_module(each)):
+            if _is_optimizer(each) or is_tensor(each) or (not whole and is_module(each)):
                 yield called, each
             elif not attribute.startswith("_"):
-                yield from _listed_modules(called, each)
+                yield from _listed(called, each)
 
 
-def _is_known(module: Any) -> bool:
-    """Return whether a module is of a library that keeps nothing of its own in a plain list."""
-    return type(module).__module__.startswith(("autograd_core.nn.", "torch.nn."))
-
-
-def _listed_modules(name: str, value: Any) -> Named:
-    """Yield the modules in a plain list or dictionary, of which a module around it knows
-    nothing."""
-    if type(value) in (list, tuple, dict) and len(value) <= _MOST_ELEMENTS:
-        pairs = value.items() if type(value) is dict else enumerate(value)
-        yield from [(f"{name}[{key!r}]", each) for key, each in pairs if _is_module(each)]
+def _listed(name: str, value: Any) -> Named:
+    return [(f"{name}[{key!r}]", each) for key, each in listed_modules(value)]
 
 
 def _by_name(
@@ -222,8 +241,8 @@ def _by_name(
 def _elements(name: str, value: Any) -> Named:
     pairs: Iterable[tuple[Any, Any]]
     if isinstance(value, (list, tuple)):
-        pairs = enumerate(value[:_MOST_ELEMENTS])
-    elif isinstance(value, dict) and len(value) <= _MOST_ELEMENTS:
+        pairs = enumerate(value[:MOST_ELEMENTS])
+    elif isinstance(value, dict) and len(value) <= MOST_ELEMENTS:
         pairs = value.items()
     else:
         return []

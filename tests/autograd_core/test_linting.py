@@ -160,7 +160,7 @@ def test_layers_in_a_plain_list_have_names_and_a_remedy() -> None:
         loss.backward()
         optimizer.step()
     (stale,) = [each for each in found if each.code == "stale-grad"]
-    assert stale.what.startswith("model.hidden[0].bias and model.hidden[0].weight have a .grad")
+    assert stale.what.startswith("hidden[0].bias and hidden[0].weight have a .grad")
     assert stale.remedy.startswith("keep these modules in an nn.ModuleList")
 
 

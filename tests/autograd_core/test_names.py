@@ -140,3 +140,26 @@ class Exported:
 
 def test_what_has_parameters_but_no_modules_is_no_model() -> None:
     assert Names({"exported": Exported()}).module_classes() == {}
+
+
+class Deep(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = [torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)]
+        self.heads = {"end": torch.nn.Sequential(torch.nn.Linear(2, 1))}
+        self.out = torch.nn.Linear(2, 1)
+
+
+def test_modules_in_plain_lists_are_parts_of_the_module_that_has_the_list() -> None:
+    net, other = Deep(), Deep()
+    names = Names({"net": net})
+    listed = [net.layers[1].bias, net.heads["end"][0].weight]
+    assert [names.of(each) for each in listed] == ["layers[1].bias", "heads['end'].0.weight"]
+    assert names.of(net.out.bias) == "out.bias"
+    assert names.short("net.layers[1].bias") == "layers[1].bias"
+    assert names.in_plain_lists.issuperset(map(id, listed))
+    assert id(net.out.bias) not in names.in_plain_lists
+    both = Names({"net": net, "other": other})
+    assert both.of(net.layers[1].bias) == "net.layers[1].bias"
+    assert both.of(other.out.bias) == "other.out.bias"
+    assert Names({"layers": net.layers}).of(net.layers[1].bias) == "layers[1].bias"

@@ -763,3 +763,35 @@ def test_a_mistake_of_ours_is_not_told_as_one_of_the_program(
     monkeypatch.setattr("tui.commands.render.render_graph", broken)
     with pytest.raises(KeyError, match="ours"):
         run(SQUARE)
+
+
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_ops_of_modules_in_plain_lists_stand_in_their_own_scopes(run: Run, library: str) -> None:
+    if library == "torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    Path("net.py").write_text(f"""\
+import {library} as torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [torch.nn.Tanh(), torch.nn.Sequential(torch.nn.Tanh())]
+        self.by_name = {{"end": torch.nn.Tanh()}}
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        self.layers = self.layers[::-1]
+        return self.by_name["end"](x)
+
+net = Net()
+x = torch.ones(2, requires_grad=True)
+net(net(x)).sum().backward()
+""")
+    run("render", "net.py", "--full", "-o", "net.json")
+    graph = json.loads(Path("net.json").read_text())
+    found = {node["scope"] for node in graph["nodes"] if "scope" in node}
+    assert found == {"by_name['end']", "layers[0]", "layers[0].0", "layers[1]", "layers[1].0"}
+    assert dict(graph["modules"])["by_name['end']"] == "Tanh"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import FrameType
 from typing import Any
-from weakref import ref
 
+from autograd_core.dag.module_paths import ModulePaths
 from autograd_core.dag.trace.frames import MOST, outermost_of
 
 
@@ -14,7 +14,7 @@ class Scopes:
 
     def __init__(self) -> None:
         self.now: Scope | None = None
-        self._paths: dict[int, tuple[ref[Any], dict[int, str]]] = {}
+        self._paths: dict[int, ModulePaths] = {}  # by identity of the outermost module
 
     def named(self, name: str) -> Scope:
         """Return a scope called ``name``."""
@@ -26,22 +26,18 @@ class Scopes:
         outermost = None if self.now is None else self.now.outermost
         if outermost is None:
             outermost = outermost_of(module, frame)
+            if (paths := self._paths.get(id(outermost))) is not None:
+                paths.searched = False
         return Scope(self, "", module, outermost)
 
     def path(self, module: Any, outermost: Any) -> str:
-        """Return the path of ``module`` in ``outermost``, "" where it has none; to list them takes
-        long, so it is done once."""
-        known = self._paths.get(id(outermost))
-        if known is not None and known[0]() is outermost:
-            path = known[1].get(id(module))
-            if path is not None and _leads_to(path, outermost) is module:
-                return path
-        paths = {id(child): path for path, child in outermost.named_modules()}
-        if len(self._paths) > MOST:
-            self._paths.clear()
-        self._paths[id(outermost)] = ref(outermost), paths
-        found: str = paths.get(id(module), "")
-        return found
+        """Return the path of ``module`` in ``outermost``, "" where it has none."""
+        paths = self._paths.get(id(outermost))
+        if paths is None or not paths.are_of(outermost):
+            if len(self._paths) > MOST:
+                self._paths.clear()
+            paths = self._paths[id(outermost)] = ModulePaths(outermost)
+        return paths.of(module) or ""
 
 
 class Scope:
@@ -82,9 +78,3 @@ class Scope:
             return path
         known = self._scopes.path(around._module, self.outermost)
         return (path or type(self._module).__name__).removeprefix(f"{known}." if known else "")
-
-
-def _leads_to(path: str, module: Any) -> Any:
-    for name in path.split(".") if path else ():
-        module = None if module is None else module._modules.get(name)
-    return module

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -161,7 +160,7 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
             f"{listed(names)} {has} a .grad from an earlier backward(), and no optimizer of the "
             f"program has {them}: step() does not change {them}, and zero_grad() does not clear "
             "the gradient",
-            _IN_LISTS if all(re.search(r"\.\w+\[", name) for name in names) else
+            _IN_LISTS if subject.names.in_plain_lists >= {id(leaf) for _, leaf in forgotten} else
             "pass all parameters to the optimizer, or set requires_grad=False on those that are "
             "not to learn",
         )  # fmt: skip

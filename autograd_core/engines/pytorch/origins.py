@@ -26,6 +26,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from autograd_core.dag.model import Source
+from autograd_core.dag.module_paths import ModulePaths
 from autograd_core.dag.trace.frames import outermost_of, user_source
 from autograd_core.dag.trace.inputs import BUDGET
 from autograd_core.engines.pytorch.departures import TAKING_OUT
@@ -316,56 +317,13 @@ class _Scope(NamedTuple):
     all modules there are no paths."""
 
     path: str
-    paths: _Paths | None
+    paths: ModulePaths | None
     whole: bool
     caller: tuple[int, Source] | None
 
 
 # made in a third of the time that its names take
 _made_scope: Final = cast("Callable[[Any], _Scope]", partial(tuple.__new__, _Scope))
-
-
-class _Paths:
-    """The path of each module in the outermost one: found once, and seen to be still true whenever
-    it is asked for, which takes a tenth of the time.
-
-    Attributes:
-        searched: whether modules were looked for in this call of the outermost one.
-    """
-
-    def __init__(self, outermost: Any) -> None:
-        self._outermost = ref(outermost)
-        self._of: dict[int, tuple[str, list[str]]] = {}
-        self.searched = False
-
-    def are_of(self, outermost: Any) -> bool:
-        return self._outermost() is outermost
-
-    def of(self, module: Any) -> str | None:
-        """Return the path of a module, None of one that is no part of the outermost one."""
-        known = self._of.get(id(module))
-        if known is None or not self._leads_to(known[1], module):
-            if self.searched:
-                return None
-            self.searched = True
-            self._search()
-            known = self._of.get(id(module))
-        return None if known is None else known[0]
-
-    def _leads_to(self, names: list[str], module: Any) -> bool:
-        at: Any = self._outermost()
-        for name in names:
-            at = at._modules.get(name)
-            if at is None:
-                return False
-        return at is module
-
-    def _search(self) -> None:
-        outermost: Any = self._outermost()
-        self._of = {
-            id(part): (path, path.split(".") if path else [])
-            for path, part in outermost.named_modules()
-        }
 
 
 class _Modules:
@@ -381,7 +339,7 @@ class _Modules:
         self._whole: dict[int, tuple[ref[Any], bool]] = {}  # by identity: all of it is PyTorch's
         self._thread = get_ident()  # numbers of another one would be taken for those of this one
         self._scope = _Scope("", None, False, None)
-        self._known: dict[int, _Paths] = {}  # by identity of the outermost module
+        self._known: dict[int, ModulePaths] = {}  # by identity of the outermost module
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -422,7 +380,7 @@ class _Modules:
             outermost = outermost_of(module, sys._getframe(2))
             paths = self._known.get(id(outermost))
             if paths is None or not paths.are_of(outermost):
-                paths = self._known[id(outermost)] = _Paths(outermost)
+                paths = self._known[id(outermost)] = ModulePaths(outermost)
             paths.searched = False
         path = paths.of(module)
         if path is None:
