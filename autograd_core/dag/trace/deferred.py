@@ -3,7 +3,7 @@
 To make records takes as long as the ops of a small net; to note what one would be made of, a
 tenth of that.  Whoever reads a record, or changes a tensor other than by an op, has them made first
 (:func:`~autograd_core.autograd.grad_mode.settle`), so that they are as if they had been made at
-once; only the names of constants that functions had which have returned by then are unknown.
+once, with one exception: what a function called its constants is unknown once it has returned.
 """
 
 from __future__ import annotations
