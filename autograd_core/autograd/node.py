@@ -179,12 +179,11 @@ class Node:
     def note_freed(self, line: Line) -> None:
         """Say that the pass begun at ``line`` is over; if it freed the values, it was the one.
         What was traced of values is needed no longer, either."""
-        if self.is_freed:
-            notes = notes_of(self)
-            if notes.freed_at is None:
-                notes.freed_at = line
-        if self.record is not None:
-            self.record.forget()
+        notes = notes_of(self)
+        if notes.freed_at is None and self.is_freed:
+            notes.freed_at = line
+        if notes.record is not None and notes.record.kept:
+            notes.record.forget()
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
         """List where the saved value ``name`` was changed in place since, as far as it was
