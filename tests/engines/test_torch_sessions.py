@@ -224,13 +224,17 @@ def test_two_processes_that_share_gradients_end_as_plainly(tmp_path: Path) -> No
         ["train.py"],
         ["-m", "gradstep", "debug", "--batch", "-x", "walk.txt", "train.py"],
     ):
-        port = str(20_000 + os.getpid() % 20_000 + len(found))
-        run = subprocess.run(
-            [sys.executable, "-m", "torch.distributed.run", "--no-python", "--nproc-per-node", "2",
-             "--master-port", port, sys.executable, *command],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True, encoding="utf-8", check=False,
-        )  # fmt: skip
+        for attempt in range(3):
+            port = str(20_000 + os.getpid() % 20_000 + 10 * len(found) + attempt)
+            run = subprocess.run(
+                [sys.executable, "-m", "torch.distributed.run", "--no-python", "--nproc-per-node",
+                 "2", "--master-port", port, sys.executable, *command],
+                cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+                capture_output=True, encoding="utf-8", check=False,
+            )  # fmt: skip
+            # a process of the plain program aborts so at its end, one time in twenty
+            if "terminate called without an active exception" not in run.stderr:
+                break
         assert run.returncode == 0, run.stderr
         found.append([(tmp_path / f"rank{rank}").read_bytes() for rank in (0, 1)])
     assert found[0] == found[1]
