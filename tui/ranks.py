@@ -24,8 +24,8 @@ def add_rank_option(add: Callable[..., Any], default: str | None, told: str = ""
         f"the number of the one that does this, or all (default: {told or default})")  # fmt: skip
 
 
-def is_chosen(wanted: str) -> bool:
-    """Return whether this process is the one that ``--on-rank`` names; if not, it is silenced.
+def chooses_this_process(wanted: str) -> bool:
+    """Return whether ``--on-rank`` names this process; otherwise have it show nothing.
 
     Raises:
         Failure: there is no such process.

@@ -48,16 +48,17 @@ class Names:
         self.optimizers: dict[str, Any] = _by_name(
             variables, _is_optimizer, lambda each: id(each.param_groups)
         )
-        keepers = self._keepers = _keepers(self.modules)
-        shared = _shared_paths(self.modules, keepers)
+        listed = self._listed = _listed_parts(self.modules)
+        shared = _shared_paths(self.modules, listed)
         self.in_plain_lists = {
-            id(each) for name in keepers for _, each in named_parameters(self.modules[name])
+            id(each) for name in listed for _, each in named_parameters(self.modules[name])
         }
 
         def front(name: str) -> str:
             """Return what stands before the path of a parameter of the module ``name``."""
-            if name in keepers and keepers[name] not in shared:
-                return name.removeprefix(f"{keepers[name]}.") + "."
+            keeper, place = listed.get(name, (name, ""))
+            if place and keeper not in shared:
+                return f"{place}."
             return f"{name}." if name in shared or name.endswith("]") else ""
 
         for find in (_itself, _parameters, _elements):
@@ -133,11 +134,9 @@ class Names:
         one."""
         found: dict[str, str] = {}
         for name, module in self.modules.items():
-            keeper = self._keepers.get(name)
-            front = name.removeprefix(f"{keeper}.") if keeper else ""
+            _, place = self._listed.get(name, (name, ""))
             for path, part in module.named_modules():
-                if path or front:
-                    whole = f"{front}.{path}" if front and path else front or path
+                if whole := _joined(place, path):
                     found.setdefault(whole, type(part).__name__)
         return found
 
@@ -161,18 +160,24 @@ def _parameters(name: str, value: Any) -> Named:
     return named_parameters(value) if is_module(value) else []
 
 
-def _keepers(modules: Mapping[str, Any]) -> dict[str, str]:
-    """Return, by its name, which module keeps another one in a plain list."""
+def _listed_parts(modules: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return, by their names, the modules that another one keeps in a plain list: the name of that
+    one, and the path there."""
     found = {}
     for name in [name for name in modules if name.endswith("]")]:
         parts = name.split(".")
-        heads = (".".join(parts[:count]) for count in range(1, len(parts)))
-        if keeper := next((head for head in heads if head in modules), ""):
-            found[name] = keeper
+        for at in range(1, len(parts)):
+            if (keeper := ".".join(parts[:at])) in modules:
+                found[name] = keeper, ".".join(parts[at:])
+                break
     return found
 
 
-def _shared_paths(modules: Mapping[str, Any], keepers: Mapping[str, str]) -> set[str]:
+def _joined(front: str, path: str) -> str:
+    return f"{front}.{path}" if front and path else front or path
+
+
+def _shared_paths(modules: Mapping[str, Any], listed: Mapping[str, tuple[str, str]]) -> set[str]:
     """Return the names of all modules where two have parameters of the same name, which only the
     name of the variable can tell apart; otherwise nothing."""
     if len(modules) < 2:
@@ -180,11 +185,10 @@ def _shared_paths(modules: Mapping[str, Any], keepers: Mapping[str, str]) -> set
     owners: dict[int, str] = {}  # of a parameter, the first variable that has it
     paths: dict[str, set[str]] = {}
     for name, module in modules.items():
-        keeper = keepers.get(name, name)
-        inside = name.removeprefix(f"{keeper}.") if name in keepers else ""
+        keeper, place = listed.get(name, (name, ""))
         for path, tensor in named_parameters(module):
             if owners.setdefault(id(tensor), name) == name:
-                paths.setdefault(f"{inside}.{path}" if inside else path, set()).add(keeper)
+                paths.setdefault(_joined(place, path), set()).add(keeper)
     clash = any(len(names) > 1 for names in paths.values())
     return {name for name in modules if name} if clash else set()
 

@@ -25,7 +25,7 @@ from tui import output
 from tui.commands.report import Report, report_text
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, words
-from tui.ranks import add_rank_option, is_chosen
+from tui.ranks import add_rank_option, chooses_this_process
 
 _NOTES = f"""\
 {ARGUMENTS}
@@ -78,7 +78,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep check``."""
-    is_chosen(options.on_rank)
+    chooses_this_process(options.on_rank)
     return check_target(
         parse_target(options.target, module=options.module),
         options.arguments,

@@ -36,7 +36,7 @@ from tui.commands.fail_on import FailOn
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, TARGET, Parser, size
 from tui.output import say, show
-from tui.ranks import ALL, add_rank_option, is_chosen
+from tui.ranks import ALL, add_rank_option, chooses_this_process
 from tui.terminal import show_screen, why_no_screen
 
 _NOTES = f"""\
@@ -115,14 +115,8 @@ class _Commands(argparse.Action):
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep debug``."""
-    target = parse_target(options.target, module=options.module)
-    batch = options.batch or options.certify or options.fail_on is not None
-    if not is_chosen(options.on_rank or (ALL if batch else "0")):
-        if not target.name:
-            run_as_main(target, options.arguments)
-        return ExitCode.FINE
     debug_target(
-        target,
+        parse_target(options.target, module=options.module),
         options.arguments,
         places=options.breakpoints,
         call=None if options.call is None else CallSelector.parse(options.call),
@@ -134,6 +128,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         history=options.history,
         certify=options.certify,
         keep_graph=not options.no_replay,
+        on_rank=options.on_rank,
     )
     return ExitCode.FINE
 
@@ -152,6 +147,7 @@ def debug_target(
     history: int | None = None,
     certify: bool = False,
     keep_graph: bool = True,
+    on_rank: str | None = None,
 ) -> None:
     """Debug a TARGET; of a script, the call that ``call`` says, None for each of ``backward()``.
 
@@ -165,6 +161,8 @@ def debug_target(
         until: a condition; the screen opens at the first gradient that fulfils it, in any call.
         fail_on: a condition; the first gradient that fulfils it ends the script.
         history: how many bytes the recording of a pass may take, None for the usual ones.
+        on_rank: which process of a job does this; None for the first, or without a screen for all.
+            The others run the script as usual.
 
     Raises:
         Failure: with the exit code that fits, FOUND for ``fail_on``.
@@ -193,6 +191,10 @@ def debug_target(
             "--grad opens in each call of autograd.grad(), --call in one: leave one of them out",
             ExitCode.USAGE,
         )
+    if not chooses_this_process(on_rank or (ALL if batch else "0")):
+        if not target.name:
+            run_as_main(target, arguments)
+        return
     watched, option = (until, "--until") if fail_on is None else (fail_on, "--fail-on")
     condition = None if watched is None else FailOn(watched, option)
     if not batch:

@@ -17,7 +17,7 @@ from tui.commands.render import writable
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, seconds
 from tui.output import say
-from tui.ranks import add_rank_option, file_of_rank, is_chosen
+from tui.ranks import add_rank_option, chooses_this_process, file_of_rank
 from viz.films import film_of
 from viz.films.recording import Recording, record_call
 from viz.picture.model import View
@@ -66,7 +66,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep film``."""
-    chosen = is_chosen(options.on_rank)
+    chosen = chooses_this_process(options.on_rank)
     notes = film_target(
         parse_target(options.target, module=options.module),
         options.arguments,

@@ -28,7 +28,7 @@ from autograd_core.program.target import Target, parse_target
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, positive_number
 from tui.output import flush, say, show_bytes
-from tui.ranks import add_rank_option, file_of_rank, is_chosen
+from tui.ranks import add_rank_option, chooses_this_process, file_of_rank
 from viz.errors import VizError
 from viz.options import RenderOptions, render_options
 from viz.rendering import FORMATS, Rendering, choose_format, render_graph
@@ -106,7 +106,7 @@ def _add(add: Callable[..., Any], *, large: bool) -> None:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep render``."""
-    chosen = is_chosen(options.on_rank)
+    chosen = chooses_this_process(options.on_rank)
     notes = render_target(
         parse_target(options.target, module=options.module),
         options.arguments,

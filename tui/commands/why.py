@@ -20,7 +20,7 @@ from autograd_core.program.target import Target, parse_target
 from tui import output
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser
-from tui.ranks import add_rank_option, is_chosen
+from tui.ranks import add_rank_option, chooses_this_process
 
 _NOTES = f"""\
 LEAF is a tensor, named as where backward() is called: weight, fc1.weight or
@@ -56,7 +56,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep why``."""
-    is_chosen(options.on_rank)
+    chooses_this_process(options.on_rank)
     why_target(
         parse_target(options.target, module=options.module),
         options.leaf,
