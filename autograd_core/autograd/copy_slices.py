@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, ClassVar
+from weakref import ref
 
 import numpy as np
 
-from autograd_core.autograd.grad_mode import Line
-from autograd_core.autograd.memory import make_writeable
-from autograd_core.autograd.node import GENERAL, Node, SavedState, next_sequence_nr
+from autograd_core.autograd.grad_mode import USUAL, Line, enter_mode, leave_mode
+from autograd_core.autograd.memory import address, in_order, layout_of
+from autograd_core.autograd.node import GENERAL, Edge, Node, SavedState, next_sequence_nr, notes_of
 from autograd_core.autograd.reduce import reduce_gradient
-from autograd_core.op.record import Op
-from autograd_core.tensor import Tensor, View
+from autograd_core.tensor import Tensor
 
 
 class CopySlices(Node):
     """The place in the graph of a base that was changed through a view.
 
-    ``inner`` is the node of the op that changed the view; ``steps`` lead from base to view.
+    ``inner`` is the node of the op that changed the view. ``whole`` and ``part`` tell where base
+    and view lie in memory, from the first element of the base on; gradients are laid out like that.
     The gradient of the changed part goes through ``inner``, the rest passes.
     """
 
-    __slots__ = ("all_edges", "axes", "inner", "shape", "steps")
+    __slots__ = ("__weakref__", "all_edges", "inner", "part", "shape", "whole")
 
     kind: ClassVar[int] = GENERAL
 
-    def __init__(self, root: Tensor, steps: Sequence[View], inner: Node) -> None:
+    def __init__(self, root: Tensor, view: Tensor, inner: Node) -> None:
         self.sequence_nr = next_sequence_nr()
         self.notes = None
         self.output_shape = self.shape = root._shape
         self.output_dtype = root.dtype
         self.inner = inner
-        self.steps = [(step.op, step.attributes) for step in steps]
+        self.whole = layout_of(root.array)
+        self.part = layout_of(view.array, address(root.array))
         self.all_edges = (root.edge, *inner.edges[1:])
-        self.axes: list[int] | None = None
-        if not root.array.flags.c_contiguous:  # then views may go by how its memory lies
-            strides = root.array.strides
-            self.axes = sorted(range(len(strides)), key=lambda axis: -strides[axis])
+        notes_of(inner).changed_base = ref(self)
 
     def name(self) -> str:
         return "torch::autograd::CopySlices"
@@ -61,27 +60,50 @@ class CopySlices(Node):
     def changed_at(self, name: str) -> tuple[Line, ...]:
         return self.inner.changed_at(name)
 
+    @property
+    def result_edge(self) -> Edge:
+        """Where the gradient of the changed view goes: the view was made anew from the base."""
+        token = enter_mode(USUAL)
+        try:
+            base = Tensor.from_array(self.whole.of(np.empty(self._length, self.output_dtype.dtype)))
+            base.edge = self
+            return base.as_strided(*self.part).edge
+        finally:
+            leave_mode(token)
+
     def backward(self, g: Any, keep: bool | None) -> list[Any]:
-        result = np.array(g)
-        if self.axes is not None:
-            result = np.array(g.transpose(self.axes), order="C").transpose(np.argsort(self.axes))
-        window = result
-        for op, attributes in self.steps:
-            window = op.kernel(window, **attributes)
+        if self._in_order:
+            result = np.array(g, order="C")
+            window = self.part.of(result.reshape(-1))
+        else:
+            memory = np.zeros(self._length, g.dtype)
+            result, window = self.whole.of(memory), self.part.of(memory)
+            result[...] = g
         first, *others = self._inner_gradients(self.inner.backward(np.array(window), keep))
-        make_writeable(window)
         window[...] = 0 if first is None else first
         return [result, *others]
 
     def backward_graph(self, g: Any) -> list[Any]:
-        windows = [g]
-        for op, attributes in self.steps:
-            windows.append(op.call(windows[-1], **attributes))
-        first, *others = self._inner_gradients(self.inner.backward_graph(windows[-1]))
-        change = -windows[-1] if first is None else first - windows[-1]
-        for (op, attributes), before in zip(self.steps[::-1], windows[-2::-1], strict=True):
-            change = pull_back(op, attributes, before._shape, change)
-        return [g + change, *others]
+        size, stride, offset = self.part
+        if self._in_order:
+            memory = g.contiguous()
+            offset += memory.storage_offset()
+        else:
+            memory = g.new_zeros(self._length).as_strided_scatter(g, *self.whole)
+        window = memory.as_strided(size, stride, offset)
+        first, *others = self._inner_gradients(self.inner.backward_graph(window))
+        part = window.new_zeros(size) if first is None else first
+        memory = memory.as_strided_scatter(part, size, stride, offset)
+        return [memory if self._in_order else memory.as_strided(*self.whole), *others]
+
+    @property
+    def _in_order(self) -> bool:
+        """Whether the base is contiguous, and the view does not go beyond it."""
+        return self.whole.stride == in_order(self.shape) and self.part.end <= self.whole.end
+
+    @property
+    def _length(self) -> int:
+        return max(self.whole.end, self.part.end)
 
     def _inner_gradients(self, gradients: Any) -> list[Any]:
         inner = self.inner
@@ -90,10 +112,3 @@ class CopySlices(Node):
         if inner.to is None:
             return listed
         return [reduce_gradient(g, to) for g, to in zip(listed, inner.to, strict=True)]
-
-
-def pull_back(op: Op, attributes: dict[str, Any], shape: tuple[int, ...], g: Any) -> Any:
-    """Return the gradient of the base of a view, from that of the view: the view's own rule."""
-    (edge,) = op.edges
-    known = {"g": g, f"{edge}_shape": shape, **op.attributes, **attributes}
-    return op.rules[edge].function(*(known[name] for name in op.rules[edge].names))

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.autograd.dual import restore_tangent
 from autograd_core.autograd.held import held
-from autograd_core.autograd.node import ONE_EDGE, Port
+from autograd_core.autograd.node import ONE_EDGE, output_edge
 from autograd_core.autograd.packed import Packed
 from autograd_core.autograd.saved import SavedNode, changed, freed, watched
 from autograd_core.autograd.sentinels import FREED, NOT_SAVED
@@ -66,8 +66,7 @@ def saved_tensor(node: SavedNode, name: str) -> Any:
     tensor.version = watched(node, name)[0]
     differentiable = op.differentiable_outputs
     if name in differentiable:
-        several = len(differentiable) > 1
-        tensor.edge = Port(node, differentiable.index(name)) if several else node
+        tensor.edge = output_edge(node, differentiable.index(name))
     elif node.record is not None:  # where no edge tells whose result it is
         tensor.record = (node.record, op.output_numbers[name])
     return restore_tangent(node, name, tensor)

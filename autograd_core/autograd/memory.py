@@ -1,8 +1,10 @@
-"""The memory behind an array: who owns it, and whether it may be written to."""
+"""The memory behind an array: who owns it, where in it elements lie, and whether it may be written
+to."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,3 +38,68 @@ def make_writeable(array: Any) -> None:
             "single memory location. Please clone() the tensor before performing the operation."
         )
     array.flags.writeable = True
+
+
+class Layout(NamedTuple):
+    """Where elements lie in a memory: all numbers count elements."""
+
+    size: tuple[int, ...]
+    stride: tuple[int, ...]
+    offset: int = 0
+
+    @property
+    def end(self) -> int:
+        """How long the memory has to be."""
+        if 0 in self.size:
+            return self.offset
+        steps = zip(self.size, self.stride, strict=True)
+        return self.offset + sum([(n - 1) * step for n, step in steps]) + 1
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether two elements may share a place."""
+        reach = 0
+        for step, n in sorted(zip(self.stride, self.size, strict=True)):
+            if n > 1:
+                if step <= reach:
+                    return True
+                reach += (n - 1) * step
+        return False
+
+    @property
+    def places(self) -> Array:
+        """Where each element is."""
+        found = np.full(self.size, self.offset, np.int64)
+        for axis, step in zip(np.indices(self.size, sparse=True), self.stride, strict=True):
+            found += axis * step
+        return found
+
+    def of(self, memory: Array) -> Array:
+        """Return the elements, as a view of ``memory``, which is flat."""
+        itemsize = memory.itemsize
+        steps = [n * itemsize for n in self.stride]
+        start = 0 if 0 in self.size else self.offset * itemsize
+        return np.ndarray(self.size, memory.dtype, memory, start, steps)
+
+
+def in_order(size: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of contiguous elements."""
+    steps, step = [], 1
+    for n in reversed(size):
+        steps.append(step)
+        step *= max(n, 1)
+    return tuple(reversed(steps))
+
+
+def layout_of(array: Array, start: int | None = None) -> Layout:
+    """Return where the elements of ``array`` lie, counted from the address ``start``, or from the
+    first of them."""
+    itemsize = array.itemsize
+    offset = 0 if start is None else (address(array) - start) // itemsize
+    return Layout(array.shape, tuple([n // itemsize for n in array.strides]), offset)
+
+
+def address(array: Array) -> int:
+    """Return the address of the first element."""
+    found: int = array.__array_interface__["data"][0]
+    return found

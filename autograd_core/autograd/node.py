@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 from autograd_core.autograd.grad_mode import Line, settle
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
@@ -35,14 +35,26 @@ class InputMetadata(NamedTuple):
     device: str = "cpu"
 
 
+class ChangedBase(Protocol):
+    """The node of a base that an op has changed through a view (CopySlices)."""
+
+    @property
+    def result_edge(self) -> Edge:
+        """Where the gradient of that view goes."""
+
+
 class Notes:
     """What few nodes have, in one slot of theirs, as others would add 16 bytes to most: hooks, what
-    tracing left, the inputs of the op, and the user's own dictionary.
+    tracing left, the inputs of the op, the base that it changed through a view, and the user's own
+    dictionary.
 
     It can be referred to weakly, and so stands for its node where that is wanted.
     """
 
-    __slots__ = ("__weakref__", "freed_at", "hooks", "metadata", "ran_on", "record")
+    __slots__ = (
+        "__weakref__", "changed_base", "freed_at", "hooks", "metadata", "ran_on", "record",
+    )  # fmt: skip
+    changed_base: Callable[[], ChangedBase | None] | None
     freed_at: Line | None
     hooks: NodeHooks | None
     metadata: dict[Any, Any] | None
@@ -50,7 +62,8 @@ class Notes:
     record: Any
 
     def __init__(self) -> None:
-        self.freed_at = self.hooks = self.metadata = self.ran_on = self.record = None
+        self.changed_base = self.freed_at = self.hooks = None
+        self.metadata = self.ran_on = self.record = None
 
 
 class Node:
@@ -240,6 +253,15 @@ def resolve(edge: Edge) -> tuple[Node | None, int]:
     if type(edge) is Nowhere:
         return None, 0
     return edge, 0  # type: ignore[return-value]  # what is no Port is a Node or None
+
+
+def output_edge(node: Node, nr: int = 0) -> Edge:
+    """Return where the gradient of result ``nr`` of ``node`` goes."""
+    if node.notes is not None and node.notes.changed_base is not None:
+        base = node.notes.changed_base()
+        if base is not None:
+            return base.result_edge
+    return Port(node, nr) if node.ported else node
 
 
 def notes_of(node: Node) -> Notes:

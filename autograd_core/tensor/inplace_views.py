@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.copy_slices import pull_back
 from autograd_core.autograd.grad_mode import (
     USUAL,
     builds_graph,
@@ -14,6 +13,7 @@ from autograd_core.autograd.grad_mode import (
     leave_mode,
     undo_log,
 )
+from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor, View
 from autograd_core.tensor.inplace import inplace_class
 from autograd_core.tensor.views import (
@@ -92,7 +92,7 @@ def _way_back(x: Tensor, result: Tensor, name: str) -> Tensor:
     made: View = result.view_of
     token = enter_mode(USUAL)
     try:
-        back: Tensor = pull_back(
+        back: Tensor = _pull_back(
             made.op, made.attributes, x._shape, start := Tensor.from_array(result.array)
         )
     finally:
@@ -104,3 +104,10 @@ def _way_back(x: Tensor, result: Tensor, name: str) -> Tensor:
         )
     back.view_of = back.view_of._replace(base=x)
     return back
+
+
+def _pull_back(op: Op, attributes: dict[str, Any], shape: tuple[int, ...], g: Any) -> Any:
+    """Return the gradient of the base of a view, from that of the view: the view's own rule."""
+    (edge,) = op.edges
+    known = {"g": g, f"{edge}_shape": shape, **op.attributes, **attributes}
+    return op.rules[edge].function(*(known[name] for name in op.rules[edge].names))

@@ -21,6 +21,7 @@ from autograd_core.autograd.grad_mode import (
     settle,
     undo_log,
 )
+from autograd_core.autograd.memory import address, layout_of
 from autograd_core.autograd.node import Node, Port, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.dtype import from_numpy_dtype
@@ -125,7 +126,7 @@ def rebase_history(x: Tensor, place: Node | Port) -> None:
         x.edge = place
     else:
         assert isinstance(place, Node)  # nothing else has changed views
-        changed = CopySlices(root, view_chain(x), place)
+        changed = CopySlices(root, x, place)
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             mode.tracer.through_view(root, x, changed)
@@ -178,22 +179,8 @@ def regenerate_grad_fn(t: Tensor, root: Tensor) -> None:
     try:
         made = Tensor.from_array(root.array)
         made.edge, made.record = root.edge, root.record
-        if root.array.flags.c_contiguous:  # in one step, as PyTorch does
-            made = made.as_strided(**_strided(t.array, root.array))
-        else:
-            for step in view_chain(t):
-                made = step.op.call(made, **step.attributes)
+        made = made.as_strided(*layout_of(t.array, address(root.array)))
         _move_retain(t.edge, made.edge)
         t.edge, t.record = made.edge, made.record
     finally:
         leave_mode(token)
-
-
-def _strided(window: Any, memory: Any) -> dict[str, Any]:
-    """Return where in ``memory`` the elements of ``window`` lie."""
-    start, first = (each.__array_interface__["data"][0] for each in (window, memory))
-    return {
-        "size": window.shape,
-        "stride": tuple(n // memory.itemsize for n in window.strides),
-        "storage_offset": (start - first) // memory.itemsize,
-    }

@@ -300,14 +300,14 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
     (
-        "Tensors with other strides: ``as_strided`` of them has no gradient, "
-        "``view_copy`` requires a size that a view could have, and writing to "
-        "elements that share memory is refused. PyTorch refuses the gradients of ``nll_loss`` and "
-        "``max_unpool2d``, and refuses ``take_along_dim``."
+        "Tensors with other strides: ``view_copy`` requires a size that a view could have, and "
+        "writing to elements that share memory is refused. PyTorch refuses the gradients of "
+        "``nll_loss``, ``max_unpool2d`` and ``as_strided_scatter``, and refuses "
+        "``take_along_dim``."
     ): [
         (
             (
-                "as_strided as_strided_copy as_strided_scatter index_put_ native_group_norm "
+                "as_strided_scatter index_put_ native_group_norm "
                 "nn.functional.batch_norm nn.functional.max_unpool2d "
                 "nn.functional.max_unpool3d nn.functional.nll_loss take_along_dim view_copy"
             ),

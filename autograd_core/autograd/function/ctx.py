@@ -11,7 +11,7 @@ from typing import Any, Final
 from weakref import ref
 
 from autograd_core.autograd.grad_mode import undo_log
-from autograd_core.autograd.node import Node, Port, SavedState, resolve
+from autograd_core.autograd.node import Node, SavedState, output_edge, resolve
 from autograd_core.autograd.packed import Hooks, Packed, SavedTensor
 from autograd_core.autograd.saved import freed, modified
 from autograd_core.tensor import Tensor
@@ -156,7 +156,7 @@ class KeptTensor:
         tensor = Tensor.from_array(value.array if isinstance(value, Tensor) else value)
         tensor.version = self.versions
         if node is not None:
-            tensor.edge = Port(node, self.output_nr) if node.ported else node
+            tensor.edge = output_edge(node, self.output_nr)
         return tensor
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from autograd_core.op import Op, op
 from autograd_core.ops.indices import index
-from autograd_core.ops.shaping import rearrange, shape
+from autograd_core.ops.shaping import rearrange, shape, strided
 from autograd_core.ops.shaping.diagonals import diagonal
 
 
@@ -30,7 +30,7 @@ def _copying(view: Callable[..., Any], node: str = "", variants: str = "") -> Ca
 
 
 alias_copy = _copying(index.alias, variants="function")
-as_strided_copy = _copying(rearrange.as_strided)
+as_strided_copy = _copying(strided.as_strided)
 diagonal_copy = _copying(diagonal, variants="function")
 expand_copy = _copying(shape.expand)
 permute_copy = _copying(shape.permute)

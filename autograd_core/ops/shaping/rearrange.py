@@ -1,4 +1,4 @@
-"""Elements moved, repeated, padded and cut out: copies, and views with odd strides."""
+"""Elements moved, repeated, padded and cut out: copies, and views."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from autograd_core.op import op
 from autograd_core.ops.indices.index import check_select, select, slice_
 from autograd_core.ops.pointwise.elementwise import zeros_of
 from autograd_core.ops.reductions.reduce import sum_dim
-from autograd_core.ops.shaping.shape import clone, reshape
+from autograd_core.ops.shaping.shape import reshape
 from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 
@@ -217,74 +217,6 @@ def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
     wrapped(dim, self.ndim)
     result = np.array(self)
     _replace(slice_(result, dim, start, end, step), src)
-    return result
-
-
-# Strides of one's own
-
-
-@op(
-    self=lambda g, self_shape, size, stride, storage_offset: as_strided_backward(
-        g, self_shape, size, stride, storage_offset
-    ),
-    view=True,
-    linear=True,
-    inplace_node="AsStridedBackward1",
-)
-def as_strided(self, /, size, stride, storage_offset=None):
-    """Return a view of the memory of ``self`` with the strides ``stride``."""
-    memory = self.reshape(-1) if self.flags.c_contiguous else _memory_from(self)
-    offset, steps = storage_offset or 0, [n * self.itemsize for n in stride]
-    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if 0 not in size and last >= memory.size:
-        raise RuntimeError(
-            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
-            f"requiring a storage size of {(last + 1) * self.itemsize} are out of bounds for "
-            f"storage of size {memory.nbytes}"
-        )
-    return np.lib.stride_tricks.as_strided(memory[offset:], size, steps)
-
-
-def _memory_from(x: Any) -> Any:
-    """Return all elements of the memory that ``x`` is a view of, from its own first one on."""
-    whole = x
-    while isinstance(whole.base, np.ndarray):
-        whole = whole.base
-    before = x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
-    flat = np.lib.stride_tricks.as_strided(whole, (whole.size,), (whole.itemsize,))
-    return flat[before // x.itemsize :]
-
-
-@op(
-    self=lambda g, size, stride, storage_offset: as_strided(g, size, stride, storage_offset),
-    linear=True,
-)
-def as_strided_backward(self, /, shape, size, stride, storage_offset):
-    """Return zeros of ``shape`` with ``self`` added to the elements at these strides."""
-    result = np.zeros(shape, self.dtype)
-    np.add.at(result.reshape(-1), _memory_places(size, stride, storage_offset), self)
-    return result
-
-
-def _memory_places(size, stride, storage_offset):
-    places = np.full(size, storage_offset or 0, np.int64)
-    for axis, step in zip(np.indices(size), stride, strict=True):
-        places += axis * step
-    return places
-
-
-@op(
-    self=lambda g, size, stride, storage_offset: as_strided_scatter(
-        g, zeros_of(as_strided(clone(g), size, stride, storage_offset)),
-        size, stride, storage_offset,
-    ),
-    src=lambda g, size, stride, storage_offset: as_strided(clone(g), size, stride, storage_offset),
-    linear=True,
-    )  # fmt: skip
-def as_strided_scatter(self, src, /, size, stride, storage_offset=None):
-    """Return ``self`` with ``src`` in the elements that :func:`as_strided` reads."""
-    result = np.array(self, order="C")
-    result.reshape(-1)[_memory_places(size, stride, storage_offset)] = src
     return result
 
 

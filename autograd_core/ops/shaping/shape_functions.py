@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.autograd.memory import address, layout_of
 from autograd_core.op import public
 from autograd_core.ops.indices import index as index_ops
 from autograd_core.ops.reductions.reduce import sum_dim
-from autograd_core.ops.shaping import copies, diagonals, rearrange, shape
+from autograd_core.ops.shaping import copies, diagonals, rearrange, shape, strided
 from autograd_core.ops.shaping.shape import reshape as reshape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
@@ -216,35 +216,19 @@ def as_strided(
 ) -> Tensor:
     """Return a view of the memory of ``self``: ``stride`` gives the step of each dimension in
     elements, ``storage_offset`` the first element, counted from the start of the memory.
-
-    If it needs a gradient, ``self`` must be contiguous.
     """
-    check_memory(self)
-    return rearrange.as_strided(self, tuple(size), tuple(stride), within(self, storage_offset))
+    offset = within(self, storage_offset)
+    return strided.as_strided(self, tuple(size), tuple(stride), offset, own_stride(self))
 
 
-def check_memory(x: Tensor) -> None:
-    """Refuse a gradient through memory that the elements of ``x`` lie in out of order."""
-    if x.requires_grad and is_grad_enabled() and not x.array.flags.c_contiguous:
-        raise RuntimeError(
-            "as_strided of a tensor that is not contiguous has no gradient here: take its "
-            "contiguous()"
-        )
+def own_stride(x: Tensor) -> tuple[int, ...] | None:
+    """Return the strides of ``x``, unless it is contiguous."""
+    return None if x.array.flags.c_contiguous else layout_of(x.array).stride
 
 
 def within(x: Tensor, storage_offset: int | None) -> int | None:
-    """Return how far after the first element of ``x`` a place of the memory is.
-
-    Raises:
-        RuntimeError: it is before that.
-    """
+    """Return how far after the first element of ``x`` a place of the memory is, which counts from
+    the first element of the tensor that ``x`` is a view of."""
     if storage_offset is None:
         return None
-    own, whole = (t.array.__array_interface__["data"][0] for t in (x, root_of(x)))
-    begin: int = (own - whole) // x.array.itemsize
-    if storage_offset < begin:
-        raise RuntimeError(
-            f"as_strided of a view from storage_offset={storage_offset}, which is before its first "
-            f"element, at {begin}, is not supported: take the tensor that it is a view of"
-        )
-    return storage_offset - begin
+    return storage_offset - layout_of(x.array, address(root_of(x).array)).offset

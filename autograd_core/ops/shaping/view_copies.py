@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograd_core.op import public
-from autograd_core.ops.shaping import copies, diagonals, rearrange
+from autograd_core.ops.shaping import copies, diagonals, rearrange, strided
 from autograd_core.ops.shaping.convert import check_gradient
-from autograd_core.ops.shaping.shape_functions import check_memory, narrowed, within
+from autograd_core.ops.shaping.shape_functions import narrowed, own_stride, within
 from autograd_core.tensor import Tensor
 
 
@@ -32,8 +32,8 @@ def as_strided_copy(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """Return a copy of what :func:`as_strided` reads."""
-    check_memory(self)
-    return copies.as_strided_copy(self, tuple(size), tuple(stride), within(self, storage_offset))
+    offset = within(self, storage_offset)
+    return copies.as_strided_copy(self, tuple(size), tuple(stride), offset, own_stride(self))
 
 
 @public(out="expect")
@@ -79,7 +79,11 @@ def as_strided_scatter(
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(size)}"
         )
-    return rearrange.as_strided_scatter(self, src, tuple(size), tuple(stride), offset)
+    kernel = strided.as_strided.op.kernel  # type: ignore[attr-defined]
+    kernel(self.array, size, stride, offset)  # refuses what is out of bounds
+    return strided.as_strided_scatter(
+        self, src, tuple(size), tuple(stride), offset, own_stride(self)
+    )
 
 
 @public("function method")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from autograd_core.op import OPS
-from tests.autograd_core.op_samples import diagonals, index, rearrange, shape
+from tests.autograd_core.op_samples import diagonals, index, rearrange, shape, strided
 
-_VIEWS = {**diagonals.SAMPLES, **index.SAMPLES, **rearrange.SAMPLES, **shape.SAMPLES}
+_FAMILIES = (diagonals, index, rearrange, shape, strided)
+_VIEWS = {name: samples for family in _FAMILIES for name, samples in family.SAMPLES.items()}
 SAMPLES = {name: _VIEWS[name.removesuffix("_copy")] for name in OPS if name.endswith("_copy")}

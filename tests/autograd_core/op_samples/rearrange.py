@@ -24,13 +24,5 @@ SAMPLES = {
         Sample(((5, 3), (2, 3)), {"start": 1, "end": 5, "step": 2}),
         Sample(((2,), (2,))),
     ),
-    "as_strided": (
-        Sample(((2, 3),), {"size": (2, 2), "stride": (1, 2), "storage_offset": 1}),
-        Sample(((2, 3),), {"size": (2, 2), "stride": (1, 1)}),
-    ),
-    "as_strided_backward": (
-        Sample(((2, 2),), {"shape": (2, 3), "size": (2, 2), "stride": (1, 1), "storage_offset": 0}),
-    ),
-    "as_strided_scatter": (Sample(((2, 3), (2, 2)), {"size": (2, 2), "stride": (1, 2)}),),
     "block_diag": (Sample(((2, 3), (3,), ())),),
 }
