@@ -55,6 +55,8 @@ class Session:
     >>> a.grad
     tensor(5.)
 
+    A session that is dropped before :meth:`finish` or :meth:`abort` ends its pass where it stands.
+
     Args:
         roots: the tensors to call ``backward`` on; scalars, unless ``gradient`` is given.
         gradient, retain_graph, create_graph: as ``backward`` takes them.

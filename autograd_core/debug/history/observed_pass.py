@@ -114,6 +114,7 @@ class ObservedPass:
         """Undo all that has run."""
         while self._steps:
             self._driver.undo(self._steps.pop())
+        self._driver.undo_all()
 
     def release(self) -> None:
         """Let go of the saved values, as the call itself would have."""

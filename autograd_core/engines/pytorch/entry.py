@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from threading import Lock
+from types import FrameType
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -40,18 +42,39 @@ class Arguments(NamedTuple):
 _ENGINE: Final[Any] = run_backward()
 
 
+_attached = 0  # how many ask for it
+_attaching: Final = Lock()
+
+
 @contextmanager
 def intercepted() -> Iterator[None]:
     """Within it, the interceptor of this package is asked about each call."""
-    before = run_backward()
-    if before is None:  # attaching has told
+    if _ENGINE is None:  # attaching has told
         yield
         return
-    set_run_backward(_run_backward)
+    _attach(1)
     try:
         yield
     finally:
-        set_run_backward(before)
+        _attach(-1)
+
+
+def _attach(count: int) -> None:
+    """Begin to intercept calls where nobody had asked for it, or end it with the last one."""
+    global _attached
+    with _attaching:
+        before, _attached = _attached, _attached + count
+        if not before or not _attached:
+            set_run_backward(_run_backward if _attached else _ENGINE)
+
+
+def is_engine_call(frame: FrameType | None, by: FrameType | None) -> bool:
+    """Return whether ``frame`` belongs to a hook that a pass calls which the frame ``by`` had
+    carried out; of a device's own thread, that nobody else did."""
+    frame = None if frame is None else frame.f_back
+    while frame is not None and frame.f_code in _OF_ENGINE:
+        frame = frame.f_back
+    return frame is None or frame is by
 
 
 def _run_backward(*given: Any, **named: Any) -> Any:
@@ -131,6 +154,9 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
         origins.running = inside
         if not inside and not given.keep and (line := user_source(sys._getframe(1))):
             origins.freed(max(map(_number, given.outputs), default=0), line)
+
+
+_OF_ENGINE: Final = (carry_out.__code__, getattr(_ENGINE, "__code__", None))
 
 
 def _number(root: Any) -> int:

@@ -32,6 +32,9 @@ NAMES: Final = (
     PrivateName("autograd.graph._engine_run_backward", "backward() calls are not intercepted"),
     PrivateName("autograd._engine_run_backward", "backward() calls are not intercepted"),
     PrivateName("_C._autograd._get_sequence_nr", "modules and source lines are unknown"),
+    PrivateName(
+        "_C._current_graph_task_id", "passes inside a pass, and beside it, are taken for it"
+    ),
     PrivateName("_C._FunctionBase", "custom Functions are drawn without their saved tensors"),
     PrivateName(
         "utils._python_dispatch._get_current_dispatch_mode",
@@ -114,6 +117,10 @@ def _nothing(*_: Any) -> Any:
 
 sequence_nr: Final[Callable[[], int] | None] = _find("_C._autograd._get_sequence_nr")
 """Returns the number that the next node gets in this thread."""
+
+
+running_pass: Final[Callable[[], int | None]] = _find("_C._current_graph_task_id") or _nothing
+"""Returns the number of the pass that calls the hook which asks."""
 
 
 def sequence_nr_of(node: Any) -> int:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, Final, Self, cast
-from weakref import ref
+from weakref import finalize, ref
 
 import numpy as np
 import torch
@@ -99,11 +99,13 @@ class TorchDriver:
         self._engine = ObservedEngine(
             call,
             plan.order,
-            lambda: self.pending,
+            _pending_of(self),
             thread=EngineThread() if halting else None,
             # a report reads what the forward pass saved, in a pass that runs once too
             retains=halting and keep and not why_graph_is_freed(call, plan.order),
         )
+        if self._engine.thread is not None:
+            finalize(self, self._engine.thread.drop).atexit = False
         self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
         self._pending: Pending = {place: None for node in self.order for place in places_of(node)}
         for root, seed in zip(roots, call.seeds, strict=True):
@@ -329,10 +331,10 @@ class TorchDriver:
         captured = self._capture(node, hooked) if self._wanted_places else ()
         if node.kind == LEAF:
             before, after, later = self._accumulated(index, run)
-            if calls or later or nested:
+            if calls or later or nested or index in self._engine.changed:
                 self._note(index, (*calls, *later), nested)
             return made_step((index, node, incoming, hooked, (), before, after, captured))
-        if calls or nested or node.is_function:
+        if calls or nested or node.is_function or index in self._engine.changed:
             self._note(index, calls, nested)
         if self.muted_edges:
             sent = tuple(
@@ -365,7 +367,16 @@ class TorchDriver:
         return (), incoming
 
     def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
-        self._effects[index] = NodeEffects(0, 0, calls=calls, nested=nested, user_code=True)
+        changed = tuple(
+            (leaf, gradient)
+            for leaf, gradient in sorted(self._engine.changed.get(index, {}).items())
+            if leaf != index
+        )
+        for leaf, gradient in changed:
+            self.changed_gradients.setdefault(leaf, {})[index] = gradient
+        self._effects[index] = NodeEffects(
+            0, 0, calls=calls, nested=nested, user_code=True, gradients=changed
+        )
 
     def _accumulated(self, index: int, run: NodeRun) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
@@ -402,8 +413,6 @@ class TorchDriver:
         self.pending.update(self.inputs(step))
         for place, _ in step.captured:
             self._captured[place] = None
-        if self._engine.thread is None and step.index in self._engine.leaves:
-            self._engine.put_back_leaf(step.index)  # it does not go forward again
 
     def redo(self, step: Step) -> None:
         for place, _ in self.inputs(step):
@@ -420,7 +429,8 @@ class TorchDriver:
         """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
         self._engine.put_back(start)
         for index in [index for index in self._effects if index >= start]:
-            del self._effects[index]
+            for leaf, _ in self._effects.pop(index).gradients:
+                del self.changed_gradients[leaf][index]
         self._engine.diverge()
 
     def undo_all(self) -> None:
@@ -429,12 +439,18 @@ class TorchDriver:
         self._engine.put_back(0)
         self._around.close()
 
+    def states_before(self) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+        """Yield each leaf that the pass added to, as
+        :meth:`ObservedEngine.states_before` does."""
+        self.catch_up()
+        return self._engine.states_before(0)
+
     def fork(self, pending: Pending) -> Replay:
         return NodeReplay(self.call, self.order, dict(pending), self.muted_edges)
 
     def anew(self, pending: Pending) -> Self:
         other = type(self)(self.call)
-        other._engine = self._engine.anew(lambda: other.pending)
+        other._engine = self._engine.anew(_pending_of(other))
         other._pending = {**dict.fromkeys(self.pending), **pending}
         other._outer = self._engine
         return other
@@ -542,6 +558,8 @@ class TorchDriver:
 
     def grad_before(self, index: int) -> Any:
         kept = self._engine.leaves.get(index)
+        if index in self._engine.first:
+            return self._engine.first[index]
         return self.grad(index) if kept is None else kept[1]
 
     def set_grad(self, index: int, gradient: Any) -> None:
@@ -574,6 +592,18 @@ class TorchDriver:
             engine.thread.close()
         if engine.retains and not self.call.keep:
             mark_as_freed(self.call, [x.origin for x in self.order if x not in engine.ends])
+
+
+def _pending_of(driver: TorchDriver) -> Callable[[], Pending]:
+    """Return what tells the sums that wait; the engine, halted, does not keep ``driver`` alive."""
+    known = ref(driver)
+
+    def pending() -> Pending:
+        found = known()
+        assert found is not None
+        return found.pending
+
+    return pending
 
 
 def _bytes_of(step: Step) -> int:

@@ -109,7 +109,7 @@ class EngineThread:
             def serve() -> None:
                 # the number of a node made here may be that of one of the program's thread
                 self._context.run(origins.set, None)
-                with self._state.applied():
+                with self._state.applied(), suppress(Abort):
                     self._context.run(self._serve)
 
             self._thread = threading.Thread(target=serve, name="gradstep engine", daemon=True)
@@ -145,6 +145,11 @@ class EngineThread:
                     "a profile that is being made lacks the ops of this backward pass, which ran "
                     "in a thread of the debugger's; gradstep debug --batch runs it in the program's"
                 )
+
+    def drop(self) -> None:
+        """End the thread, and the engine's run where it is halted: nobody will ask for more."""
+        self._orders.put(False)
+        self._orders.put(None)
 
     # the engine's side
 

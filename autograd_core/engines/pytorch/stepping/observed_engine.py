@@ -10,7 +10,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from math import inf
+from sys import _getframe
 from time import perf_counter
+from types import FrameType
 from typing import Any, Self
 from weakref import ref
 
@@ -20,10 +22,16 @@ from torch.autograd.graph import GradientEdge
 from autograd_core.autograd.call import BackwardCall, Interceptor
 from autograd_core.autograd.node import Port
 from autograd_core.debug.history.driver_protocol import Nested, Pending
-from autograd_core.engines.pytorch.entry import Arguments, carry_out
+from autograd_core.engines.pytorch.entry import Arguments, carry_out, intercepted, is_engine_call
+from autograd_core.engines.pytorch.kept_graphs import nodes_behind
 from autograd_core.engines.pytorch.nodes import TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.order import owner
-from autograd_core.engines.pytorch.private import hook_nodes, hook_tables, unobserved
+from autograd_core.engines.pytorch.private import (
+    hook_nodes,
+    hook_tables,
+    running_pass,
+    unobserved,
+)
 from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from autograd_core.engines.pytorch.stepping.watch_only import is_shared_with_processes
 from autograd_core.engines.pytorch.tensors import put_gradient, version_of
@@ -37,6 +45,9 @@ NodeRun = tuple[Sequence[Any], tuple[Any, ...], float, Any]
 
 class ObservedEngine:
     """Runs a pass, keeping a :data:`NodeRun` of each node.
+
+    Other passes may come upon the same nodes, while this one is halted or inside one of its nodes:
+    our hooks leave them alone, and note what they add to the leaves of this one.
 
     Once it has diverged from the program's call, because an edge was muted or because the pass goes
     on in another way, a run begins with the sums that wait.
@@ -54,6 +65,9 @@ class ObservedEngine:
         ends: nodes at which ``grad`` takes away what arrives, and which do not run.
         runs: by index, the nodes that have run and that nobody has taken from here.
         leaves: by index, the ``.grad`` before a leaf ran: itself, and a copy.
+        first: by index, a copy of the ``.grad`` of a leaf that other passes added to before it ran.
+        changed: by index of a node, and of a leaf, the ``.grad`` that other passes made before the
+            node was over: copies.
         versions: by index, that of the ``.grad`` which a leaf made.
         nested: the passes that ran inside the node that is running.
         inside: by index, those that ran inside a node.
@@ -77,6 +91,8 @@ class ObservedEngine:
         self.ends = self._find_ends()
         self.runs: dict[int, NodeRun] = {}
         self.leaves: dict[int, tuple[Any, Any]] = {}
+        self.first: dict[int, Any] = {}
+        self.changed: dict[int, dict[int, Any]] = {}
         self.versions: dict[int, int] = {}
         self.nested: list[Nested] = []
         self.inside: dict[int, tuple[Nested, ...]] = {}
@@ -85,6 +101,11 @@ class ObservedEngine:
         self.diverged = False
         self.elsewhere: EngineThread | None = None
         self._sums = sums
+        self._expected: dict[int, tuple[Any, Any]] = {}  # of leaves without a hook before
+        self._touched: dict[int, Any] = {}  # of leaves, by other passes since the last node
+        self._unseen: list[tuple[torch.Tensor, Any, Any]] = []  # the .grad before passes inside
+        self._pass: int | None = None  # the engine's number of this pass
+        self._frame: FrameType | None = None  # that runs it
         self._error: BaseException | None = None
         self._enough = inf  # runs at which the engine halts
         self._deadline = inf  # or when it halts
@@ -159,14 +180,13 @@ class ObservedEngine:
         """Run what is left, from node ``start`` on, and keep nothing of it."""
         if self._error is not None:
             raise self._error
-        halted, self._halted = self._halted, False
-        with self.silence():
-            if halted:
-                assert self.thread is not None
-                while not self.thread.go_on():
-                    pass
-            elif not self._done:
-                self.in_thread(partial(self._run, start, observed=False))
+        halted, self._halted, self._silent = self._halted, False, True
+        if halted:
+            assert self.thread is not None
+            while not self.thread.go_on():
+                pass
+        elif not self._done:
+            self.in_thread(partial(self._run, start, observed=False))
 
     def in_thread(self, work: Callable[[], Any]) -> None:
         """Do ``work`` where the engine runs."""
@@ -187,13 +207,16 @@ class ObservedEngine:
         with unobserved():
             wanted = self._wanted_hooks(start, muted) if observed else []
         unhook = hook_nodes(wanted)
+        self._pass, self._frame = None, _getframe()
         self._ended = perf_counter()
         try:
-            self.result = carry_out(arguments, self._hear)
+            with intercepted():
+                self.result = carry_out(arguments, self._hear)
             self._done = True
         except Abort:
             self._halted, self.diverged = False, True
         finally:
+            self._frame = None  # a cycle
             unhook()
 
     def _wanted_hooks(
@@ -220,7 +243,7 @@ class ObservedEngine:
             if type(node) is TorchLeaf:
                 # a hook costs as much as a small node: there is one before only where it is needed
                 if node in empty:
-                    self.leaves[index] = None, None
+                    self._expected[index] = None, None
                 else:
                     wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
                 hook = partial(after_leaf, index, node.tensor.origin)
@@ -281,50 +304,71 @@ class ObservedEngine:
         expected = [node for node in self.order[start:] if node not in self.ends][: len(ran)]
         if ran == expected:
             return
-        runs = {self.order[index]: run for index, run in self.runs.items()}
-        rest = [node for node in self.order[start:] if node not in runs]
-        self.order = [*self.order[:start], *ran, *rest]
-        self.index = {node: index for index, node in enumerate(self.order)}
-        self.runs = {self.index[node]: run for node, run in runs.items()}
-
-    @contextmanager
-    def silence(self) -> Iterator[None]:
-        """Within it, our hooks keep nothing."""
-        before, self._silent = self._silent, True
-        try:
-            yield
-        finally:
-            self._silent = before
+        rest = set(self.order[start:]).difference(ran)
+        order = [*self.order[:start], *ran, *filter(rest.__contains__, self.order)]
+        index = {node: number for number, node in enumerate(order)}
+        by_place: Any
+        for by_place in (
+            self.runs, self.leaves, self.first, self.changed, self.versions, self.inside
+        ):  # fmt: skip
+            found = {index[self.order[place]]: each for place, each in by_place.items()}
+            by_place.clear()
+            by_place.update(found)
+        self.changed = {
+            place: {index[self.order[leaf]]: each for leaf, each in leaves.items()}
+            for place, leaves in self.changed.items()
+        }
+        self.order, self.index = order, index
 
     def _hear(self, call: BackwardCall) -> Any:
-        """Let a pass run inside a node; leaves that both add to have hooks of this one."""
-        with self.silence():
-            if self.intercept is not None:
-                return self.intercept(call)
-            found = carry_out(call.arguments)
-            return found if call.is_grad else True
+        """Let a pass run inside a node."""
+        if self.intercept is not None:
+            return self.intercept(call)
+        if self.retains and not call.is_grad:  # what runs is to be undone
+            self._note_leaves(call)
+        found = carry_out(call.arguments, self._hear)
+        return found if call.is_grad else True
+
+    def _note_leaves(self, call: BackwardCall) -> None:
+        """Note the ``.grad`` that leaves have before ``call``, which nobody records."""
+        noted = {id(leaf) for leaf, _, _ in self._unseen}
+        noted.update(id(self.order[index].origin.variable) for index in self.leaves)
+        for node in nodes_behind(call.arguments.outputs):
+            leaf = getattr(node, "variable", None)
+            if leaf is not None and id(leaf) not in noted:
+                self._unseen.append((leaf, *held_and_copy(leaf)))
 
     # hooks around each node
+
+    def _is_own(self) -> bool:
+        """Return whether this pass called the hook that asks: others may come upon its nodes."""
+        running = running_pass()
+        if self._pass is None and is_engine_call(_getframe(1), self._frame):
+            self._pass = running
+        return running == self._pass
 
     def _before_leaf(self, index: int, gradients: tuple[Any, ...]) -> None:
         if self._silent:
             return
-        with unobserved(), torch.no_grad():
-            held = self.order[index].origin.variable.grad
-            before = None if held is None else held.detach().clone()  # the engine adds in place
-        self.leaves[index] = held, before
+        state = held_and_copy(self.order[index].origin.variable)
+        if self._is_own():
+            self.leaves[index] = state
+        elif index not in self.leaves:
+            self.first.setdefault(index, state[1])
 
     def _after_handing_over(
         self, index: int, numbers: list[int], sent: tuple[Any, ...], arrived: tuple[Any, ...]
     ) -> None:
+        if self._silent or not self._is_own():
+            return
         kept = list(sent)
         for nr in numbers:
             if sent[nr] is not None:
                 kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
-        self._after(index, kept, arrived)
+        self._keep_run(index, kept, arrived, None)
 
     def _after_muted(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
-        if not self._silent:
+        if not self._silent and self._is_own():
             self._keep_run(index, sent, arrived, None)
             if self.thread is not None:
                 raise Abort  # what is not to be sent is not: the next run begins behind this node
@@ -332,15 +376,30 @@ class ObservedEngine:
     def _after_leaf(
         self, index: int, leaf: torch.Tensor, sent: tuple[Any, ...], arrived: tuple[Any, ...]
     ) -> None:
-        if not self._silent:
-            with unobserved():
-                held = leaf.grad
-                if held is not None:
-                    self.versions[index] = version_of(held)
-            self._keep_run(index, sent, arrived, held)
+        if self._silent:
+            return
+        if not self._is_own():
+            self._note_other(index, leaf)
+            return
+        if index not in self.leaves:
+            self.leaves[index] = self._expected[index]
+        with unobserved():
+            held = leaf.grad
+            if held is not None:
+                self.versions[index] = version_of(held)
+        self._keep_run(index, sent, arrived, held)
+
+    def _note_other(self, index: int, leaf: torch.Tensor) -> None:
+        """Note what another pass has made of the ``.grad`` of a leaf."""
+        state = held_and_copy(leaf)
+        self._touched[index] = state[1]
+        if index in self._expected and index not in self.leaves:
+            self.first.setdefault(index, self._expected[index][1])
+            self._expected[index] = state
+        self._deadline = 0.0  # whoever shows the next node is told
 
     def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
-        if not self._silent:
+        if not self._silent and self._is_own():
             # as _keep_run, without the call: this is what recording costs at a node
             now = perf_counter()
             self.runs[index] = sent, arrived, now - self._ended, None
@@ -360,6 +419,8 @@ class ObservedEngine:
         if self.nested:
             self.inside[index] = tuple(self.nested)
             self.nested.clear()
+        if self._touched:
+            self.changed[index], self._touched = self._touched, {}
         if self.thread is not None:
             self.thread.halt()
             self._ended = perf_counter()
@@ -372,16 +433,30 @@ class ObservedEngine:
             assert self.thread is not None
             self.thread.abort()
             self._halted = False
+        for state in self.states_before(start):
+            put_gradient(*state)
+        for by_place in (self.leaves, self.changed, self.inside):
+            for index in [index for index in by_place if index >= start]:
+                del by_place[index]
+        self.runs.clear()
+        self._expected.clear()
+        self._touched.clear()
+        self._done = True
+
+    def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+        """Yield each leaf that was added to from node ``start`` on, with the ``.grad`` that it had:
+        itself, and a copy.  The oldest come last."""
         for index in sorted({*self.leaves, *self.inside}, reverse=True):
             if index < start:
                 break
             if index in self.leaves:
-                self.put_back_leaf(index)
-            inside: Any = self.inside.pop(index, ())
+                yield self.order[index].origin.variable, *self.leaves[index]
+            inside: Any = self.inside.get(index, ())
             for inner in reversed(inside):
-                inner.driver.undo_all()
-        self.runs.clear()
-        self._done = True
+                if inner.call.engine is self.call.engine:
+                    yield from inner.driver.states_before()
+        if not start:
+            yield from self._unseen
 
     def anew(self, sums: Callable[[], Pending]) -> Self:
         """Return an engine for the same pass that goes on from ``sums``, in this one's thread."""
@@ -393,23 +468,23 @@ class ObservedEngine:
         """Let what runs next go on from what waits."""
         self._error, self._done, self.diverged = None, False, True
 
-    def put_back_leaf(self, index: int) -> None:
-        """Give the leaf at node ``index``, which has run, the ``.grad`` that it had."""
-        put_gradient(self.order[index].origin.variable, *self.leaves.pop(index))
-
     @contextmanager
     def state_before(self, start: int) -> Iterator[None]:
         """Within it, every ``.grad`` is as it was before node ``start``."""
-        now: list[tuple[Any, Any, Any]] = []
-        with self.silence():
-            for index, (held, before) in self.leaves.items():
-                if index >= start:
-                    leaf = self.order[index].origin.variable
-                    copy = None if leaf.grad is None else leaf.grad.detach().clone()
-                    now.append((leaf, leaf.grad, copy))
-                    put_gradient(leaf, held, before)
-            try:
-                yield
-            finally:
-                for each in now:
-                    put_gradient(*each)
+        now: dict[int, tuple[Any, Any, Any]] = {}
+        for state in self.states_before(start):
+            leaf = state[0]
+            now.setdefault(id(leaf), (leaf, *held_and_copy(leaf)))
+            put_gradient(*state)
+        try:
+            yield
+        finally:
+            for each in now.values():
+                put_gradient(*each)
+
+
+def held_and_copy(leaf: torch.Tensor) -> tuple[Any, Any]:
+    """Return the ``.grad`` of a leaf, and a copy: the engine adds in place."""
+    with unobserved(), torch.no_grad():
+        held = leaf.grad
+        return held, None if held is None else held.detach().clone()
