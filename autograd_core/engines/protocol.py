@@ -273,6 +273,11 @@ class Engine(Protocol):
         """Return the numbers of a gradient on the CPU, dense; None where it has none."""
         ...
 
+    def copy(self, tensor: Any) -> Any:
+        """Return a copy of a tensor of the program as it is now, which nothing changes; None where
+        its memory is freed."""
+        ...
+
     def extent(self, value: Any) -> Extent | None:
         """Return the extent of a value that a node keeps; None of a Python number."""
         ...

@@ -200,12 +200,13 @@ class Inspector:
                 at = node.freed_at if state == "freed" else None
                 lines: tuple[Source, ...] = () if at is None else (Source(*at[:2]),)
                 yield Saved(name, (), "", 0, state, None, lines)
-            elif tensor is not None:
-                found = current_value(tensor)
-                lines = tuple(Source(*line[:2]) for line in node.changed_at(name))
-                yield Saved(name, found.shape, found.dtype, found.nbytes, state, found, lines)
             elif (extent := self._engine.extent(kept)) is not None:
-                yield Saved(name, extent.shape or (), extent.dtype, extent.nbytes, state, None)
+                found = None if tensor is None else current_value(tensor)
+                if tensor is not None and found is None:
+                    state = "freed"  # by the program, which may fill it again
+                lines = tuple(Source(*line[:2]) for line in node.changed_at(name))
+                shape, dtype, nbytes = extent.shape or (), extent.dtype, extent.nbytes
+                yield Saved(name, shape, dtype, nbytes, state, found, lines)
 
     # leaves
 

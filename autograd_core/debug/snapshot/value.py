@@ -179,13 +179,11 @@ def is_shared(gradient: Gradient) -> bool:
 _shared: Final[WeakValueDictionary[int, NDArray[Any]]] = WeakValueDictionary()
 
 
-def current_value(tensor: Any) -> Value:
-    """Return a tensor of the program as it is now, whatever the program makes of it later."""
-    if not isinstance(tensor, Tensor | np.ndarray | np.generic):
-        return Value(tensor.detach().clone())
-    array = array_of(tensor)
-    distinct = array[tuple(slice(None if step else 1) for step in array.strides)]
-    return Value(np.broadcast_to(distinct.copy(), array.shape))  # which is read-only
+def current_value(tensor: Any) -> Value | None:
+    """Return a tensor of the program as it is now, whatever the program makes of it later; None
+    where the program has freed its memory."""
+    copy = engine_of((tensor,)).copy(tensor)
+    return None if copy is None else Value(copy)
 
 
 def array_of(gradient: Gradient) -> NDArray[Any]:

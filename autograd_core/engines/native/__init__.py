@@ -78,6 +78,11 @@ class NativeEngine:
     def array(self, gradient: Any) -> NDArray[np.generic]:
         return np.asarray(_array(gradient))
 
+    def copy(self, tensor: Any) -> NDArray[np.generic]:
+        array = self.array(tensor)
+        distinct = array[tuple(slice(None if step else 1) for step in array.strides)]
+        return np.broadcast_to(distinct.copy(), array.shape)  # which is read-only
+
     def extent(self, value: Any) -> Extent | None:
         return extent(value)
 

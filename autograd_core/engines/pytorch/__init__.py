@@ -28,6 +28,7 @@ from autograd_core.engines.pytorch.stepping.kept_run import KeptRun, kept_run
 from autograd_core.engines.pytorch.tensors import (
     SeenTensor,
     array_of,
+    copy_of,
     describe,
     describe_all,
     extent_of,
@@ -92,6 +93,9 @@ class PyTorchEngine:
 
     def array(self, gradient: Any) -> NDArray[np.generic] | None:
         return array_of(gradient) if isinstance(gradient, torch.Tensor) else None
+
+    def copy(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        return copy_of(tensor)
 
     def extent(self, value: Any) -> Extent | None:
         extent: Extent = value.extent

@@ -19,7 +19,13 @@ from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.nodes import TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.private import unobserved
 from autograd_core.engines.pytorch.schema import tensors_in
-from autograd_core.engines.pytorch.tensors import SeenTensor, describe, same_bits
+from autograd_core.engines.pytorch.tensors import (
+    SeenTensor,
+    describe,
+    has_memory,
+    same_bits,
+    shape_of,
+)
 
 _SIZES: Final = ("size", "shape")  # of the result, by whatever name
 _PLAIN: Final = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")
@@ -82,7 +88,7 @@ class TorchKeptForward:
         number."""
         if isinstance(value, torch.Tensor):
             number = value.dim() == 0 and not value.is_complex() and value.device.type == "cpu"
-            return value.item() if number else (_leaf(value), 0)
+            return value.item() if number and has_memory(value) else (_leaf(value), 0)
         maker, nr = _at(value)
         if maker in self._leaves:
             return self._leaves[maker], 0
@@ -145,11 +151,13 @@ class TorchKeptForward:
             return []
         try:
             named = {**dict(self._arguments(node, entry, op, given)), **given}
+            if not all(map(has_memory, tensors_in(list(named.values())))):
+                return []
             results = list(tensors_in(op(**named)))
         except Exception:  # an argument that nobody knows, or values that do not go together
             return []
         told = [(shape, node.output_dtype.name) for shape in node.output_shapes[:1]]
-        made = [(tuple(each.shape), str(each.dtype)[6:]) for each in results[:1]]
+        made = [(shape_of(each), str(each.dtype)[6:]) for each in results[:1]]
         return results if told == made else []
 
     def _arguments(
@@ -235,7 +243,7 @@ def _op(entry: Entry | None) -> Any:
 def _leaf(tensor: torch.Tensor) -> LeafRecord:
     seen = SeenTensor(tensor, tensor, None, None)
     one = describe(tensor) if tensor.numel() == 1 else None
-    return LeafRecord(lambda: seen, tuple(tensor.shape), "", tensor.requires_grad, one)
+    return LeafRecord(lambda: seen, shape_of(tensor) or (), "", tensor.requires_grad, one)
 
 
 _UNKNOWN: Final = LeafRecord(lambda: None, (), "", False, None)

@@ -28,6 +28,7 @@ from autograd_core.engines.pytorch.tensors import (
     SeenTensor,
     dtype_of,
     extent_of,
+    has_memory,
     shape_of,
 )
 
@@ -383,6 +384,8 @@ def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
 def _number_of(tensor: torch.Tensor) -> float | None:
     """Read a constant; without an op, which a mode of the program's would see."""
     if type(tensor) is not torch.Tensor or tensor.device.type != "cpu":
+        return None
+    if not has_memory(tensor):
         return None
     try:
         found = tensor.numpy().item()

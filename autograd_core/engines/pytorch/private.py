@@ -52,6 +52,13 @@ NAMES: Final = (
         "_C._autograd._profiler_enabled", "a profile may lack the ops of backward() unannounced"
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
+    *(
+        PrivateName(path, "dispatch modes of the program see what gradstep computes")
+        for path in (
+            "_C._len_torch_dispatch_stack", "_C._pop_torch_dispatch_stack",
+            "_C._push_on_torch_dispatch_stack",
+        )
+    ),
     PrivateName("_foreach_norm", "--fail-on takes longer"),
     PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
@@ -256,10 +263,32 @@ def hook_nodes(wanted: Sequence[tuple[Callable[[Any], Any], Callable[..., Any]]]
     return remove
 
 
-unobserved: Final[Callable[[], AbstractContextManager[None]]] = (
+_functions_disabled: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C.DisableTorchFunction") or nullcontext
 )
-"""Within it, function modes and subclasses of tensors see nothing of what is read."""
+_count_dispatch_modes: Final[Callable[[], int]] = _find("_C._len_torch_dispatch_stack") or (
+    lambda: 0
+)
+_pop_dispatch_mode: Final[Any] = _find("_C._pop_torch_dispatch_stack")
+_push_dispatch_mode: Final[Any] = _find("_C._push_on_torch_dispatch_stack")
+
+
+class unobserved:
+    """Within it, function modes, dispatch modes and subclasses of tensors that the program has see
+    nothing of what is done; no generator, which takes as long to enter as a small op."""
+
+    __slots__ = ("_functions", "_modes")
+
+    def __enter__(self) -> None:
+        self._modes = [_pop_dispatch_mode(None) for _ in range(_count_dispatch_modes())]
+        self._functions = _functions_disabled()
+        self._functions.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._functions.__exit__(None, None, None)
+        while self._modes:
+            _push_dispatch_mode(self._modes.pop())
+
 
 _stack_of_functions = _find("overrides._get_current_function_mode_stack")
 _stack_of_dispatch = _find("utils._python_dispatch._get_current_dispatch_mode_stack")

@@ -21,7 +21,7 @@ from autograd_core.dag.statistics import (
 )
 from autograd_core.dag.statistics_table import StatisticsTable, statistics_of_parts
 from autograd_core.engines.protocol import Extent
-from autograd_core.engines.pytorch.private import modes, unobserved
+from autograd_core.engines.pytorch.private import unobserved
 
 UNREAD: Final = object()
 """In the place of an edge that has not been asked for."""
@@ -120,13 +120,7 @@ def nbytes_of(tensor: torch.Tensor) -> int:
     try:
         if tensor.layout is torch.strided:
             return int(tensor.nbytes)
-        if tensor.layout is torch.sparse_coo:
-            parts = (tensor._indices(), tensor._values())
-        elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
-            parts = (tensor.crow_indices(), tensor.col_indices(), tensor.values())  # type: ignore[assignment]
-        else:
-            return 0
-        return sum(nbytes_of(part) for part in parts)
+        return sum(map(nbytes_of, _parts_of(tensor)))
     except (RuntimeError, NotImplementedError):  # a subclass without memory of its own
         return 0
 
@@ -159,24 +153,75 @@ def extent_of(tensor: torch.Tensor) -> Extent:
     return tuple.__new__(Extent, facts)  # in a third of the time that its own constructor takes
 
 
+def has_memory(tensor: torch.Tensor) -> bool:
+    """Return whether the elements of a tensor are there to be read: not those of one without data,
+    of one that stands for several in a vectorized function, nor of one whose memory the program has
+    freed, as FSDP frees whole parameters."""
+    if tensor.is_meta:
+        return False
+    if hasattr(type(tensor), "__tensor_flatten__"):  # it stands for others
+        names, _ = tensor.__tensor_flatten__()
+        parts = [getattr(tensor, name) for name in names]
+        return all(has_memory(part) for part in parts if isinstance(part, torch.Tensor))
+    if tensor.layout is not torch.strided:
+        return all(map(has_memory, _parts_of(tensor)))
+    try:
+        there = tensor.untyped_storage().nbytes()
+    except (RuntimeError, NotImplementedError):
+        return False
+    size = tensor.numel()
+    if size and not tensor.is_nested and not tensor.is_contiguous():
+        size = _span_of(tensor)
+    return not size or bool(there >= (tensor.storage_offset() + size) * tensor.itemsize)
+
+
+def _span_of(tensor: torch.Tensor) -> int:
+    """Return how many elements lie between the first and the last one that a view shows."""
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    return 1 + sum([int((size - 1) * step) for size, step in steps])
+
+
+def _parts_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
+    """Return the tensors that hold what a sparse one has; nothing of other layouts."""
+    if tensor.layout is torch.sparse_coo:
+        return tensor._indices(), tensor._values()
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return tensor.crow_indices(), tensor.col_indices(), tensor.values()
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
+    return ()
+
+
+def elements_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
+    """Return dense tensors that together have the elements of one: of a sparse tensor those that it
+    stores, of a nested one its parts."""
+    if tensor.is_nested:
+        return list(tensor.unbind())
+    return _parts_of(tensor)[-1:] if tensor.layout is not torch.strided else (tensor,)
+
+
 def dense(tensor: torch.Tensor) -> torch.Tensor | None:
     """Return the real numbers of a tensor, dense, on its device: of a complex one the absolute
-    values; None of one without data, or whose memory is freed."""
+    values; None of one without memory."""
+    if not has_memory(tensor):
+        return None
     t = tensor.detach()
     if hasattr(t, "full_tensor"):  # in parts on several devices
         t = t.full_tensor()
-    if t.is_meta:
-        return None
     if t.is_nested:
         parts = [part.reshape(-1) for part in t.unbind()]
         t = torch.cat(parts) if parts else torch.zeros(0)
     if t.layout is not torch.strided:
         t = t.to_dense()
-    elif t.numel() and not t.untyped_storage().nbytes():  # freed, as FSDP frees whole parameters
-        return None
     if t.is_complex():
         t = t.resolve_conj().abs()
     return t.resolve_neg()
+
+
+def copy_of(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return a copy of a tensor as it is now, without a graph; None of one without memory."""
+    with unobserved(), torch.no_grad():
+        return tensor.detach().clone() if has_memory(tensor) else None
 
 
 def view_of(t: torch.Tensor) -> NDArray[Any]:
@@ -209,18 +254,17 @@ def describe_all(tensors: Sequence[Any]) -> StatisticsTable:
     found = StatisticsTable(len(tensors))
     together: dict[torch.dtype, list[int]] = {}
     elements = 0
-    if not modes()[1]:  # a mode of the program's would see what is done here
-        with unobserved():
-            for at, each in enumerate(tensors):
-                if not _is_small(each):
-                    continue
-                together.setdefault(each.dtype, []).append(at)
-                elements += each.numel()
-                if elements > _TOGETHER:
-                    _describe_together(tensors, together, found)
-                    elements = 0
-            _describe_together(tensors, together, found)
-        _describe_on_devices(tensors, found)
+    with unobserved():
+        for at, each in enumerate(tensors):
+            if not _is_small(each):
+                continue
+            together.setdefault(each.dtype, []).append(at)
+            elements += each.numel()
+            if elements > _TOGETHER:
+                _describe_together(tensors, together, found)
+                elements = 0
+        _describe_together(tensors, together, found)
+    _describe_on_devices(tensors, found)
     for at in found.unknown().tolist():
         if isinstance(tensors[at], torch.Tensor):
             found[at] = describe(tensors[at])
@@ -238,7 +282,7 @@ def _is_small(tensor: Any) -> bool:
             and not tensor.is_nested
             and 0 < tensor.numel() <= _SMALL
             and not tensor.is_neg()
-            and tensor.untyped_storage().nbytes() > 0
+            and has_memory(tensor)
         )
     except (RuntimeError, NotImplementedError):  # it stands for several
         return False
@@ -318,6 +362,11 @@ def _from_summary(t: torch.Tensor, summary: Sequence[float]) -> Statistics:
 def array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
     """Return the numbers of a tensor as an array: dense, on the CPU, in the nearest dtype that
     NumPy has."""
+    with unobserved(), torch.no_grad():
+        return _array_of(tensor)
+
+
+def _array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
     t = dense(tensor)
     if t is None:
         return None
@@ -330,6 +379,8 @@ def numbers_of(tensor: torch.Tensor) -> NDArray[Any]:
     """Return the numbers of a tensor as they are, complex ones too, on the CPU; of bfloat16 and
     smaller ones in float32."""
     with unobserved(), torch.no_grad():
+        if not has_memory(tensor):
+            raise RuntimeError("the memory of this tensor is freed")
         t = tensor.detach().cpu()
         t = t.to_dense() if t.layout is not torch.strided else t
         if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
@@ -367,6 +418,8 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
         return True
     if _is_one_view(one, other):
         return True
+    if not (has_memory(one) and has_memory(other)):
+        return False
     if one.is_complex():
         one, other = (torch.view_as_real(each.resolve_conj()) for each in (one, other))
     bits = _BITS.get(one.dtype)
@@ -389,7 +442,7 @@ def _is_one_view(one: torch.Tensor, other: torch.Tensor) -> bool:
 def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any) -> None:
     """Make ``held`` the ``.grad`` of a leaf, with these numbers; others may share its memory."""
     with unobserved(), torch.no_grad():
-        if held is not None and not same_bits(held, numbers):
+        if held is not None and numbers is not None and not same_bits(held, numbers):
             if held.layout is torch.strided:
                 held.copy_(numbers)
             else:

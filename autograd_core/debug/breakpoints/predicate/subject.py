@@ -200,12 +200,15 @@ def named_tensor(inspector: Inspector, name: str) -> Value:
     """Return a tensor of the program, as it is now.
 
     Raises:
-        LookupError: there is none of that name.
+        LookupError: there is none of that name, or the program has freed its memory.
     """
     tensor = inspector.tensor(name)
     if tensor is None:
         raise LookupError(f"the program has no tensor '{name}' here")
-    return current_value(tensor)
+    found = current_value(tensor)
+    if found is None:
+        raise LookupError(f"the program has freed the memory of '{name}'")
+    return found
 
 
 def _leaf_named(inspector: Inspector, name: str) -> int:

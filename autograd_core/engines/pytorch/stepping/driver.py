@@ -61,6 +61,7 @@ from autograd_core.engines.pytorch.stepping.watch_only import (
 )
 from autograd_core.engines.pytorch.tensors import (
     array_of,
+    copy_of,
     is_passed_on,
     nbytes_of,
     numbers_of,
@@ -390,7 +391,7 @@ class TorchDriver:
         after = _sum(before, added)
         if same_bits(after, found):
             return before, after, ()
-        found = None if found is None else found.detach().clone()
+        found = None if found is None else copy_of(found)
         return before, found, (_change("accumulated", "", (after,), (found,)),)
 
     def run(self, start: int) -> None:

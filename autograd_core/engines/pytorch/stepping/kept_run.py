@@ -15,7 +15,7 @@ from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
 from autograd_core.engines.pytorch.nodes import why_opaque
 from autograd_core.engines.pytorch.private import norms, unobserved
 from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
-from autograd_core.engines.pytorch.tensors import put_gradient
+from autograd_core.engines.pytorch.tensors import copy_of, elements_of, put_gradient
 
 
 class KeptRun:
@@ -31,7 +31,7 @@ class KeptRun:
         given = call.arguments
         with unobserved(), torch.no_grad():
             self._before = [
-                (leaf, held := leaf.grad, None if held is None else held.detach().clone())
+                (leaf, held := leaf.grad, None if held is None else copy_of(held))
                 for leaf in leaves
             ]
         self.result = carry_out(given._replace(keep=True))
@@ -48,8 +48,9 @@ class KeptRun:
             # looked at
             alike: dict[Any, list[Any]] = {}
             for _, value in self.values():
-                if value is not None and value.layout is torch.strided and value.numel():
-                    alike.setdefault((value.device, value.dtype, type(value)), []).append(value)
+                for each in () if value is None else elements_of(value):
+                    if each.numel():
+                        alike.setdefault((each.device, each.dtype, type(each)), []).append(each)
             by_device: dict[Any, list[Any]] = {}
             for (device, *_), values in alike.items():
                 found = torch.stack(norms(values)).isfinite().all()

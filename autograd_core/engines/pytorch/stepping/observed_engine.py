@@ -34,7 +34,7 @@ from autograd_core.engines.pytorch.private import (
 )
 from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from autograd_core.engines.pytorch.stepping.watch_only import is_shared_with_processes
-from autograd_core.engines.pytorch.tensors import put_gradient, version_of
+from autograd_core.engines.pytorch.tensors import copy_of, put_gradient, version_of
 
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
@@ -485,6 +485,6 @@ class ObservedEngine:
 
 def held_and_copy(leaf: torch.Tensor) -> tuple[Any, Any]:
     """Return the ``.grad`` of a leaf, and a copy: the engine adds in place."""
-    with unobserved(), torch.no_grad():
+    with unobserved():
         held = leaf.grad
-        return held, None if held is None else held.detach().clone()
+        return held, None if held is None else copy_of(held)
