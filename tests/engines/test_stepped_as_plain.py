@@ -162,3 +162,14 @@ def test_a_session_that_is_dropped_leaves_no_thread_and_no_hook() -> None:
     w.grad = None
     (w * 3.0).sum().backward()
     assert w.grad.tolist() == [3.0] * 3
+
+
+def test_why_does_not_say_that_the_loss_lacks_what_only_passes_inside_reach(torch: Any) -> None:
+    program = with_passes_inside(torch, shared=False)
+    found = why(program.loss, program.w, names={"w": program.w})
+    assert found.verdict == "unknown"
+    assert "not known" in found.headline
+    shared = with_passes_inside(torch)
+    found = why(shared.loss, shared.w, names={"w": shared.w})
+    assert found.verdict == "ordinary"
+    assert any("calls backward() itself" in text for _, text in found.rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -21,6 +22,7 @@ from autograd_core.debug.reports.stop import stop_rows
 from autograd_core.debug.reports.why.absent import absent
 from autograd_core.debug.reports.why.births import Birth, Holds, births, hook_that_made
 from autograd_core.debug.reports.why.explanation import Explanation, Verdict
+from autograd_core.debug.reports.why.inside import added_inside, nodes_that_add, rows_of
 from autograd_core.debug.reports.why.mechanisms import zero_reason
 from autograd_core.debug.reports.why.optimizers import optimizer_rows
 from autograd_core.debug.reports.why.sizes import cancellations, factor_rows, main_way
@@ -48,8 +50,7 @@ def explain(session: Session, text: str) -> Explanation:
         UnknownAddress: it names nothing.
     """
     subject = _subject(session)
-    asked = find(session, subject, text)
-    return absent(subject, asked) if asked.index is None else _explain(session, asked)
+    return _answer(session, subject, find(session, subject, text))
 
 
 def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = None) -> Explanation:
@@ -89,9 +90,17 @@ def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = No
             return explain(session, target)
         subject = _subject(session)
         asked = of_tensor(subject, session.names.of(target) or "the tensor", target)
-        return absent(subject, asked) if asked.index is None else _explain(session, asked)
+        return _answer(session, subject, asked)
     finally:
         session.abort()
+
+
+def _answer(session: Session, subject: Subject, asked: Asked) -> Explanation:
+    inside = [] if asked.tensor is None else nodes_that_add(session, asked.tensor)
+    if asked.index is not None:
+        found = _explain(session, asked)
+        return replace(found, rows=(*found.rows, *rows_of(session, inside))) if inside else found
+    return added_inside(session, asked, inside) if inside else absent(subject, asked)
 
 
 def _subject(session: Session) -> Subject:
