@@ -38,6 +38,10 @@ class EditError(ValueError):
     """The change cannot be made here; the text says why, and where it could."""
 
 
+class StepLost(RuntimeError):
+    """A step that went beyond the memory limit cannot be computed again."""
+
+
 class ExpressionError(ValueError):
     """An expression that means nothing; ``column`` is where, from 0 on."""
 

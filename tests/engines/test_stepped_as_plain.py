@@ -21,6 +21,7 @@ from autograd_core.engines.attach import attached
 
 pytorch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
+engine_thread = pytest.importorskip("autograd_core.engines.pytorch.stepping.engine_thread")
 
 
 @pytest.fixture(params=["core", "torch"])
@@ -173,3 +174,106 @@ def test_why_does_not_say_that_the_loss_lacks_what_only_passes_inside_reach(torc
     found = why(shared.loss, shared.w, names={"w": shared.w})
     assert found.verdict == "ordinary"
     assert any("calls backward() itself" in text for _, text in found.rows)
+
+
+def with_an_optimizer_inside(torch: Any, *, view: bool = False) -> SimpleNamespace:
+    """Build a loss whose pass steps ``w`` while earlier nodes still need what they saved of it."""
+    w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    x = torch.ones(3, requires_grad=True)
+
+    def step(p: Any) -> None:
+        with torch.no_grad():
+            p.sub_(0.1 * p.grad)
+        p.grad = None
+
+    w.register_post_accumulate_grad_hook(step)
+    used = w[1:] if view else w
+    return SimpleNamespace(loss=(used * x[: len(used)] * used).sum(), w=w, x=x)
+
+
+@pytest.mark.parametrize("view", [False, True], ids=["whole", "view"])
+@pytest.mark.parametrize(
+    "walk",
+    [
+        ["continue", "restart", "continue"],
+        ["continue", "back 2", "next 1", "restart"],
+        ["continue", "restart", "scale 2", "continue", "undo"],
+        ["next 2", "scale 1", "diff", "continue", "undo"],
+    ],
+)
+def test_an_optimizer_in_the_pass_steps_once(torch: Any, walk: list[str], view: bool) -> None:
+    plain = with_an_optimizer_inside(torch, view=view)
+    plain.loss.backward()
+    program = with_an_optimizer_inside(torch, view=view)
+    session = Session(program.loss, names={"w": program.w, "x": program.x}, history_bytes=0)
+    replies = [session.do(line) for line in walk]
+    if torch is pytorch and ("scale 2" in walk or "diff" in walk):
+        assert any(reply.error and "parameters" in reply.text for reply in replies)
+    else:
+        assert not any("defect" in reply.text for reply in replies)
+        for record in session.edit.records:
+            assert record.text.startswith("scale")
+            session.edit.undo()
+    session.finish()
+    assert program.w.tolist() == plain.w.tolist()
+    assert state(program) == state(plain)
+
+
+def test_a_step_that_cannot_be_computed_again_is_told() -> None:
+    w = pytorch.tensor([1.0, 2.0], requires_grad=True)
+    y = w.exp()
+    z = y.sin()
+
+    def overwrite(g: Any) -> None:
+        w.detach().zero_()
+
+    y.register_hook(overwrite)
+    session = Session((z * w).sum(), names={"w": w}, history_bytes=0)
+    while session.position < session.length:
+        session.next()
+    reply = session.do("restart")
+    assert reply.error
+    assert "cannot run again" in reply.text
+    assert "defect" not in reply.text
+
+
+def test_a_slow_node_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_thread, "_PATIENCE", 0.01)
+    x = pytorch.ones(2, requires_grad=True)
+    y = x.exp()
+    y.register_hook(lambda g: time.sleep(0.2))
+    session = Session(y.sum(), names={})
+    session.continue_()
+    assert session.position == session.length
+    session.finish()
+
+
+def test_nobody_waits_for_a_thread_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_thread, "_PATIENCE", 0.01)
+    thread = engine_thread.EngineThread()
+    assert thread.start(lambda: None)
+    thread.drop()
+    with pytest.raises(RuntimeError, match="has ended"):
+        thread.start(lambda: None)
+
+
+def test_nobody_waits_for_an_engine_that_another_session_halts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(engine_thread, "_PATIENCE", 0.01)
+    one, other = engine_thread.EngineThread(), engine_thread.EngineThread()
+    with pytest.raises(RuntimeError, match="another session"):
+        one.start(other.halt)
+    other.drop()
+    one.drop()
+
+
+def test_a_thread_whose_state_cannot_be_had_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    thread = engine_thread.EngineThread()
+
+    def refuse(self: Any) -> Any:
+        raise ValueError("no such device")
+
+    monkeypatch.setattr(engine_thread.ThreadState, "applied", refuse)
+    with pytest.raises(ValueError, match="no such device"):
+        thread.start(lambda: None)

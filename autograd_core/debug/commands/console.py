@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from autograd_core.debug.commands.language import LONGEST_LINE, Operands
-from autograd_core.debug.errors import CommandError
+from autograd_core.debug.errors import CommandError, StepLost
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Leave, Reply
 from autograd_core.text import did_you_mean
@@ -110,6 +110,8 @@ class Console:
         except CommandError as error:
             error.line = error.line or line
             raise
+        except StepLost as error:
+            raise CommandError(str(error)) from error
         except Exception as error:  # our own mistake must not end the user's program
             what = f"{type(error).__name__}: {error}"
             raise CommandError(f"{DEFECT}: '{word.text}' raised {what}") from error

@@ -59,7 +59,7 @@ class Baseline:
         program is as it was there.
 
         Raises:
-            EditError: the run without edits raises an error.
+            EditError: the run without edits raises an error, or cannot be had.
         """
         wanted = [
             index
@@ -67,6 +67,8 @@ class Baseline:
             if driver.order[index].kind == LEAF
         ]
         if any(index not in self._leaves for index in wanted):
+            if why := driver.why_not_beside(self.position):
+                raise EditError(f"the run without changes cannot be compared: {why}")
             with at(self.position):
                 self._run(driver.anew(self._pending))
         return {index: self._leaves[index] for index in wanted}

@@ -19,7 +19,9 @@ from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 from autograd_core.autograd.step import Step
-from autograd_core.debug.history.driver_protocol import Driver, Pending
+from autograd_core.dag.addresses import step_number
+from autograd_core.debug.errors import StepLost
+from autograd_core.debug.history.driver_protocol import Driver, Pending, Replay
 
 if TYPE_CHECKING:
     from autograd_core.debug.snapshot import Usage
@@ -239,13 +241,22 @@ class History:
                 if step is not None:
                     driver.redo(step)
                 else:
-                    driver.record(place, place + 1, partial(self._refill, segment))
+                    self._record_again(driver, place, segment)
                 if self._driver.replays(place):
                     near.append((segment, place))
                 if self._is_full:
                     self._make_room(segment)
                 while self._is_full and near and near[0][1] < min(place, index):
                     self._drop_step(*near.popleft())
+
+    def _record_again(self, driver: Replay, place: int, segment: _Segment) -> None:
+        try:
+            driver.record(place, place + 1, partial(self._refill, segment))
+        except Exception as error:  # it ran before: the program has changed what it needs
+            raise StepLost(
+                f"{step_number(place)} ran, but was not kept, and cannot run again "
+                f"({type(error).__name__}: {error}); --history 4G keeps more"
+            ) from error
 
     def _split(self, segment: _Segment, place: int, pending: Pending, index: int) -> _Segment:
         """Begin a segment at ``place`` within another one, for the way back from ``index``; what

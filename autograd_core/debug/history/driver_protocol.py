@@ -187,6 +187,15 @@ class Driver(Protocol):
         """Return whether node ``index``, which has run, can run again in a fork."""
         ...
 
+    def why_not_again(self, start: int) -> str:
+        """Say why nodes from ``start`` on, which have run, cannot run again; "" if they can."""
+        ...
+
+    def why_not_beside(self, start: int) -> str:
+        """Say why the pass cannot run from ``start`` on beside itself, in :meth:`anew`; "" if it
+        can."""
+        ...
+
     def repeat(self, step: Step) -> Sequence[Any] | None:
         """Return what the node of ``step`` sends when it is called alone, with what it was given,
         within :meth:`repeating`; None where it cannot be, or only adds to a ``.grad``."""

@@ -205,6 +205,12 @@ class Editor:
             node = step_number(index)
             raise EditError(f"node {node} has run: go back to it first (jump {node})")
 
+    def _require_again(self, position: int) -> None:
+        """See that what has run from there on can run again."""
+        cursor = self._cursor
+        if position < len(cursor.history) and (why := cursor.driver.why_not_again(position)):
+            raise EditError(why)
+
     def _record(self, index: int, text: str) -> EditRecord:
         self._count += 1
         return EditRecord(self._count, self._cursor.position, index, text)
@@ -213,6 +219,7 @@ class Editor:
         """Make ``edit``, which changes sums at the nodes ``sums``, and forget what follows."""
         cursor = self._cursor
         cursor.leave_node()
+        self._require_again(cursor.position)
         self._keep_baseline()
         dropped, again = self._drop()
         cursor.edits.add(edit)
@@ -254,6 +261,7 @@ class Editor:
         position = last.record.position
         dropped = 0
         again: tuple[int, ...] = ()
+        self._require_again(position)
         if position <= len(cursor.history):
             cursor.travel(position)
             dropped, again = self._drop()

@@ -12,8 +12,11 @@ of the first run.
 from __future__ import annotations
 
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cached_property
+from math import inf
 from typing import Any, Final, Self, cast
 from weakref import finalize, ref
 
@@ -39,12 +42,10 @@ from autograd_core.debug.history.driver_protocol import (
 )
 from autograd_core.debug.history.hooks import HookCall
 from autograd_core.engines.attach import tell
+from autograd_core.engines.protocol import Extent
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
 from autograd_core.engines.pytorch.order import leading_to, owner, plan_from, plan_of
-from autograd_core.engines.pytorch.private import (
-    metadata_of,
-    unobserved,
-)
+from autograd_core.engines.pytorch.private import hook_tables, metadata_of, unobserved
 from autograd_core.engines.pytorch.stepping.engine_thread import EngineThread
 from autograd_core.engines.pytorch.stepping.observed_engine import NodeRun, ObservedEngine
 from autograd_core.engines.pytorch.stepping.replay import (
@@ -62,6 +63,7 @@ from autograd_core.engines.pytorch.stepping.watch_only import (
 from autograd_core.engines.pytorch.tensors import (
     array_of,
     copy_of,
+    extent_of,
     is_passed_on,
     nbytes_of,
     numbers_of,
@@ -506,7 +508,41 @@ class TorchDriver:
         return self._engine.retains and not is_shared_with_processes()
 
     def replays(self, index: int) -> bool:
-        return self._repeats and index not in self.effects and replays(self.order[index])
+        node = self.order[index]
+        if not self._repeats or index in self.effects or not replays(node):
+            return False
+        return not self._rewritable or not any(
+            kept is not None and self._is_rewritable(kept.extent) for _, kept, _ in node.saved()
+        )
+
+    @cached_property
+    def _rewritable(self) -> list[tuple[int, int]]:
+        """Where the memory of leaves with hooks begins and ends: an optimizer in one changes what
+        nodes have saved."""
+        leaves = [node.origin.variable for node in self.order if node.kind == LEAF]
+        extents = [extent_of(leaf) for leaf in leaves if any(hook_tables(leaf))]
+        return sorted(
+            (each.storage, each.storage + each.nbytes) for each in extents if each.storage
+        )
+
+    def _is_rewritable(self, extent: Extent) -> bool:
+        place = bisect_right(self._rewritable, (extent.storage or 0, inf))
+        return place > 0 and (extent.storage or 0) < self._rewritable[place - 1][1]
+
+    def why_not_beside(self, start: int) -> str:
+        leaves = (node.origin.variable for node in self.order[start:] if node.kind == LEAF)
+        if not any(getattr(leaf, "_post_accumulate_grad_hooks", None) for leaf in leaves):
+            return ""
+        return "hooks of parameters, such as an optimizer's, would be called once more"
+
+    def why_not_again(self, start: int) -> str:
+        engine = self._engine
+        if not any(each >= start for each in engine.rewritten) and all(
+            index in engine.rewritten or version_of(self.order[index].origin.variable) == version
+            for index, version in engine.leaf_versions.items()
+        ):
+            return ""
+        return "parameters were changed by a hook in this pass, so what has run cannot run again"
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
         engine, node = self._engine, cast("Any", step.node)

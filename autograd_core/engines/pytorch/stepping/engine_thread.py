@@ -10,8 +10,8 @@ import contextvars
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from queue import SimpleQueue
-from typing import Any, NamedTuple
+from queue import Empty, SimpleQueue
+from typing import Any, Final, NamedTuple
 
 from autograd_core.engines.attach import tell
 from autograd_core.engines.pytorch.origins import current as origins
@@ -19,6 +19,9 @@ from autograd_core.engines.pytorch.private import is_profiling
 from autograd_core.engines.pytorch.stepping.thread_state import ThreadState
 
 Order = Callable[[], Any]
+_PATIENCE: Final = 2.0  # seconds after which one who waits sees whether anybody will answer
+_halted: dict[int, EngineThread] = {}
+"""By thread, in the hooks of whose session an engine stands there."""
 
 
 class Abort(BaseException):
@@ -46,6 +49,7 @@ class EngineThread:
         self._orders: SimpleQueue[Order | bool | None] = SimpleQueue()
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._hosted = False
+        self._server = 0  # the thread that carries out orders
         self._thread: threading.Thread | None = None
         self._profiled = is_profiling()
 
@@ -65,7 +69,7 @@ class EngineThread:
             finally:
                 self._orders.put(None)
 
-        self._hosted = True
+        self._hosted, self._server = True, threading.get_ident()
         session = threading.Thread(target=run, name="gradstep session", daemon=True)
         session.start()
         try:
@@ -107,10 +111,14 @@ class EngineThread:
         if not self._hosted and self._thread is None:
 
             def serve() -> None:
+                self._server = threading.get_ident()
                 # the number of a node made here may be that of one of the program's thread
                 self._context.run(origins.set, None)
-                with self._state.applied(), suppress(Abort):
-                    self._context.run(self._serve)
+                try:
+                    with self._state.applied(), suppress(Abort):
+                        self._context.run(self._serve)
+                except BaseException as error:  # its state cannot be had here
+                    self._answers.put(_Answer(error=error))
 
             self._thread = threading.Thread(target=serve, name="gradstep engine", daemon=True)
             self._thread.start()
@@ -129,10 +137,28 @@ class EngineThread:
             self._wait()
 
     def _wait(self) -> bool:
-        answer = self._answers.get()
+        while True:
+            try:
+                answer = self._answers.get(timeout=_PATIENCE)
+                break
+            except Empty:
+                self._see_that_it_runs()
         if answer.error is not None:
             raise answer.error
         return not answer.halted
+
+    def _see_that_it_runs(self) -> None:
+        """See that an answer will come, be it from a node that takes its time.
+
+        Raises:
+            RuntimeError: it will not.
+        """
+        if self._thread is not None and not self._thread.is_alive() and self._answers.empty():
+            raise RuntimeError("the thread in which PyTorch's engine ran has ended: begin anew")
+        if _halted.get(self._server, self) is not self:
+            raise RuntimeError(
+                "another session halts PyTorch's engine inside this pass: finish or abort it first"
+            )
 
     def close(self) -> None:
         """End the thread, if there is one of its own."""
@@ -159,7 +185,15 @@ class EngineThread:
         Raises:
             Abort: it is to end.
         """
+        here = threading.get_ident()
+        around, _halted[here] = _halted.get(here), self
         self._answers.put(_Answer(halted=True))
-        if not self._serve():
-            self._orders.put(None)  # the session is over, though nobody ended this run
-            raise Abort
+        try:
+            if not self._serve():
+                self._orders.put(None)  # the session is over, though nobody ended this run
+                raise Abort
+        finally:
+            if around is None:
+                del _halted[here]
+            else:
+                _halted[here] = around

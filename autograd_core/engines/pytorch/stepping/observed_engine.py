@@ -69,6 +69,8 @@ class ObservedEngine:
         changed: by index of a node, and of a leaf, the ``.grad`` that other passes made before the
             node was over: copies.
         versions: by index, that of the ``.grad`` which a leaf made.
+        leaf_versions: by index, that of a leaf before the pass came to it.
+        rewritten: the leaves that hooks had changed when they had run, as optimizers do.
         nested: the passes that ran inside the node that is running.
         inside: by index, those that ran inside a node.
         intercept: is asked about each of them.
@@ -94,6 +96,8 @@ class ObservedEngine:
         self.first: dict[int, Any] = {}
         self.changed: dict[int, dict[int, Any]] = {}
         self.versions: dict[int, int] = {}
+        self.leaf_versions: dict[int, int | None] = {}
+        self.rewritten: set[int] = set()
         self.nested: list[Nested] = []
         self.inside: dict[int, tuple[Nested, ...]] = {}
         self.intercept: Interceptor | None = None
@@ -246,7 +250,9 @@ class ObservedEngine:
                     self._expected[index] = None, None
                 else:
                     wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
-                hook = partial(after_leaf, index, node.tensor.origin)
+                leaf = node.tensor.origin
+                self.leaf_versions[index] = version_of(leaf)
+                hook = partial(after_leaf, index, leaf)
             elif index in behind_muted:
                 hook = partial(self._after_muted, index)
             elif index in handed:
@@ -387,6 +393,8 @@ class ObservedEngine:
             held = leaf.grad
             if held is not None:
                 self.versions[index] = version_of(held)
+            if version_of(leaf) != self.leaf_versions[index]:
+                self.rewritten.add(index)
         self._keep_run(index, sent, arrived, held)
 
     def _note_other(self, index: int, leaf: torch.Tensor) -> None:
@@ -438,6 +446,7 @@ class ObservedEngine:
         for by_place in (self.leaves, self.changed, self.inside):
             for index in [index for index in by_place if index >= start]:
                 del by_place[index]
+        self.rewritten = {index for index in self.rewritten if index < start}
         self.runs.clear()
         self._expected.clear()
         self._touched.clear()
