@@ -176,7 +176,7 @@ def compare_command(nodes: int, rounds: int, folder: Path) -> None:
     for library in ("autograd_core", "torch"):
         script = folder / f"{library}_program.py"
         script.write_text(SCRIPT.format(library=library, steps=nodes // 3))
-        command = ("-m", "gradstep", "render", str(script), "-o", str(folder / "picture.svg"))
+        command = ("-m", "gradstep", "render", "-o", str(folder / "picture.svg"), str(script))
         runs = [(run(str(script)), run(*command)) for _ in range(rounds)]
         plain, drawn = (min(one[at].seconds for one in runs) for at in (0, 1))
         memory = max(one[1].megabytes for one in runs)

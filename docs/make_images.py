@@ -110,9 +110,9 @@ def main() -> None:
     if find_spec("torch") is None:
         sys.stderr.write("PyTorch is not installed: pytorch-digits.svg stays as it is\n")
         return
-    command = ["-m", "gradstep", "render", "samples/pytorch_digits.py"]
     picture = IMAGES / "pytorch-digits.svg"
-    subprocess.run([sys.executable, *command, "-o", str(picture)], check=True)
+    command = ["render", "-o", str(picture), "samples/pytorch_digits.py"]
+    subprocess.run([sys.executable, "-m", "gradstep", *command], check=True)
 
 
 if __name__ == "__main__":

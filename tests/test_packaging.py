@@ -38,7 +38,7 @@ def test_ci_takes_its_commands_out_of_the_readme() -> None:
 def test_the_first_command_sets_up_and_draws_and_the_second_tests() -> None:
     set_up, draw = readme_command(1).rsplit("&&\n", 1)
     assert "-e '.[test]'" in set_up
-    assert "gradstep render samples/digits_mlp.py --view both -o digits.svg" in draw
+    assert "gradstep render --view both -o digits.svg samples/digits_mlp.py" in draw
     assert "-m pytest" in readme_command(2)
     assert "-m sphinx" in readme_command(4)
 

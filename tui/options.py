@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from tui import output
@@ -18,8 +19,8 @@ TARGET is one of
   -m package.module    a module, run as by python -m, with ARGS
 """
 ARGUMENTS = """\
-Options may also follow TARGET. Arguments that gradstep does not know go to the
-script, as does everything after --.
+Options stand before TARGET: what follows a script is the script's, unchanged,
+as with python. Other targets may be followed by options.
 """
 CALL_HELP = (
     "which backward() call of a script: 1 (default), 2, ... or last; for calls of "
@@ -41,10 +42,31 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **keywords: Any) -> None:
         super().__init__(allow_abbrev=False, add_help=False, formatter_class=_Help, **keywords)
 
-    @property
-    def known(self) -> list[str]:
-        """The long options."""
-        return [name for name in self._option_string_actions if name.startswith("--")]
+    def parse(self, words: Sequence[str]) -> argparse.Namespace:
+        """Read a command line."""
+        options, others = self.parse_known_args(words)
+        self.require_known(others)
+        if others:
+            self.error(f"{others[0]} is one word too many")
+        return options
+
+    def require_known(self, others: Sequence[str], remedy: str = "") -> None:
+        """See that there are no options among words that are not ours; ``remedy`` is told where
+        none looks like it."""
+        for word in others:
+            if not word.startswith("-") or word == "-":
+                continue
+            name = word.partition("=")[0]
+            # late: it takes NumPy with it, for which --help need not wait
+            from autograd_core.text import did_you_mean
+
+            long = [each for each in self._option_string_actions if each.startswith("--")]
+            hint = did_you_mean(name, long, cutoff=0.7) or remedy
+            self.error(f"there is no option {name}{f', {hint}' if hint else ''}")
+
+    def is_option(self, word: str) -> bool:
+        """Return whether ``word`` is one of the options, with or without a value."""
+        return word.partition("=")[0] in self._option_string_actions
 
     def error(self, message: str) -> NoReturn:
         command = self.prog.removeprefix("gradstep").strip()

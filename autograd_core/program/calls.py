@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, interceptor, run
 from autograd_core.autograd.grad_mode import settle
@@ -91,19 +91,6 @@ class CallSelector(NamedTuple):
         return bool(ends) and all(end is not None and number >= end for end in ends)
 
 
-def only_last(selector: CallSelector, numbers: Sequence[int]) -> list[str]:
-    """Say that of several calls only the last one is shown, if more than that was requested.
-
-    >>> only_last(CallSelector.parse("all"), [1, 2, 3])
-    ['3 calls were selected; this is the last one, call 3']
-    >>> only_last(CallSelector.parse("last"), [1, 2, 3])
-    []
-    """
-    if selector.last or len(numbers) < 2:
-        return []
-    return [f"{len(numbers)} calls were selected; this is the last one, call {numbers[-1]}"]
-
-
 def call_title(kind: CallKind, number: int) -> str:
     """Name a call: ``backward() call 2``, ``autograd.grad() call 1``."""
     return f"{_SPELLING[kind]} call {number}"
@@ -139,6 +126,32 @@ After = Callable[[InterceptedCall], None]
 """Hears of a call that the handler left to the engine, when it is over."""
 Handle = Callable[[InterceptedCall], bool | Gradients]
 """Answers as an :class:`~autograd_core.autograd.call.Interceptor` does."""
+
+
+class LastCall(Generic[T]):
+    """A handler that keeps what ``look`` makes of the last call that ran to its end, in ``made``;
+    ``begun`` is the number of the last one that began."""
+
+    def __init__(self, look: Callable[[InterceptedCall], tuple[T, bool | Gradients]]) -> None:
+        self._look = look
+        self._numbers: list[int] = []
+        self.begun = 0
+        self.made: T | None = None
+
+    def __call__(self, found: InterceptedCall) -> bool | Gradients:
+        self.begun = found.number
+        self.made, answer = self._look(found)
+        self._numbers.append(found.number)
+        return answer
+
+    def notes(self, selector: CallSelector) -> list[str]:
+        """Say which call was kept, if others were requested, too."""
+        last = self._numbers[-1]
+        if last < self.begun:
+            return [f"call {self.begun} raised an exception; this is call {last}"]
+        if selector.last or len(self._numbers) == 1:
+            return []
+        return [f"{len(self._numbers)} calls were selected; this is the last one, call {last}"]
 
 
 class Calls:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from autograd_core.autograd.call import Gradients
 from autograd_core.dag.names import Names
@@ -16,10 +16,17 @@ from autograd_core.program.calls import (
     CallSelector,
     Handle,
     InterceptedCall,
+    LastCall,
     Look,
     intercepting,
 )
-from autograd_core.program.errors import NeedsArguments, ProgramError, ScriptDone
+from autograd_core.program.errors import (
+    NeedsArguments,
+    ProgramError,
+    ScriptDone,
+    ScriptExited,
+    ScriptFailed,
+)
 from autograd_core.program.process import (
     import_module,
     load_module,
@@ -51,6 +58,30 @@ class Found(NamedTuple):
             )
 
 
+T = TypeVar("T")
+Failure = ScriptFailed | ScriptExited | KeyboardInterrupt
+
+
+class Ran(NamedTuple):
+    """A program that ran: the tensor to look at where none of its calls was handled, and how it
+    failed, None where it ended in good order, or was ended by ``handle``."""
+
+    found: Found | None = None
+    failure: Failure | None = None
+
+    def last(self, seen: LastCall[T]) -> T:
+        """Return what was made of the last call.
+
+        Raises:
+            ProgramError, KeyboardInterrupt: no call ran to its end.
+        """
+        if seen.made is None:
+            raise self.failure or ProgramError(
+                f"call {seen.begun} raised an exception, so there is nothing to draw"
+            )
+        return seen.made
+
+
 def run_target(
     target: Target,
     arguments: list[str],
@@ -64,7 +95,7 @@ def run_target(
     look: Look | None = None,
     after: After | None = None,
     defers: bool = False,
-) -> Found | None:
+) -> Ran:
     """Run ``target`` with ``arguments``, and hand its requested backward calls to ``handle``.
 
     Args:
@@ -78,16 +109,16 @@ def run_target(
         ours: exceptions of ``handle`` that are not the user's, and end the program.
 
     Returns:
-        None after calls were handled; else the tensor that ``target`` names, or the one scalar
-        that a program without such calls leaves behind.
+        How the program ended after calls were handled; else the tensor that ``target`` names, or
+        the one scalar that a program without such calls leaves behind.
 
     Raises:
-        ProgramError: the program failed, or leads to no graph.
+        ProgramError: the program failed before any call was handled, or leads to no graph.
     """
     require_file(target)
     if target.name:
         with trace(values=values, budget=budget or BUDGET):
-            return find_named(target, arguments)
+            return Ran(find_named(target, arguments))
 
     def handle_and_end(found: InterceptedCall) -> bool | Gradients:
         answer = handle(found)
@@ -96,13 +127,19 @@ def run_target(
         return answer
 
     variables: dict[str, Any] = {}
+    failure: Failure | None = None
     with intercepting(
         handle_and_end, requested, values=values, budget=budget, ours=ours, look=look, after=after,
         defers=defers,
     ) as calls:  # fmt: skip
-        variables = run_as_main(target, arguments)
+        try:
+            variables = run_as_main(target, arguments)
+        except (ScriptFailed, ScriptExited, KeyboardInterrupt) as error:
+            if not calls.handled:
+                raise
+            failure = None if calls.done else error  # it may only have stumbled over its end
     if calls.handled:
-        return None
+        return Ran(failure=failure)
     calls.require_requested()
     name, scalar = single_scalar(variables, calls.counts["grad"])
     if calls.counts["grad"] and is_freed(scalar):
@@ -111,7 +148,7 @@ def run_target(
             f"{name}",
             remedy="--call grad:1 takes the first call of autograd.grad()",
         )
-    return Found(scalar, target._replace(name=name), Names(variables))
+    return Ran(Found(scalar, target._replace(name=name), Names(variables)))
 
 
 def is_freed(root: Any) -> bool:

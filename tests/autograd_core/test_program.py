@@ -10,7 +10,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptFailed
-from autograd_core.program.run import find_named, run_target, single_scalar
+from autograd_core.program.run import Ran, find_named, run_target, single_scalar
 from autograd_core.program.target import Target, parse_target, require_file
 
 PROGRAM = """\
@@ -247,7 +247,7 @@ def calls_of(target: Target, arguments: list[str]) -> list[InterceptedCall]:
         calls.append(found)
         return False
 
-    assert run_target(target, arguments, CallSelector(None), note) is None
+    assert run_target(target, arguments, CallSelector(None), note) == Ran()
     return calls
 
 

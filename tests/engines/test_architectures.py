@@ -31,7 +31,7 @@ def drawn(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     folder.mkdir()
     monkeypatch.chdir(folder)
     Path("train.py").write_text(code, "utf-8")
-    assert main(["render", "train.py", "--view", "both", "-o", "graph.json"]) == 0
+    assert main(["render", "--view", "both", "-o", "graph.json", "train.py"]) == 0
     return from_json(Path("graph.json").read_text("utf-8"))
 
 
@@ -94,8 +94,8 @@ def test_both_engines_call_dropout_dropout(
     monkeypatch.chdir(tmp_path)
     for code in (DROPOUTS, on_the_core(DROPOUTS)):
         Path("train.py").write_text(code, "utf-8")
-        arguments = ["render", "train.py", "--view", "forward", "--format", "txt", *options]
-        assert main([*arguments, "-o", "-"]) == 0
+        arguments = ["render", "--view", "forward", "--format", "txt", "-o", "-", *options]
+        assert main([*arguments, "train.py"]) == 0
         titles = [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:]]
         assert [one for one in titles if one.startswith(("dropout", "mul"))] == [
             "dropout:1", "mul", "dropout:2", "dropout:3",

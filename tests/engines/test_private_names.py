@@ -49,7 +49,7 @@ for number, hidden in enumerate(sys.argv[1:]):
     private.__file__ = str(file)
     sys.modules[private.__name__] = private
     exec(compile(changed, str(file), "exec"), private.__dict__)
-    sys.argv[1:] = ["render", "train.py", "-o", f"{number}.svg"]
+    sys.argv[1:] = ["render", "-o", f"{number}.svg", "train.py"]
     sys.exit(main())
 """
 OLD = """\
@@ -58,7 +58,7 @@ import torch
 from gradstep import main
 
 torch.__version__ = "2.3.1"
-sys.argv[1:] = ["render", "train.py", "-o", "train.svg"]
+sys.argv[1:] = ["render", "-o", "train.svg", "train.py"]
 sys.exit(main())
 """
 

@@ -169,7 +169,7 @@ def test_the_sample_trains_and_its_picture_in_the_readme_shows_its_graph() -> No
     )
     assert len(epochs) == 3
     assert float(epochs[-1][1]) > 95
-    arguments = ["-m", "gradstep", "render", "samples/pytorch_digits.py", "-o", "-"]
+    arguments = ["-m", "gradstep", "render", "-o", "-", "samples/pytorch_digits.py"]
     drawn = run_python(arguments, ROOT).stdout
     shown = (ROOT / "docs" / "images" / "pytorch-digits.svg").read_text("utf-8")
     boxes = [re.findall(r"<title>([^<\n]+)", text) for text in (drawn, shown)]

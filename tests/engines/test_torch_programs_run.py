@@ -42,7 +42,7 @@ def render(
 
     def run(code: str, *arguments: str, target: str = "train.py") -> Result:
         script(code)
-        status = main(["render", *arguments, *target.split(), "-o", "picture.txt"])
+        status = main(["render", *arguments, "-o", "picture.txt", *target.split()])
         written = tmp_path / "picture.txt"
         return status, written.read_text("utf-8") if status == 0 else "", capsys.readouterr().err
 
@@ -373,7 +373,7 @@ def test_workers_of_a_data_loader_are_left_alone(tmp_path: Path) -> None:
         """
     (tmp_path / "train.py").write_text(textwrap.dedent(code), "utf-8")
     # in a process of its own: PyTorch refuses to fork one in which its engine had several threads
-    done = run_gradstep(["render", "train.py", "-o", "picture.txt"], tmp_path, use="torch")
+    done = run_gradstep(["render", "-o", "picture.txt", "train.py"], tmp_path, use="torch")
     assert (done.returncode, done.stderr) == (0, "gradstep: wrote picture.txt\n")
     picture = (tmp_path / "picture.txt").read_text("utf-8")
     assert "mul" in picture
@@ -393,9 +393,7 @@ def test_a_module_that_is_run_by_its_name_is_intercepted() -> None:
     Path("package").mkdir()
     Path("package", "__init__.py").touch()
     script(SCRIPT, "package/train.py")
-    assert (
-        main(["render", "-o", "graph.json", "--call", "2", "-m", "package.train", "--", "2"]) == 0
-    )
+    assert main(["render", "-o", "graph.json", "--call", "2", "-m", "package.train", "2"]) == 0
     graph = from_json(Path("graph.json").read_text("utf-8"))
     assert named_leaves(graph) == {
         "0.weight",

@@ -130,7 +130,7 @@ def test_breakpoints_can_be_named_before_anything_runs(run: Run) -> None:
 
 
 def test_call_chooses_one(run: Run) -> None:
-    code, out, _ = run(TWO_CALLS, "where", "script.py", "--call", "2")
+    code, out, _ = run(TWO_CALLS, "where", "--call", "2", "script.py")
     assert code == 0
     assert out.splitlines()[:2] == ["call 1 6.0", "(gradstep) where"]
 
@@ -163,11 +163,11 @@ def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: st
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["script.py", "--call", "3"], 3, "backward() 2 times: there is no call 3; --call takes 1"),
-        (["script.py", "--call", "last"], 2, "--call last is known only when the script has ended"),
-        (["script.py", "--break", "mull"], 2, "--break mull: nothing here is called 'mull'; did"),
-        (["script.py", "-x", "nothing"], 2, "cannot read the commands in nothing (no such file"),
-        (["script.py", "-x", "binary"], 2, "cannot read the commands in binary (it is not text)"),
+        (["--call", "3", "script.py"], 3, "backward() 2 times: there is no call 3; --call takes 1"),
+        (["--call", "last", "script.py"], 2, "--call last is known only when the script has ended"),
+        (["--break", "mull", "script.py"], 2, "--break mull: nothing here is called 'mull'; did"),
+        (["-x", "nothing", "script.py"], 2, "cannot read the commands in nothing (no such file"),
+        (["-x", "binary", "script.py"], 2, "cannot read the commands in binary (it is not text)"),
         (
             ["script.py:loss"],
             3,

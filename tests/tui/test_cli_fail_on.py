@@ -229,8 +229,8 @@ def test_breakpoints_with_conditions_from_the_command_line(
     script: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("commands").write_text("continue\nquit\ncontinue\nquit\ncontinue\nwhere\n")
-    arguments = ["debug", "--batch", "-x", "commands", "script.py"]
-    assert main([*arguments, "--break", "w if rms > 500", "--break", "if rms > 50"]) == 0
+    breakpoints = ["--break", "w if rms > 500", "--break", "if rms > 50"]
+    assert main(["debug", "--batch", "-x", "commands", *breakpoints, "script.py"]) == 0
     replies = capsys.readouterr().out.split("(gradstep) ")
     assert replies[1].splitlines()[1] == "end of the backward pass"
     assert "out.0 of #1 mul:1 is 100" in replies[3]

@@ -48,7 +48,7 @@ def test_a_script_is_filmed_at_its_first_backward_call_and_ends_there(film):
 
 
 def test_the_last_call_is_filmed_while_all_the_others_run(film):
-    code, out, _ = film("script.py", "--call", "last", "-o", "last.html")
+    code, out, _ = film("--call", "last", "-o", "last.html", "script.py")
     assert code == 0
     assert out.splitlines() == ["step 0 6.0", "step 1 10.0", "step 2 12.0"]
     assert "10 + 2 = 12" in Path("last.html").read_text()
@@ -63,12 +63,12 @@ def test_a_named_tensor_is_filmed_into_stills(film):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("script.py", "-o", "film.png"), 2, "use a name that ends in .svg or .html"),
-        (("script.py", "--seconds", "soon"), 2, "'soon' is not a number of seconds"),
-        (("script.py", "--call", "9"), 3, "there is no call 9"),
+        (("-o", "film.png", "script.py"), 2, "use a name that ends in .svg or .html"),
+        (("--seconds", "soon", "script.py"), 2, "'soon' is not a number of seconds"),
+        (("--call", "9", "script.py"), 3, "there is no call 9"),
         (("script.py:loss",), 3, "its graph was freed by an earlier backward pass"),
         (("nothing.py",), 3, "nothing.py"),
-        (("script.py", "-o", "no/such/film.svg"), 2, "there is no directory no/such"),
+        (("-o", "no/such/film.svg", "script.py"), 2, "there is no directory no/such"),
     ],
 )
 def test_bad_input_is_told_apart(film, arguments, code, said):

@@ -38,7 +38,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 
     def command(script: str, *arguments: str) -> tuple[int, str, str]:
         Path("script.py").write_text(dedent(script))
-        code = main(["render", *(arguments or ("script.py", "-o", "out.txt"))])
+        code = main(["render", *(arguments or ("-o", "out.txt", "script.py"))])
         sys.stdout.flush()
         out, err = capfd.readouterr()
         assert not [name for name in os.listdir() if name.endswith(".part")]
@@ -85,7 +85,7 @@ def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None
             loss.backward()
         print("the end")
     """
-    code, out, err = run(script, "script.py", "--call", call, "-o", "out.txt")
+    code, out, err = run(script, "--call", call, "-o", "out.txt", "script.py")
     assert code == 0, err
     assert out == ("the end\n" if call in ("last", "all") else "")
     said = "3 calls were selected; this is the last one, call 3"
@@ -101,7 +101,7 @@ def test_a_script_without_a_call_is_drawn_at_its_end(run: Run) -> None:
 
 @pytest.mark.parametrize("view", ["forward", "backward"])
 def test_a_view_leaves_the_other_half_out(run: Run, view: str) -> None:
-    assert run(SQUARE, "script.py", "--view", view, "-o", "out.txt")[0] == 0
+    assert run(SQUARE, "--view", view, "-o", "out.txt", "script.py")[0] == 0
     picture = Path("out.txt").read_text()
     assert ("MulBackward0" in picture) == (view == "backward")
 
@@ -151,7 +151,7 @@ def test_a_call_within_a_hook_does_not_count(run: Run) -> None:
             loss.register_hook(hook)
             loss.backward()
     """
-    code, _, err = run(script, "script.py", "--call", "2", "-o", "out.txt")
+    code, _, err = run(script, "--call", "2", "-o", "out.txt", "script.py")
     assert code == 0, err
     assert "a.grad" in Path("out.txt").read_text()
 
@@ -185,17 +185,18 @@ def test_arguments_reach_the_script_and_options_reach_us(run: Run) -> None:
         print(parser.parse_args())
     """
     script = dedent(script) + SQUARE
-    command = ["--view", "forward", "script.py", "data.csv", "--epochs", "3", "-o", "out.txt", "-v"]
-    code, out, err = run(script, *command, "--", "--view", "mine")
+    command = ["--view", "forward", "-o", "out.txt", "script.py", "data.csv", "--epochs", "3", "-v"]
+    code, out, err = run(script, *command, "--view", "mine")
     assert code == 0, err
     assert out == "Namespace(data='data.csv', epochs=3, v=True, view='mine')\n"
+    assert err.startswith("gradstep: --view goes to script.py; options of gradstep stand before it")
     assert "MulBackward0" not in Path("out.txt").read_text()
 
 
 def test_a_script_that_reports_wrong_arguments_fails(run: Run) -> None:
     script = "import argparse\nargparse.ArgumentParser('mine').parse_args()"
     code, _, err = run(script, "script.py", "--frobnicate")
-    assert code == 1
+    assert code == 2
     assert "mine: error: unrecognized arguments: --frobnicate" in err
 
 
@@ -220,7 +221,7 @@ def test_main_is_the_script(run: Run) -> None:
             loss.backward()
     """
     Path("neighbour.py").write_text("def double(x):\n    return x * 2\n")
-    code, _, err = run(script, "script.py", "-o", "out.json")
+    code, _, err = run(script, "-o", "out.json", "script.py")
     assert code == 0, err
     assert '"source": ["neighbour.py", 2]' in Path("out.json").read_text()
 
@@ -230,7 +231,7 @@ def test_sources_are_named_as_seen_from_the_script(run: Run) -> None:
     Path("folder/script.py").write_text(SQUARE)
     Path("folder/quiet.py").write_text(SQUARE.replace("loss.backward()", ""))
     for target in ("script.py", "quiet.py", "script.py:loss"):
-        code, _, err = run("", f"folder/{target}", "-o", "out.json")
+        code, _, err = run("", "-o", "out.json", f"folder/{target}")
         assert code == 0, err
         file = target.partition(":")[0]
         assert f'"source": ["{file}", 4]' in Path("out.json").read_text()
@@ -272,7 +273,7 @@ def test_a_script_that_is_strict_does_not_disturb_the_drawing(run: Run) -> None:
         a = torch.tensor([1e30, 1e-30, 0.0], requires_grad=True)
         (a * 2.0).sum().backward()
     """
-    code, _, err = run(script, "script.py", "-o", "out.svg")
+    code, _, err = run(script, "-o", "out.svg", "script.py")
     assert code == 0, err
 
 
@@ -311,14 +312,14 @@ def test_the_process_is_left_as_it_was(run: Run) -> None:
 
 def test_standard_output_carries_the_picture_and_nothing_else(run: Run) -> None:
     noise = "import os\nprint('from Python')\nos.system('echo from a child')\n"
-    code, out, err = run(noise + SQUARE, "script.py", "-o", "-", "--format", "json")
+    code, out, err = run(noise + SQUARE, "-o", "-", "--format", "json", "script.py")
     assert code == 0
     assert len(json.loads(out)["nodes"]) > 3
     assert sorted(err.split("\n")) == ["", "from Python", "from a child"]
 
 
 def test_svg_is_the_format_of_standard_output(run: Run) -> None:
-    code, out, _ = run(SQUARE, "script.py", "-o", "-")
+    code, out, _ = run(SQUARE, "-o", "-", "script.py")
     assert code == 0
     assert out.startswith("<svg")
 
@@ -326,7 +327,7 @@ def test_svg_is_the_format_of_standard_output(run: Run) -> None:
 def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SQUARE)
     command = (
-        f"{sys.executable} -m gradstep render script.py -o - | head -c 1; exit ${{PIPESTATUS[0]}}"
+        f"{sys.executable} -m gradstep render -o - script.py | head -c 1; exit ${{PIPESTATUS[0]}}"
     )
     done = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -344,7 +345,7 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
         ("", 3, "gradstep: the script ended without calling backward() in its main thread"),
         ("\ufeffx = 1", 3, "gradstep: the script ended without"),
         ("import sys; sys.exit(0)", 3, "gradstep: the script ended without"),
-        ("import sys; sys.exit(3)", 1, "gradstep: the script ended with exit code 3"),
+        ("import sys; sys.exit(3)", 3, "gradstep: the script ended with exit code 3"),
         ("import sys; sys.exit('no data')", 1, "no data\n"),
         ("from . import neighbour", 1, "ImportError: attempted relative import"),
         ("class Odd(BaseException): pass\nraise Odd('out')", 1, "Odd: out"),
@@ -388,7 +389,7 @@ def test_anomaly_mode_shows_the_frames_of_the_script_only(run: Run) -> None:
             x.sqrt().mul(0).backward()
     """
     with pytest.warns(UserWarning, match="Error detected in SqrtBackward0") as told:
-        code, _, _ = run(script, "script.py", "--call", "2")
+        code, _, _ = run(script, "--call", "2", "script.py")
     assert code == 1
     said = str(told[0].message)
     assert said.count("  File ") == said.count("script.py") == 1
@@ -421,7 +422,7 @@ def test_an_error_inside_backward_is_the_scripts(run: Run) -> None:
     code, _, err = run(script)
     assert code == 1
     assert "KeyError: 'in the hook'" in err
-    code, _, err = run(SQUARE + "loss.backward()\n", "script.py", "--call", "2", "-o", "out.txt")
+    code, _, err = run(SQUARE + "loss.backward()\n", "--call", "2", "-o", "out.txt", "script.py")
     assert code == 1
     assert "backward through the graph a second time" in err
     assert "script.py" in err
@@ -466,17 +467,17 @@ def test_ctrl_c_ends_the_command_quietly(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["script.py", "-o", "nowhere/x.svg"], 2, "there is no directory nowhere; create it"),
-        (["script.py", "-o", "folder.svg"], 2, "it is a directory; name a file in it"),
-        (["script.py", "-o", "x.xyz"], 2, "cannot tell the format from the name 'x.xyz'; use"),
-        (["script.py", "-o", "x.svg", "--format", "dot"], 2, "but dot was asked for; name it"),
-        (["script.py", "--format", "svgg"], 2, "invalid choice: 'svgg'"),
-        (["script.py", "--view", "sideways"], 2, "invalid choice: 'sideways'"),
-        (["script.py", "--call", "0"], 2, "--call 0: a call is a positive integer, last"),
-        (["script.py", "--call", "x"], 2, "--call x: a call is a positive integer, last"),
+        (["-o", "nowhere/x.svg", "script.py"], 2, "there is no directory nowhere; create it"),
+        (["-o", "folder.svg", "script.py"], 2, "it is a directory; name a file in it"),
+        (["-o", "x.xyz", "script.py"], 2, "cannot tell the format from the name 'x.xyz'; use"),
+        (["-o", "x.svg", "--format", "dot", "script.py"], 2, "but dot was asked for; name it"),
+        (["--format", "svgg", "script.py"], 2, "invalid choice: 'svgg'"),
+        (["--view", "sideways", "script.py"], 2, "invalid choice: 'sideways'"),
+        (["--call", "0", "script.py"], 2, "--call 0: a call is a positive integer, last"),
+        (["--call", "x", "script.py"], 2, "--call x: a call is a positive integer, last"),
         (["--veiw", "both", "script.py"], 2, "there is no option --veiw, did you mean --view?"),
         (["scrpt.py"], 3, "scrpt.py does not exist; did you mean script.py?"),
-        (["script.py", "--call", "2"], 3, "backward() once: there is no call 2; omit --call"),
+        (["--call", "2", "script.py"], 3, "backward() once: there is no call 2; omit --call"),
         (["script.py:a", "--view", "forward", "--call", "last"], 0, "wrote script-a.svg"),
     ],
 )
@@ -496,7 +497,7 @@ def test_one_clear_message_and_the_documented_code(
 
 def test_what_is_known_to_fail_fails_before_the_script_runs(run: Run) -> None:
     for output in ("nowhere/x.svg", "x.xyz"):
-        code, out, _ = run("print('minutes of work')\n" + SQUARE, "script.py", "-o", output)
+        code, out, _ = run("print('minutes of work')\n" + SQUARE, "-o", output, "script.py")
         assert (code, out) == (2, "")
 
 
@@ -504,16 +505,40 @@ def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("viz.rendering.default_renderers", list)  # whatever is installed
-    code, _, err = run(SQUARE, "script.py", "-o", "x.png")
+    code, _, err = run(SQUARE, "-o", "x.png", "script.py")
     assert code == 4
     assert err == "gradstep: no renderer on this machine can make PNG; draw an SVG\n"
     assert not Path("x.png").exists()
 
 
-def test_an_option_that_goes_to_the_script_by_mistake_is_mentioned(run: Run) -> None:
-    code, _, err = run(SQUARE, "script.py", "--fromat", "dot", "-o", "out.txt")
-    assert code == 0
-    assert "gradstep: --fromat goes to the script; did you mean --format?\n" in err
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("-o out.txt --format=dot", "-o, --format go to script.py; options of gradstep stand"),
+        ("--help", "--help goes to script.py; options of gradstep stand before it"),
+        ("-m adam --depth-of-net 3 --fromat", ""),
+        ("-- --view both", ""),
+        ("- --", ""),
+    ],
+)
+@pytest.mark.parametrize("target", ["script.py", "-m script", "-mscript", "-- script.py"])
+def test_what_follows_a_script_is_the_scripts(run: Run, given: str, told: str, target: str) -> None:
+    script = "import sys; print(*sys.argv[1:])\n" + SQUARE
+    code, out, err = run(script, "--format", "txt", *target.split(), *given.split())
+    assert (code, out) == (0, f"{given}\n"), err
+    named = "-m script" if target.startswith("-m") else "script.py"
+    note = f"gradstep: {told.replace('script.py', named)}"
+    assert err.startswith(note if told else "gradstep: wrote script.txt\n")
+    assert Path("script.txt").exists()
+
+
+def test_options_may_follow_what_is_no_script(run: Run) -> None:
+    script = "import sys; print(*sys.argv[1:])\n" + SQUARE
+    code, out, err = run(script, "script.py:a", "x", "--format", "txt", "--", "--format", "y")
+    assert (code, out, err) == (0, "x --format y\n", "gradstep: wrote script-a.txt\n")
+    code, _, err = run(script, "script.py:a", "--epochs")
+    assert code == 2
+    assert "there is no option --epochs, what is meant for TARGET stands after --" in err
 
 
 def test_what_is_written_to_is_kept_when_it_is_no_file_of_its_own(run: Run) -> None:
@@ -523,7 +548,7 @@ def test_what_is_written_to_is_kept_when_it_is_no_file_of_its_own(run: Run) -> N
     reader = os.open("pipe.svg", os.O_RDONLY | os.O_NONBLOCK)
     try:
         for name in ("link.svg", "pipe.svg"):
-            code, _, err = run(SQUARE, "script.py", "-o", name)
+            code, _, err = run(SQUARE, "-o", name, "script.py")
             assert code == 0, err
         assert os.read(reader, 4) == b"<svg"
     finally:
@@ -535,7 +560,7 @@ def test_what_is_written_to_is_kept_when_it_is_no_file_of_its_own(run: Run) -> N
 @pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write anything")
 def test_a_file_that_is_read_only_stays(run: Run) -> None:
     Path("kept.svg").touch(mode=0o444)
-    code, _, err = run(SQUARE, "script.py", "-o", "kept.svg")
+    code, _, err = run(SQUARE, "-o", "kept.svg", "script.py")
     assert code == 2
     assert "it is read-only" in err
 
@@ -547,7 +572,7 @@ def test_a_file_that_is_read_only_stays(run: Run) -> None:
         (["rendr"], "there is no command 'rendr', did you mean render?"),
         (["train.py"], "no command given for train.py."),
         (["--frobnicate"], "unrecognized arguments: --frobnicate"),
-        (["render"], "required: TARGET; gradstep render --help shows"),
+        (["render"], "render: name a TARGET; gradstep render --help shows"),
     ],
 )
 def test_a_command_line_without_a_command(
@@ -601,7 +626,7 @@ def test_every_byte_is_the_same_wherever_and_whenever(tmp_path: Path) -> None:
         (place / "neighbour.py").write_text("def half(x):\n    return x / 2\n")
         folder, script = (place, "script.py") if seed == "1" else (tmp_path, "other/script.py")
         commands = "; ".join(
-            f"main(['render', {script!r}, '-o', '-', '--format', {name!r}])"
+            f"main(['render', '-o', '-', '--format', {name!r}, {script!r}])"
             for name in ("svg", "dot", "json", "html", "mermaid", "txt")
         )
         done = subprocess.run(
@@ -647,7 +672,7 @@ BLOCKS = """
 
 def test_a_large_graph_is_folded_and_opened_by_options(run: Run) -> None:
     def caption(*options: str) -> str:
-        code, out, err = run(BLOCKS, "script.py", "-o", "-", "--format", "txt", *options)
+        code, out, err = run(BLOCKS, "-o", "-", "--format", "txt", *options, "script.py")
         assert (code, err) == (0, "")
         return out
 
@@ -666,14 +691,14 @@ def test_a_large_graph_is_folded_and_opened_by_options(run: Run) -> None:
 
 def test_a_node_that_does_not_exist_is_answered_with_those_that_do(run: Run) -> None:
     for option in (["--around", "blocks.3/sim:1"], ["--path", "loss..blocks.3/sim:1"]):
-        code, out, err = run(BLOCKS, "script.py", *option)
+        code, out, err = run(BLOCKS, *option, "script.py")
         assert (code, out) == (2, "")
         assert "nothing here is called 'blocks.3/sim:1'; did you mean blocks.3/sin:1" in err
-    code, _, err = run(BLOCKS, "script.py", "--expand", "block.3")
+    code, _, err = run(BLOCKS, "--expand", "block.3", "script.py")
     assert code == 2
     assert "did you mean blocks.3" in err
-    assert run(BLOCKS, "script.py", "--full", "--depth", "2")[0] == 2
-    assert run(BLOCKS, "script.py", "--hops", "2")[0] == 2
+    assert run(BLOCKS, "--full", "--depth", "2", "script.py")[0] == 2
+    assert run(BLOCKS, "--hops", "2", "script.py")[0] == 2
 
 
 DEEP = """
@@ -690,17 +715,17 @@ def test_boxes_lead_to_the_script_wherever_it_lies(run: Run, tmp_path: Path) -> 
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "er.py").write_text(DEEP)
     options = ("--format", "svg", "-o", "-", "--view", "backward")
-    code, out, _ = run("", "deep/er.py", "--link", "vscode://file/{path}:{line}", *options)
+    code, out, _ = run("", "--link", "vscode://file/{path}:{line}", *options, "deep/er.py")
     assert code == 0
     assert f'href="vscode://file{(tmp_path / "deep" / "er.py").resolve()}:6"' in out
-    code, out, err = run("", "deep/er.py", "--link", "javascript:{path}", *options)
+    code, out, err = run("", "--link", "javascript:{path}", *options, "deep/er.py")
     assert (code, out) == (2, "")
     assert "may not begin with javascript:" in err
 
 
 def test_magnitudes_and_the_legend_are_options(run: Run) -> None:
     def picture(*options: str) -> str:
-        return run(DEEP, "script.py", "--view", "backward", "-o", "-", *options)[1]
+        return run(DEEP, "--view", "backward", "-o", "-", *options, "script.py")[1]
 
     assert "rms ▁ 1e−6 … █ 1" in picture()
     assert "▁" not in picture("--no-magnitude")
@@ -709,7 +734,7 @@ def test_magnitudes_and_the_legend_are_options(run: Run) -> None:
 
 
 def test_a_profile_of_the_script_stands_in_the_boxes(run: Run) -> None:
-    code, _, _ = run(SQUARE, "--profile", "script.py", "-o", "out.txt")
+    code, _, _ = run(SQUARE, "--profile", "-o", "out.txt", "script.py")
     text = Path("out.txt").read_text()
     assert code == 0
     assert re.search(r"MulBackward0 +#1  [\d.]+ (µs|ms), 8 B · g · a, g · a", text)
@@ -748,9 +773,9 @@ def test_values_of_the_forward_pass_are_shown_on_request(run: Run) -> None:
         loss = torch.exp(a).sum()
         loss.backward()
         """
-    run(script, "script.py", "-o", "out.txt")
+    run(script, "-o", "out.txt", "script.py")
     assert re.search(r"^  exp +← a", Path("out.txt").read_text(), re.MULTILINE)
-    run(script, "script.py", "--values", "-o", "out.txt")
+    run(script, "--values", "-o", "out.txt", "script.py")
     assert re.search(r"^  exp +rms 5\.57 ", Path("out.txt").read_text(), re.MULTILINE)
 
 
@@ -790,7 +815,7 @@ net = Net()
 x = torch.ones(2, requires_grad=True)
 net(net(x)).sum().backward()
 """)
-    run("render", "net.py", "--full", "-o", "net.json")
+    run("render", "--full", "-o", "net.json", "net.py")
     graph = json.loads(Path("net.json").read_text())
     found = {node["scope"] for node in graph["nodes"] if "scope" in node}
     assert found == {"by_name['end']", "layers[0]", "layers[0].0", "layers[1]", "layers[1].0"}

@@ -143,6 +143,10 @@ def test_a_diagram_that_readers_draw_stands_there_as_such(readme: Path) -> None:
     ("text", "said"),
     [
         ("<!-- gradstep: render model.py:los -o - -->\n<!-- /gradstep -->", "model.py has no los"),
+        (
+            "<!-- gradstep: render model.py -o x.svg -->\n<!-- /gradstep -->",
+            "did not write x.svg; options stand before TARGET",
+        ),
         ("<!-- gradstep: paint -->\n<!-- /gradstep -->", "no command 'paint'"),
         ("<!-- gradstep: render 'model.py -->\n<!-- /gradstep -->", "No closing quotation"),
         ("<!-- gradstep: render model.py:loss -->", "this command is not closed"),

@@ -112,10 +112,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["check", "--all", "named.py"], ""),
         (["check", "-q", "named.py"], "raise"),
         (["check", "named.py"], "fail"),
-        (["render", "named.py", "-o", "{name}.svg"], ""),
-        (["render", "named.py", "--around", "{name}"], ""),
-        (["render", "named.py", "--call", "2"], "fail"),
-        (["film", "named.py", "-o", "{name}.svg"], ""),
+        (["render", "-o", "{name}.svg", "named.py"], ""),
+        (["render", "--around", "{name}", "named.py"], ""),
+        (["render", "--call", "2", "named.py"], "fail"),
+        (["film", "-o", "{name}.svg", "named.py"], ""),
         (["film", "named.py"], "raise"),
         (["render", "{name}.py"], ""),
         (["render", "named.py:{name}"], ""),
@@ -167,7 +167,7 @@ def test_the_names_of_that_program_are_in_what_is_checked(
         assert text in out
     assert "commands:18: nothing here is called '�]0;t�'" in err
     monkeypatch.setenv("DO", "fail")
-    assert main(["check", "named.py", "--call", "2"]) == 1
+    assert main(["check", "--call", "2", "named.py"]) == 1
     assert "RuntimeError: �[31mred\n" in capsys.readouterr().err
 
 
@@ -296,8 +296,8 @@ def test_a_reader_that_is_gone_does_not_disturb_backward(careful: Path) -> None:
     "command",
     [
         "check --all careful.py",
-        "render careful.py -o -",
-        "render careful.py -o - --format png",
+        "render -o - careful.py",
+        "render -o - --format png careful.py",
         "ops mul",
         "ops",
         "--help",
@@ -317,7 +317,7 @@ def test_a_closed_output_is_told_in_one_sentence(careful: Path, command: str) ->
 
 
 def test_no_picture_is_made_for_a_closed_output(careful: Path) -> None:
-    code, _, err = shell("gradstep render careful.py -o - >&-", careful)
+    code, _, err = shell("gradstep render -o - careful.py >&-", careful)
     assert (code, err) == (2, "gradstep: standard output is closed; name a file with -o\n")
 
 
@@ -343,14 +343,14 @@ def test_no_message_strays_into_a_picture_where_there_is_no_place_for_messages(
 ) -> None:
     script = "print('to stdout')\n" + CAREFUL.replace("sys.stderr", "sys.stdout")
     (careful / "prints.py").write_text(script)
-    code, out, _ = shell("gradstep render prints.py -o - 2>&-", careful)
+    code, out, _ = shell("gradstep render -o - prints.py 2>&-", careful)
     assert (code, out[:5], "to stdout" in out) == (0, "<svg ", False)
 
 
 @needs_full
 def test_what_the_script_could_not_print_is_told_in_one_sentence(careful: Path) -> None:
     (careful / "prints.py").write_text("print('to stdout')\n" + CAREFUL)
-    code, _, err = shell("gradstep render prints.py -o x.svg > /dev/full", careful)
+    code, _, err = shell("gradstep render -o x.svg prints.py > /dev/full", careful)
     assert code == 2
     assert "Traceback" not in err
     assert "Exception ignored" not in err

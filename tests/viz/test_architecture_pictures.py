@@ -22,7 +22,7 @@ def test_every_view_fits_two_screens_and_its_labels_are_clear(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text(on_the_core(PROGRAMS[program]), "utf-8")
-    assert main(["render", "train.py", "-o", "graph.json"]) == 0
+    assert main(["render", "-o", "graph.json", "train.py"]) == 0
     graph = from_json(Path("graph.json").read_text("utf-8"))
     for view in VIEWS:
         composed = Composer(folding_of(graph, view)).compose_for_a_screen(RenderOptions(view=view))

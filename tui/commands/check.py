@@ -18,13 +18,16 @@ from autograd_core.debug.snapshot.value import array_of
 from autograd_core.engines import engine_of_call
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.process import user_code
+from autograd_core.program.run import Failure as ProgramFailure
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
 from autograd_core.text import plural
 from tui import output
+from tui.command_line import TargetParser
 from tui.commands.report import Report, report_text
+from tui.ending import end_as
 from tui.errors import ExitCode, Failure
-from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, words
+from tui.options import ARGUMENTS, CALL_HELP, TARGET, words
 from tui.ranks import add_rank_option, chooses_this_process
 
 _NOTES = f"""\
@@ -49,9 +52,9 @@ examples:
 """
 
 
-def parser() -> Parser:
+def parser() -> TargetParser:
     """Return the options of ``gradstep check``."""
-    command = Parser(
+    command = TargetParser(
         prog="gradstep check",
         usage="gradstep check [OPTIONS] TARGET [ARGS...]",
         description="Compare the derivative rule of every node with finite differences, and "
@@ -72,11 +75,10 @@ def parser() -> Parser:
     add_rank_option(add, "all")
     add("-q", dest="quiet", action="store_true", help="print one line per problem")
     add("-h", "--help", action="help", help="show this")
-    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command
 
 
-def run(options: argparse.Namespace) -> ExitCode:
+def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep check``."""
     chooses_this_process(options.on_rank)
     return check_target(
@@ -103,9 +105,9 @@ def check_target(
     ignore: Sequence[str],
     everything: bool,
     quiet: bool,
-) -> ExitCode:
+) -> int:
     """Check a TARGET, print what is found, and return the exit code: FOUND where a rule is wrong,
-    or lint has an error or a warning.
+    or lint has an error or a warning; else the program's own.
 
     Args:
         call: which calls of a script; of several, a finding is shown in the first that has it.
@@ -136,10 +138,10 @@ def check_target(
         if text and (one or report.is_bad or is_told):
             output.show(text)
 
-    count = _report_on(target, arguments, call, rules, show)
+    count, failure = _report_on(target, arguments, call, rules, show)
     if call.number is None and not call.last and not quiet:
         output.show(f"{plural(count, 'call')} checked")
-    return ExitCode.FOUND if bad else ExitCode.FINE
+    return end_as(failure, ExitCode.FOUND if bad else ExitCode.FINE)
 
 
 class _Shown:
@@ -171,8 +173,9 @@ def _report_on(
     call: CallSelector,
     rules: bool,
     show: Callable[[Report], None],
-) -> int:
-    """Show a report on each call that is requested, or on the last one; how many there were."""
+) -> tuple[int, ProgramFailure | None]:
+    """Show a report on each call that is requested, or on the last one; how many there were, and
+    how the program failed after that."""
     reports: list[Report] = []
     count, between = 0, Between()
     lines: dict[int, set[Any]] = {}  # of the calls that the .grad of a leaf, by identity, is from
@@ -211,12 +214,13 @@ def _report_on(
         if more:
             show(Report(f"{target}, after {found.title}", more, ()))
 
-    found = run_target(target, arguments, call, examine, values=True, after=look_back)
-    if found is not None:
-        reports = [_examine(str(found.target), (found.root,), found.names, rules)]
+    ran = run_target(target, arguments, call, examine, values=True, after=look_back)
+    if ran.found is not None:
+        root, named, names = ran.found
+        reports = [_examine(str(named), (root,), names, rules)]
     for report in reports:
         show(report)
-    return count
+    return count, ran.failure
 
 
 def _leaves(found: InterceptedCall) -> list[Any]:

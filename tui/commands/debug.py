@@ -32,9 +32,11 @@ from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target, require_file
 from autograd_core.text import plural
 from tui import output
+from tui.command_line import TargetParser
 from tui.commands.fail_on import FailOn
+from tui.ending import end_as
 from tui.errors import ExitCode, Failure
-from tui.options import ARGUMENTS, TARGET, Parser, size
+from tui.options import ARGUMENTS, TARGET, size
 from tui.output import say, show
 from tui.ranks import ALL, add_rank_option, chooses_this_process
 from tui.terminal import show_screen, why_no_screen
@@ -56,9 +58,9 @@ examples:
 """
 
 
-def parser() -> Parser:
+def parser() -> TargetParser:
     """Return the options of ``gradstep debug``."""
-    command = Parser(
+    command = TargetParser(
         prog="gradstep debug",
         usage="gradstep debug [OPTIONS] TARGET [ARGS...]",
         description="Run a script and open the debugger in each of its backward() calls.\n\n"
@@ -96,7 +98,6 @@ def parser() -> Parser:
         "takes less memory, but gradients cannot be changed or certified")  # fmt: skip
     add_rank_option(add, None, "0; without a screen, all")
     add("-h", "--help", action="help", help="show this")
-    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command
 
 
@@ -113,9 +114,9 @@ class _Commands(argparse.Action):
         options.commands = [*options.commands, (option, value)]
 
 
-def run(options: argparse.Namespace) -> ExitCode:
+def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep debug``."""
-    debug_target(
+    return debug_target(
         parse_target(options.target, module=options.module),
         options.arguments,
         places=options.breakpoints,
@@ -130,7 +131,6 @@ def run(options: argparse.Namespace) -> ExitCode:
         keep_graph=not options.no_replay,
         on_rank=options.on_rank,
     )
-    return ExitCode.FINE
 
 
 def debug_target(
@@ -148,8 +148,9 @@ def debug_target(
     certify: bool = False,
     keep_graph: bool = True,
     on_rank: str | None = None,
-) -> None:
+) -> int:
     """Debug a TARGET; of a script, the call that ``call`` says, None for each of ``backward()``.
+    Returns the exit code of the script.
 
     Args:
         grads: of a script, open in each call of ``autograd.grad()`` too.
@@ -194,7 +195,7 @@ def debug_target(
     if not chooses_this_process(on_rank or (ALL if batch else "0")):
         if not target.name:
             run_as_main(target, arguments)
-        return
+        return ExitCode.FINE
     watched, option = (until, "--until") if fail_on is None else (fail_on, "--fail-on")
     condition = None if watched is None else FailOn(watched, option)
     if not batch:
@@ -207,10 +208,10 @@ def debug_target(
         face.history_bytes = history
         face.forward_values = Budget(history // 2)
     stopped = CallSelector(None, ("backward", "grad") if grads else ("backward",))
-    _debug(target, arguments, face, stopped if call is None else call)
+    return _debug(target, arguments, face, stopped if call is None else call)
 
 
-def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelector) -> None:
+def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelector) -> int:
     def stop(found: InterceptedCall) -> bool | Gradients:
         if face.detached:
             return False
@@ -222,15 +223,16 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
     face.waiting.start()
     try:
         with collector_slowed():  # what is traced lives as long as the graph
-            found = run_target(
+            ran = run_target(
                 target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
                 look=face.quick_look, budget=face.forward_values, defers=face.only_watches,
             )  # fmt: skip
     finally:
         face.waiting.stop()
-    if found is not None:
-        face.debug_tensor(found)
+    if ran.found is not None:
+        face.debug_tensor(ran.found)
     face.tell_end()
+    return end_as(ran.failure)
 
 
 _PATIENCE = 0.3  # seconds between two lines of progress

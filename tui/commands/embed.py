@@ -2,7 +2,7 @@
 
 A command stands between two comments, which readers do not see::
 
-    <!-- gradstep: render train.py:loss -o docs/loss.svg -->
+    <!-- gradstep: render -o docs/loss.svg train.py:loss -->
     ![Backward graph of loss: …](docs/loss.svg)
     <!-- /gradstep -->
 
@@ -33,7 +33,7 @@ from viz.output.svg import title_of
 _NOTES = """\
 A command stands in a comment, and runs in the folder of FILE:
 
-  <!-- gradstep: render train.py:loss -o docs/loss.svg -->
+  <!-- gradstep: render -o docs/loss.svg train.py:loss -->
   ![Backward graph of loss: ...](docs/loss.svg)
   <!-- /gradstep -->
 
@@ -219,6 +219,12 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
         printed = _run(words, path, block)
         if name == "-":
             return Made(_as_code(block.command, words, printed), None, b"")
+        if not written.exists():
+            raise Failure(
+                f"{path}:{block.start}: the command did not write {name}; options stand before "
+                "TARGET",
+                ExitCode.USAGE,
+            )
         if not written.is_file():
             raise Failure(f"{path}:{block.start}: {name} is not a single file", ExitCode.USAGE)
         content = written.read_bytes()

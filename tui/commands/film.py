@@ -9,13 +9,15 @@ from typing import Any
 from autograd_core.dag.capture.roots import backward_call
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
-from autograd_core.program.calls import CallSelector, InterceptedCall, only_last
+from autograd_core.program.calls import CallSelector, InterceptedCall, LastCall
 from autograd_core.program.errors import ProgramError
 from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target
-from tui.commands.render import writable
+from tui.command_line import TargetParser
+from tui.commands.render import Drawn, writable
+from tui.ending import end_as
 from tui.errors import ExitCode, Failure
-from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, seconds
+from tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
 from tui.output import say
 from tui.ranks import add_rank_option, chooses_this_process, file_of_rank
 from viz.films import film_of
@@ -29,14 +31,14 @@ pauses while the pointer is over it.
 
 examples:
   gradstep film train.py
-  gradstep film train.py:loss -o loss.html
+  gradstep film -o loss.html train.py:loss
   gradstep film --view backward train.py -o frames/
 """
 
 
-def parser() -> Parser:
+def parser() -> TargetParser:
     """Return the options of ``gradstep film``."""
-    command = Parser(
+    command = TargetParser(
         prog="gradstep film",
         usage="gradstep film [OPTIONS] TARGET [ARGS...]",
         description="Animate a backward pass: how the forward pass builds the graph, and how the\n"
@@ -60,14 +62,13 @@ def parser() -> Parser:
     add("--title", metavar="TEXT", help="title of the film")
     add_rank_option(add, "0")
     add("-h", "--help", action="help", help="show this")
-    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command
 
 
-def run(options: argparse.Namespace) -> ExitCode:
+def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep film``."""
     chosen = chooses_this_process(options.on_rank)
-    notes = film_target(
+    filmed = film_target(
         parse_target(options.target, module=options.module),
         options.arguments,
         output=options.output,
@@ -80,9 +81,9 @@ def run(options: argparse.Namespace) -> ExitCode:
         seconds=options.seconds,
         title=options.title,
     )
-    for note in notes if chosen else ():
+    for note in filmed.notes if chosen else ():
         say(note)
-    return ExitCode.FINE
+    return end_as(filmed.failure)
 
 
 SUFFIXES = (".svg", ".html", ".htm", "")
@@ -98,8 +99,8 @@ def film_target(
     on_rank: str = "0",
     saves: bool = True,
     **options: Any,
-) -> list[str]:
-    """Film a TARGET, and return notes for the user.
+) -> Drawn:
+    """Film a TARGET, and return notes for the user, and how the program failed after that.
 
     Args:
         output: an SVG, a page, or a directory for stills; None for an SVG named after TARGET.
@@ -113,11 +114,11 @@ def film_target(
     """
     name = str(file_of_rank(Path(output or f"{target.stem}.svg"), on_rank))
     path = _place(Path(name)) if saves else None
-    recording, notes = _recording_of(target, arguments, view, call)
+    recording, drawn = _recording_of(target, arguments, view, call)
     made = film_of(recording, view=view, **options)
     if path is not None:
         made.save(path)
-    return [*notes, f"wrote {name}, {len(made)} frames"]
+    return drawn._replace(notes=[*drawn.notes, f"wrote {name}, {len(made)} frames"])
 
 
 def _place(path: Path) -> Path:
@@ -132,20 +133,18 @@ def _place(path: Path) -> Path:
 
 def _recording_of(
     target: Target, arguments: list[str], view: View, call: CallSelector
-) -> tuple[Recording, list[str]]:
-    recorded: list[Recording] = []
-    numbers: list[int] = []
+) -> tuple[Recording, Drawn]:
     folder = target.folder
 
-    def watch(found: InterceptedCall) -> bool:
-        numbers.append(found.number)
-        recorded[:] = [_portable(record_call(found.call, view, found.names), folder)]
-        return False  # recording it has undone what it did
+    def watch(found: InterceptedCall) -> tuple[Recording, bool]:
+        recording = _portable(record_call(found.call, view, found.names), folder)
+        return recording, False  # recording it has undone what it did
 
-    found = run_target(target, arguments, call, watch, values=True)
-    if found is None:
-        return recorded[0], only_last(call, numbers)
-    return _portable(_recording_of_tensor(found, view), folder), []
+    seen = LastCall(watch)
+    ran = run_target(target, arguments, call, seen, values=True)
+    if ran.found is None:
+        return ran.last(seen), Drawn(seen.notes(call), ran.failure)
+    return _portable(_recording_of_tensor(ran.found, view), folder), Drawn([])
 
 
 def _recording_of_tensor(found: Found, view: View) -> Recording:

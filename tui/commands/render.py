@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograd_core.autograd.call import Gradients
 from autograd_core.autograd.profiler import profile
@@ -19,14 +19,17 @@ from autograd_core.dag.model import Graph
 from autograd_core.program.calls import (
     CallSelector,
     InterceptedCall,
-    only_last,
+    LastCall,
     run_and_capture,
     run_and_read,
 )
+from autograd_core.program.run import Failure as ProgramFailure
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
+from tui.command_line import TargetParser
+from tui.ending import end_as
 from tui.errors import ExitCode, Failure
-from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, positive_number
+from tui.options import ARGUMENTS, CALL_HELP, TARGET, positive_number
 from tui.output import flush, say, show_bytes
 from tui.ranks import add_rank_option, chooses_this_process, file_of_rank
 from viz.errors import VizError
@@ -37,18 +40,18 @@ _NOTES = f"""\
 {ARGUMENTS}
 examples:
   gradstep render train.py
-  gradstep render train.py:loss -o loss.svg
-  gradstep render --view backward --call last train.py --epochs 3 -o last.html
+  gradstep render -o loss.svg train.py:loss
+  gradstep render --view backward --call last -o last.html train.py --epochs 3
   gradstep render --expand layers.3 train.py
   gradstep render --around layers.0.fc1 --hops 1 train.py
   gradstep render --legend --link 'vscode://file/{{path}}:{{line}}' train.py
-  gradstep render train.py --format dot -o - | less
+  gradstep render --format dot -o - train.py | less
 """
 
 
-def parser() -> Parser:
+def parser() -> TargetParser:
     """Return the options of ``gradstep render``."""
-    command = Parser(
+    command = TargetParser(
         prog="gradstep render",
         usage="gradstep render [OPTIONS] TARGET [ARGS...]",
         description="Draw a graph. A script is drawn at its first backward() call, with the\n"
@@ -77,7 +80,6 @@ def parser() -> Parser:
         "screen.",
     )
     _add(group.add_argument, large=True)
-    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command
 
 
@@ -104,10 +106,10 @@ def _add(add: Callable[..., Any], *, large: bool) -> None:
         add(f"--{option.name.replace('_', '-')}", **keywords)
 
 
-def run(options: argparse.Namespace) -> ExitCode:
+def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep render``."""
     chosen = chooses_this_process(options.on_rank)
-    notes = render_target(
+    drawn = render_target(
         parse_target(options.target, module=options.module),
         options.arguments,
         output=options.output,
@@ -121,9 +123,9 @@ def run(options: argparse.Namespace) -> ExitCode:
             **{option.name: getattr(options, option.name) for option in render_options()}
         ),
     )
-    for note in notes if chosen else ():
+    for note in drawn.notes if chosen else ():
         say(note)
-    return ExitCode.FINE
+    return end_as(drawn.failure)
 
 
 def render_target(
@@ -138,8 +140,9 @@ def render_target(
     values: bool = False,
     on_rank: str = "0",
     saves: bool = True,
-) -> list[str]:
-    """Draw a TARGET, and return notes for the user.
+) -> Drawn:
+    """Draw a TARGET, and return notes for the user, and how the program failed after its picture
+    was made.
 
     Args:
         output: the file to write, "-" for standard output; None for one named after TARGET.
@@ -169,13 +172,15 @@ def render_target(
         _stdout_kept_free() if to_stdout else nullcontext(),
         profile(enabled=profiled),
     ):
-        drawing, notes = drawn(target, arguments, options.view, call, draw, values=values)
+        drawing, drawn = draw_target(target, arguments, options.view, call, draw, values=values)
+    notes = [*drawn.notes, *drawing.notes]
     if to_stdout:
         show_bytes(drawing.data)
-        return [*notes, *drawing.notes]
-    if path is not None:
-        drawing.save(path)
-    return [*notes, *drawing.notes, f"wrote {name}"]
+    else:
+        if path is not None:
+            drawing.save(path)
+        notes.append(f"wrote {name}")
+    return drawn._replace(notes=notes)
 
 
 def writable(path: Path) -> Path:
@@ -215,7 +220,14 @@ class _Crash(Exception):
     """What has gone wrong while the program waited for its picture."""
 
 
-def drawn(
+class Drawn(NamedTuple):
+    """What is to be said about a picture, and how the program failed after it was seen."""
+
+    notes: list[str]
+    failure: ProgramFailure | None = None
+
+
+def draw_target(
     target: Target,
     arguments: list[str],
     view: View,
@@ -223,7 +235,7 @@ def drawn(
     draw: Callable[[Graph], Rendering],
     *,
     values: bool = False,
-) -> tuple[Rendering, list[str]]:
+) -> tuple[Rendering, Drawn]:
     """Return what ``draw`` makes of the graph of ``target``; for a script that of the last of its
     calls that ``call`` requests, with a note if there were several.
 
@@ -231,9 +243,6 @@ def drawn(
         ProgramError: it leads to no graph.
         VizError: it cannot be drawn.
     """
-    captured: list[Graph] = []
-    drawings: list[Rendering] = []
-    numbers: list[int] = []
 
     def draw_or_crash(graph: Graph) -> Rendering:
         try:
@@ -243,22 +252,20 @@ def drawn(
         except Exception as error:  # a mistake of ours, not of the program's
             raise _Crash from error
 
-    def handle(found: InterceptedCall) -> bool | Gradients:
-        numbers.append(found.number)
+    def look(found: InterceptedCall) -> tuple[Rendering | Graph, bool | Gradients]:
         if call.is_over(found.number):  # before the program ends: what is not drawn is not read
-            drawing, answer = run_and_read(found, view, draw_or_crash)
-            drawings.append(drawing)
-        else:
-            graph, answer = run_and_capture(found, view)
-            captured[:] = [graph]
-        return answer
+            return run_and_read(found, view, draw_or_crash)
+        return run_and_capture(found, view)
 
+    seen = LastCall(look)
     ours = (VizError, _Crash)
     try:
-        found = run_target(target, arguments, call, handle, values=values, ours=ours)
+        ran = run_target(target, arguments, call, seen, values=values, ours=ours)
     except _Crash as crash:
         raise crash.__cause__ or crash from None
-    if found is None:
-        notes = only_last(call, numbers)
-        return drawings[0] if drawings else draw(captured[0]), notes
-    return draw(capture(found.root, view, names=found.names, title=found.target.name)), []
+    if ran.found is not None:
+        root, target, names = ran.found
+        return draw(capture(root, view, names=names, title=target.name)), Drawn([])
+    made = ran.last(seen)
+    drawing = draw(made) if isinstance(made, Graph) else made
+    return drawing, Drawn(seen.notes(call), ran.failure)

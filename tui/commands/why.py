@@ -18,8 +18,10 @@ from autograd_core.program.process import user_code
 from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target
 from tui import output
+from tui.command_line import TargetParser
+from tui.ending import end_as
 from tui.errors import ExitCode, Failure
-from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser
+from tui.options import ARGUMENTS, CALL_HELP, TARGET
 from tui.ranks import add_rank_option, chooses_this_process
 
 _NOTES = f"""\
@@ -34,69 +36,72 @@ examples:
 """
 
 
-def parser() -> Parser:
+def parser() -> TargetParser:
     """Return the options of ``gradstep why``."""
-    command = Parser(
+    command = TargetParser(
         prog="gradstep why",
         usage="gradstep why [OPTIONS] TARGET LEAF [ARGS...]",
         description="Explain the gradient of a leaf after a backward() call: why it is None, 0, "
         "nan,\n"
-        "tiny or huge, and which line causes that. The script ends there. If nothing is\nwrong, it "
-        f"ends at its next call: by then the leaf should have changed.\n\n{TARGET}",
+        "tiny or huge, and which line causes that (exit code 5). The script ends there.\nIf "
+        "nothing is wrong, it ends at its next call: by then the leaf should have\n"
+        f"changed.\n\n{TARGET}",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
     add("--call", default="1", metavar="K", help=CALL_HELP)
     add_rank_option(add, "0")
     add("-h", "--help", action="help", help="show this")
-    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
-    command.add_argument("leaf", metavar="LEAF", help=argparse.SUPPRESS)
+    command.operands = ("leaf",)
     return command
 
 
-def run(options: argparse.Namespace) -> ExitCode:
+def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep why``."""
     chooses_this_process(options.on_rank)
-    why_target(
+    return why_target(
         parse_target(options.target, module=options.module),
         options.leaf,
         options.arguments,
         call=CallSelector.parse(options.call),
     )
-    return ExitCode.FINE
 
 
-def why_target(target: Target, leaf: str, arguments: list[str], *, call: CallSelector) -> None:
-    """Explain the gradient of ``leaf`` in a call of a TARGET.
+def why_target(target: Target, leaf: str, arguments: list[str], *, call: CallSelector) -> int:
+    """Explain the gradient of ``leaf`` in a call of a TARGET, and return the exit code: FOUND where
+    something is wrong with it; else the program's own.
 
     Raises:
         Failure, ProgramError: there is nothing to explain.
     """
     asked = _Asked(leaf, call)
     every = CallSelector(None, call.kinds)
-    found = run_target(
+    ran = run_target(
         target, arguments, every, asked.look_at, values=True, end=False, ours=(Failure,)
     )
-    if found is not None:
-        asked.explain_tensor(found)
-    asked.show()
+    if ran.found is not None:
+        asked.explain_tensor(ran.found)
+    if asked.answer is None and ran.failure is not None:
+        raise ran.failure
+    return end_as(ran.failure, asked.show())
 
 
 class _Asked:
-    """The question about ``leaf``: answered at the call ``wanted``, and shown at the end."""
+    """The question about ``leaf``: the ``answer`` is found at the call ``wanted``, and shown at the
+    end."""
 
     def __init__(self, leaf: str, wanted: CallSelector) -> None:
         self._leaf = leaf
         self._wanted = wanted
         self._count = 0
         self._title = ""
-        self._answer: Explanation | None = None
+        self.answer: Explanation | None = None
         self._afterwards: Afterwards | None = None
 
     def look_at(self, found: InterceptedCall) -> bool | Gradients:
         """Answer at the call that is wanted; at the one after it, let the script end."""
         self._count = found.number
-        if self._answer is not None and self._wanted.number is not None:
+        if self.answer is not None and self._wanted.number is not None:
             self._look_again("the next call")
             raise ScriptDone
         if not self._wanted.requests(found.number, found.call.kind):
@@ -116,38 +121,40 @@ class _Asked:
     def _explain(self, session: Session) -> None:
         session.jump(session.length)
         try:
-            self._answer = explain(session, self._leaf)
+            self.answer = explain(session, self._leaf)
         except UnknownAddress as error:
             raise Failure(str(error), ExitCode.TARGET) from None
         finally:
             session.finish()
-        if self._answer.is_wrong or session.kind == "grad":
+        if self.answer.is_wrong or session.kind == "grad":
             if self._wanted.number is not None:
                 raise ScriptDone
             return
-        tensor = self._answer.tensor
+        tensor = self.answer.tensor
         if tensor is not None and tensor.is_leaf:
-            self._afterwards = Afterwards(self._answer.name, tensor, session.names)
+            self._afterwards = Afterwards(self.answer.name, tensor, session.names)
 
     def _look_again(self, until: str) -> None:
-        if self._answer is not None and self._afterwards is not None:
+        if self.answer is not None and self._afterwards is not None:
             more = tuple(self._afterwards.rows(until))
-            if any(WILL_NOT_CHANGE in text for _, text in self._answer.rows):
+            if any(WILL_NOT_CHANGE in text for _, text in self.answer.rows):
                 more = tuple(row for row in more if row[0] != "likely")  # the cause is known
-            self._answer = replace(self._answer, rows=(*self._answer.rows, *more))
+            self.answer = replace(self.answer, rows=(*self.answer.rows, *more))
         self._afterwards = None
 
-    def show(self) -> None:
-        """Print the answer.
+    def show(self) -> ExitCode:
+        """Print the answer; FOUND where something is wrong with the gradient.
 
         Raises:
             ProgramError: there was no such call.
         """
-        if self._answer is None:
+        if self.answer is None:
             times = f"{self._count} calls" if self._count != 1 else "one call"
             raise ProgramError(
                 f"the script made {times} of that kind: there is no call {self._wanted.number}",
                 remedy="omit --call",
             )
         self._look_again("the end of the script")
-        output.show(f"{self._title}\n{self._answer}")
+        output.show(f"{self._title}\n{self.answer}")
+        is_known = self.answer.verdict != "unknown"
+        return ExitCode.FOUND if is_known and self.answer.is_wrong else ExitCode.FINE

@@ -1,0 +1,120 @@
+"""The exit code of every command, for every way in which a script may end after its calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tui.cli import main
+
+SCRIPT = """\
+import sys
+import autograd_core as torch
+x = torch.tensor({start}, requires_grad=True)
+for step in range(3):
+    y = (x * 3).sqrt()
+    if step == 2 and sys.argv[1] in ("fails", "fails-and-goes-on"):
+        y.register_hook(lambda g: g[5])
+    try:
+        (y * y).backward()
+    except IndexError:
+        if sys.argv[1] == "fails":
+            raise
+    {clear}
+match sys.argv[1]:
+    case "exits":
+        sys.exit(85)
+    case "complains":
+        sys.exit("no more data")
+    case "raises":
+        raise ValueError("no more data")
+    case "interrupted":
+        raise KeyboardInterrupt
+"""
+OWN_CODES = {
+    "ends": 0,
+    "exits": 85,
+    "complains": 1,
+    "raises": 1,
+    "interrupted": 130,
+    "fails": 1,
+    "fails-and-goes-on": 0,
+}
+"""What ``python`` makes of each; a shell says 130 where it dies by the signal."""
+COMMANDS = {
+    "render": ["--call", "last"],
+    "film": ["--call", "last"],
+    "debug": ["--batch", "--ex", "continue"],
+    "check": ["--lint", "--call", "all"],
+    "why": ["--call", "last"],
+}
+FAIL_ON = ["debug", "--fail-on", "nan,inf"]
+LEAF = {"why": ["x"]}
+
+
+@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
+def run(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+):
+    """Run a command on the script, which ends as is said; its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(command: list[str], ending: str, *, sick: bool = False) -> tuple[int, str, str]:
+        script = SCRIPT.format(
+            start="0.0" if sick else "2.0", clear="pass" if sick else "x.grad = None; x.data += 0.5"
+        )
+        if request.param == "torch":
+            script = script.replace("import autograd_core as torch", "import torch")
+        Path("script.py").write_text(script)
+        code = main([*command, "script.py", *LEAF.get(command[0], []), ending])
+        return code, *capfd.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("ending", OWN_CODES)
+@pytest.mark.parametrize("command", [*([name, *each] for name, each in COMMANDS.items()), FAIL_ON])
+def test_the_scripts_own_code_is_that_of_the_command(run, command, ending) -> None:
+    code, _, err = run(command, ending)
+    assert code == OWN_CODES[ending]
+    said = {"exits": "exit code 85", "complains": "\nno more data", "raises": "ValueError: no more"}
+    assert said.get(ending, "") in f"\n{err}"
+    assert ("Traceback" in err) == (ending in ("raises", "fails"))
+
+
+@pytest.mark.parametrize("ending", OWN_CODES)
+@pytest.mark.parametrize("name", ["check", "why", "fail-on"])
+def test_what_was_found_is_more_than_the_scripts_code(run, name: str, ending: str) -> None:
+    command = FAIL_ON if name == "fail-on" else [name, *COMMANDS[name]]
+    code, out, err = run(command, ending, sick=True)
+    if name == "why" and ending.startswith("fails"):  # the call that it is asked about
+        assert (code, "x.grad is not there yet" in out) == (OWN_CODES[ending], True)
+        return
+    assert code == 5, err
+    assert out if name != "fail-on" else "is nan" in err
+
+
+@pytest.mark.parametrize("ending", OWN_CODES)
+def test_the_last_call_is_drawn_however_the_script_ends(run, ending: str) -> None:
+    code, _, err = run(["render", "--call", "last", "-o", "last.txt"], ending)
+    assert code == OWN_CODES[ending]
+    assert "gradstep: wrote last.txt" in err
+    assert "SqrtBackward0" in Path("last.txt").read_text()
+    raised = "gradstep: call 3 raised an exception; this is call 2\n"
+    assert (raised in err) == ending.startswith("fails")
+
+
+@pytest.mark.parametrize("command", ["render", "film"])
+def test_a_call_that_raised_is_not_drawn(run, command: str) -> None:
+    code, _, err = run([command, "--call", "3"], "fails-and-goes-on")
+    assert (code, err) == (
+        3,
+        "gradstep: call 3 raised an exception, so there is nothing to draw\n",
+    )
+    code, _, err = run([command, "--call", "3"], "fails")
+    assert code == 1
+    assert err.startswith("Traceback")
