@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import threading
 import time
 from collections.abc import Callable
@@ -277,3 +278,36 @@ def test_a_thread_whose_state_cannot_be_had_says_so(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(engine_thread.ThreadState, "applied", refuse)
     with pytest.raises(ValueError, match="no such device"):
         thread.start(lambda: None)
+
+
+def random_ops(seed: int) -> tuple[Any, Any, Any]:
+    """Build a loss from one leaf by random ops; returns it, a value on the way, and the leaf."""
+    choice = random.Random(seed)
+    pytorch.manual_seed(seed)
+    w = pytorch.randn(7, requires_grad=True)
+    values = [w, w.sin()]
+    for _ in range(choice.randint(4, 12)):
+        a, b = choice.choice(values), choice.choice(values)
+        ops = (lambda: a * b, a.sin, lambda: (a * 0.3).exp(), lambda: a + b.cos(), a.tanh)  # noqa: B023
+        values.append(choice.choice(ops)())
+    return sum(each.sum() for each in values[-4:]), values[-1], w
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+@pytest.mark.parametrize("walk", [[], ["next 3", "continue"], ["continue", "restart"]])
+def test_gradients_of_gradients_are_bit_identical_after_stepping(walk: list[str]) -> None:
+    def gradients(seed: int, stepped: bool) -> list[Any]:
+        loss, later, w = random_ops(seed)
+        if stepped:
+            session = Session(loss, create_graph=True, names={})
+            for line in walk:
+                session.do(line)
+            session.finish()
+        else:
+            loss.backward(create_graph=True)
+        first, w.grad = w.grad, None
+        (first * w.sin() + later * first * first + w.cos() * first).sum().backward()
+        return [first.tolist(), w.grad.tolist()]
+
+    for seed in range(20):
+        assert gradients(seed, stepped=True) == gradients(seed, stepped=False), seed

@@ -6,9 +6,10 @@ One that is gone costs what it was for, and nothing else: :func:`missing` tells,
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import repeat
 from threading import get_ident
 from types import CodeType
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -32,6 +33,10 @@ NAMES: Final = (
     PrivateName("autograd.graph._engine_run_backward", "backward() calls are not intercepted"),
     PrivateName("autograd._engine_run_backward", "backward() calls are not intercepted"),
     PrivateName("_C._autograd._get_sequence_nr", "modules and source lines are unknown"),
+    PrivateName(
+        "_C._functions.DelayedError",
+        "gradients of gradients may differ in the last bit after stepping on the screen",
+    ),
     PrivateName(
         "_C._current_graph_task_id", "passes inside a pass, and beside it, are taken for it"
     ),
@@ -124,6 +129,16 @@ def _nothing(*_: Any) -> Any:
 
 sequence_nr: Final[Callable[[], int] | None] = _find("_C._autograd._get_sequence_nr")
 """Returns the number that the next node gets in this thread."""
+
+
+_unnumbered: Final[Callable[[str, int], Any] | None] = _find("_C._functions.DelayedError")
+
+
+def raise_sequence_nr(to: int) -> None:
+    """Let the next node that is made in this thread get the number ``to``, or a higher one."""
+    count = 0 if sequence_nr is None else to - sequence_nr()
+    if count > 0 and _unnumbered is not None:  # each node that is made takes a number
+        deque(map(_unnumbered, repeat("", count), repeat(1)), maxlen=0)
 
 
 running_pass: Final[Callable[[], int | None]] = _find("_C._current_graph_task_id") or _nothing

@@ -103,7 +103,7 @@ class TorchDriver:
             call,
             plan.order,
             _pending_of(self),
-            thread=EngineThread() if halting else None,
+            thread=EngineThread(makes_graph=call.graph) if halting else None,
             # a report reads what the forward pass saved, in a pass that runs once too
             retains=halting and keep and not why_graph_is_freed(call, plan.order),
         )

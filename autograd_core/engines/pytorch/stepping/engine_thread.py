@@ -10,12 +10,13 @@ import contextvars
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
 from autograd_core.engines.attach import tell
 from autograd_core.engines.pytorch.origins import current as origins
-from autograd_core.engines.pytorch.private import is_profiling
+from autograd_core.engines.pytorch.private import is_profiling, raise_sequence_nr, sequence_nr
 from autograd_core.engines.pytorch.stepping.thread_state import ThreadState
 
 Order = Callable[[], Any]
@@ -41,9 +42,15 @@ class EngineThread:
 
     Between :meth:`halt` and the order to go on, others may be given: they are carried out where
     the engine waits.
+
+    Args:
+        makes_graph: whether nodes are made in the thread that the program goes on from.  In which
+            order a later pass runs them depends on their numbers, which PyTorch gives by thread.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, makes_graph: bool = False) -> None:
+        self._makes_graph, self._program = makes_graph, threading.get_ident()
+        self._next_number = sequence_nr() if makes_graph and sequence_nr is not None else 0
         # as they are in the program's thread; the session may work in another one
         self._state, self._context = ThreadState.of_this_thread(), contextvars.copy_context()
         self._orders: SimpleQueue[Order | bool | None] = SimpleQueue()
@@ -122,8 +129,24 @@ class EngineThread:
 
             self._thread = threading.Thread(target=serve, name="gradstep engine", daemon=True)
             self._thread.start()
+        if self._makes_graph and not self._hosted:
+            self._take_number()
+            order = partial(self._numbered, order)
         self._orders.put(order)
         return self._wait()
+
+    def _numbered(self, order: Order) -> Any:
+        """Carry out ``order``; nodes get the numbers that they would in the program's thread."""
+        raise_sequence_nr(self._next_number)
+        try:
+            return order()
+        finally:
+            self._take_number()
+
+    def _take_number(self) -> None:
+        """Note the number that the next node gets, of those of the program's and of this thread."""
+        if sequence_nr is not None and threading.get_ident() in (self._program, self._server):
+            self._next_number = max(self._next_number, sequence_nr())
 
     def go_on(self) -> bool:
         """Let the halted engine run on; returns and raises as :meth:`start` does."""
@@ -166,6 +189,8 @@ class EngineThread:
             self._orders.put(None)
             self._thread.join()
             self._thread = None
+            if threading.get_ident() == self._program:
+                raise_sequence_nr(self._next_number)
             if self._profiled:  # PyTorch's profiler cannot be taken along to another thread
                 tell(
                     "a profile that is being made lacks the ops of this backward pass, which ran "
