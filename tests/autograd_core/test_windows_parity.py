@@ -114,6 +114,21 @@ def test_pools_are_those_of_pytorch(case: Case) -> None:
     compare(torch, case)
 
 
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_output_padding_of_a_stride_or_more_is_no_window(dims: int, padding: int) -> None:
+    """It is allowed where the dilation is larger, and kernels reach into it where there is
+    padding."""
+    for stride, dilation, groups in ((1, 2, 1), (1, 3, 2), (2, 3, 1), (2, 5, 1)):
+        for extra in range(dilation):
+            options = {"stride": stride, "dilation": dilation, "groups": groups}
+            extras = (extra, 0, 1)[:dims] if dilation > 1 else extra
+            name, image, kernel = f"conv_transpose{dims}d", (2, 2, 4, 3, 3), (2, 2, 3, 2, 2)
+            leaves = (image[: dims + 2], kernel[: dims + 2], (2 * groups,))
+            more = {"padding": padding, "output_padding": extras}
+            compare(torch, case(name, *leaves, **options, **more))
+
+
 @pytest.mark.filterwarnings("ignore:.*upsample:UserWarning", "ignore:.*upsample")
 @each(SIZES)
 def test_sizes_and_borders_are_those_of_pytorch(case: Case) -> None:

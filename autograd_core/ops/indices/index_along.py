@@ -14,6 +14,7 @@ from autograd_core.ops.indices.scatter import reduce_along, reduce_slopes
 from autograd_core.ops.pointwise.elementwise import zeros_of
 from autograd_core.ops.reductions.reduce import sum_all
 from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape
+from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
 
@@ -107,7 +108,7 @@ def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
 
 @op(
     self=lambda g, index, dim: index_fill(g, index, dim, 0),
-    value=lambda g, index, dim: sum_all(index_select(g, index, dim)),
+    value=lambda g, index, dim: sum_all(index_select(g, each_once(index, g, dim), dim)),
     linear=True,
     broadcasts="value",
     of="index_fill",
@@ -116,6 +117,14 @@ def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
 def index_fill_tensor(self, value, index, /, dim):
     """Return ``self`` with the value of a one-element tensor in the slices at ``index``."""
     return _filled(self, index, dim, value.item())
+
+
+def each_once(index: Any, x: Any, dim: int) -> Any:
+    """Return the different places along ``dim`` of ``x`` that ``index`` names, counted from its
+    start."""
+    if isinstance(index, Tensor):
+        return Tensor.from_array(each_once(index.array, x, dim))
+    return np.unique(index % (x.shape[dim] if x.ndim else 1))
 
 
 @op(

@@ -25,6 +25,7 @@ from autograd_core.ops.networks.row_convolution import (
 )
 from autograd_core.ops.networks.windows import Windows
 from autograd_core.ops.reductions.reduce import sum_dim
+from autograd_core.ops.shaping.rearrange import constant_pad_nd
 
 
 @op(
@@ -226,19 +227,13 @@ def over_channels(g: Any) -> Any:
 
 
 @op(
-    input=lambda g, weight, stride, padding, dilation, groups, output_padding: convolution(
-        without_output_padding(g, stride, output_padding),
-        weight,
-        None,
-        stride,
-        padding,
-        dilation,
-        groups,
+    input=lambda g, weight, stride, padding, dilation, groups, output_padding: with_windows(
+        convolution(g, weight, None, stride, padding, dilation, groups), stride, output_padding, -1
     ),
     weight=lambda g, input, weight_shape, stride, padding, dilation, groups, output_padding: (
         convolution_weight(
-            input,
-            without_output_padding(g, stride, output_padding),
+            with_windows(input, stride, output_padding, 1),
+            g,
             weight_shape,
             stride,
             padding,
@@ -295,12 +290,15 @@ def conv_transpose(
     return np.add(result, _per_channel(bias, input.ndim), dtype=input.dtype, casting="unsafe")
 
 
-def without_output_padding(g: Any, stride: tuple[int, ...], output_padding: tuple[int, ...]) -> Any:
-    """Return ``g`` without the steps of output padding that no kernel reaches."""
-    beyond = [extra // step * step for extra, step in zip(output_padding, stride, strict=True)]
+def with_windows(
+    x: Any, stride: tuple[int, ...], output_padding: tuple[int, ...], sign: int
+) -> Any:
+    """Return ``x`` with as many zeros as a convolution has windows in the output padding, or, for a
+    negative ``sign``, without what it finds there: no pixel was spread by these."""
+    beyond = [sign * (extra // step) for extra, step in zip(output_padding, stride, strict=True)]
     if not any(beyond):
-        return g
-    return g[(..., *(slice(0, n - b) for n, b in zip(g.shape[2:], beyond, strict=True)))]
+        return x
+    return constant_pad_nd(x, tuple(n for each in reversed(beyond) for n in (0, each)))
 
 
 def _grouped(weight: Any, groups: int) -> Any:

@@ -12,13 +12,21 @@ from autograd_core.dtype import bool_, float16, get_default_dtype, uint8
 from autograd_core.op import public
 from autograd_core.ops.indices import scatter
 from autograd_core.ops.indices.index import select, slice_
+from autograd_core.ops.indices.masking import masked_fill
+from autograd_core.ops.pointwise.elementwise import mul_number
 from autograd_core.ops.pointwise.logic import logical_xor
 from autograd_core.ops.pointwise.select import lerp_number, lerp_tensor
 from autograd_core.ops.reductions import cumulative, sorting
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.reductions.reduce_functions import cumsum
 from autograd_core.ops.shaping.joining import cat
-from autograd_core.ops.shaping.shape import reshape, squeeze_result, transpose, unsqueeze
+from autograd_core.ops.shaping.shape import (
+    expand,
+    reshape,
+    squeeze_result,
+    transpose,
+    unsqueeze,
+)
 from autograd_core.ops.shaping.shape_functions import narrow, squeeze
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped, wrapped_all
@@ -135,7 +143,9 @@ def _quantile(
         raise RuntimeError("quantile() input tensor must be non-empty")
     rows = reshape(x, (-1,)) if dim is None or not x.ndim else _last(x, dim)
     ordered = sorting.sort(rows)[0]
-    ranks = _ranks(ordered, shares.reshape(-1), skip)
+    given = q if isinstance(q, Tensor) else Tensor.from_array(shares)
+    exact = _ranks(ordered, reshape(given, (-1,)), skip)
+    ranks = exact.array
     low, high = np.floor(ranks), np.ceil(ranks)
     if interpolation in ("lower", "higher", "nearest"):
         rank = {"lower": low, "higher": high, "nearest": np.rint(ranks)}[interpolation]
@@ -143,7 +153,7 @@ def _quantile(
     elif interpolation == "midpoint":
         found = lerp_number(_at(ordered, low), _at(ordered, high), weight=0.5)
     else:
-        weight = Tensor.from_array((ranks - low).astype(x.dtype.dtype))
+        weight = exact - Tensor.from_array(low)
         found = lerp_tensor(_at(ordered, low), _at(ordered, high), weight)
     if shares.ndim:
         found = transpose(unsqueeze(found, 0), 0, -1)
@@ -161,16 +171,17 @@ def _kept(x: Tensor, dim: int | None) -> tuple[int, ...]:
     return (*x._shape[:dim], 1, *x._shape[dim + 1 :]) if x.ndim else ()
 
 
-def _ranks(ordered: Tensor, shares: Any, skip: bool) -> Any:
-    """At which places, whole or not, of the ordered rows the quantiles are."""
+def _ranks(ordered: Tensor, shares: Tensor, skip: bool) -> Tensor:
+    """Return at which places, whole or not, of the ordered rows the quantiles are."""
     strange = np.isnan(ordered.array)
     number = np.count_nonzero(~strange, axis=-1, keepdims=True)
     last = ordered._shape[-1] - 1
     if skip:
-        ranks = shares * np.maximum(number - 1, 0)
-    else:
-        ranks = np.where(number <= last, last, shares * last)
-    return ranks.astype(ordered.dtype.dtype)
+        ranks = shares * Tensor.from_array((number - 1).astype(ordered.dtype.dtype))
+        return masked_fill(ranks, Tensor.from_array(ranks.array < 0), value=0)
+    beyond = number <= last  # a NaN, and so their quantiles are that
+    ranks = expand(mul_number(shares, other=last), np.broadcast_shapes(shares._shape, beyond.shape))
+    return masked_fill(ranks, Tensor.from_array(beyond), value=last)
 
 
 def _at(ordered: Tensor, ranks: Any) -> Tensor:
