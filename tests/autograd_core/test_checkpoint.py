@@ -236,6 +236,29 @@ def test_the_second_run_ends_when_all_is_there(torch: Any, early_stop: bool) -> 
     assert len(log) == (not early_stop)
 
 
+@pytest.mark.parametrize("early_stop", [True, False])
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_pass_inside_a_checkpoint_asks_for_what_was_saved_so_far(
+    torch: Any, depth: int, early_stop: bool
+) -> None:
+    module = checkpoints(torch)
+
+    def slope(function: Any) -> Any:
+        def of(x: Any) -> Any:
+            y = module.checkpoint(function, x, use_reentrant=False)
+            return torch.autograd.grad(y, x, create_graph=True)[0]
+
+        return of
+
+    function: Any = lambda x: x.sin().exp()  # noqa: E731
+    for _ in range(depth):
+        function = slope(function)
+    x = leaf(torch, 0.7)
+    with module.set_checkpoint_early_stop(early_stop):
+        module.checkpoint(function, x, use_reentrant=False).sum().backward()
+    assert x.grad.item() == pytest.approx([-0.112811, -3.419708, -4.512899][depth - 1], 1e-5)
+
+
 def test_a_second_run_that_saves_less_is_refused(torch: Any) -> None:
     module = checkpoints(torch)
     function = changing(lambda x: x.exp().sin(), lambda x: x.exp())

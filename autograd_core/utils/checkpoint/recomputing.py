@@ -73,6 +73,7 @@ class Frame:
         self._early_stop = early_stop and _early_stop.get()
         self._holders: list[ref[_Holder]] = []
         self._metadata: list[dict[str, Any]] = []
+        self._completed = False
         # what each pass has computed again and not used yet
         self._values: WeakKeyDictionary[GraphTask, _Values] = WeakKeyDictionary()
 
@@ -80,7 +81,9 @@ class Frame:
         """Return what the function returns; the nodes get holders for what they save."""
         first, self._again = contexts()
         with saved_tensors_hooks(self.pack, self.unpack), first:
-            return self._function(*args, **self._kwargs)
+            result = self._function(*args, **self._kwargs)
+        self._completed = True
+        return result
 
     def pack(self, saved: Tensor) -> _Holder:
         """Let go of ``saved``."""
@@ -121,6 +124,8 @@ class Frame:
 
         def take(saved: Tensor) -> Tensor:
             if len(found) == len(self._holders):
+                if not self._completed:  # a pass inside asks for what was saved before it
+                    return saved
                 raise CheckpointError(
                     "torch.utils.checkpoint: trying to save more tensors during recomputation than "
                     "during the original forward pass."
