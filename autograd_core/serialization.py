@@ -1,8 +1,8 @@
 """``save`` and ``load``: tensors in lists and dictionaries, kept in a file of NumPy.
 
-The file is an ``.npz`` archive: an array for each tensor, and a text that says in JSON where each
-belongs.  There is no pickle in it, and so loading runs nothing; whole modules, which PyTorch
-pickles, are refused.
+The file is an ``.npz`` archive: an array for each tensor, or for the memory that several share, and
+a text that says in JSON where each belongs.  There is no pickle in it, and so loading runs nothing;
+whole modules, which PyTorch pickles, are refused.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from autograd_core.autograd.memory import Layout, address, layout_of, memory_of
 from autograd_core.dtype import ALL, dtype
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
@@ -41,10 +42,10 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
     Raises:
         TypeError: something else is in it.
     """
-    arrays: list[Any] = []
-    structure = json.dumps(_Writer(arrays).described(obj))
-    named = {str(number): array for number, array in enumerate(arrays)}
-    named[_STRUCTURE] = np.array(structure)
+    writer = _Writer()
+    described = writer.described(obj)
+    named = writer.arrays()
+    named[_STRUCTURE] = np.array(json.dumps(described))
     if isinstance(f, (str, PathLike)):
         with open(f, "wb") as file:  # given the path, NumPy would add a suffix
             np.savez(file, **named)
@@ -82,11 +83,12 @@ def load(f: File, map_location: Any = None, *, weights_only: bool = True, **_: A
 
 
 class _Writer:
-    """Describes values in JSON; tensors go to ``arrays``, each once."""
+    """Describes values in JSON; each tensor is kept once, and so is each memory."""
 
-    def __init__(self, arrays: list[Any]) -> None:
-        self.arrays = arrays
-        self._numbers: dict[int, int] = {}
+    def __init__(self) -> None:
+        self._records: dict[int, dict[str, Any]] = {}  # by the tensor, or array
+        self._alone: dict[str, Any] = {}
+        self._sharing: dict[Any, list[tuple[dict[str, Any], Any]]] = {}  # by what owns the memory
 
     def described(self, value: Any) -> Any:
         if type(value) in _PLAIN:
@@ -95,9 +97,9 @@ class _Writer:
             return value.item()
         if isinstance(value, Tensor):
             kind = "parameter" if value.is_parameter else "tensor"
-            return {kind: self._number(value, value.array), "requires_grad": value.requires_grad}
+            return self._record(kind, value, value.array, requires_grad=value.requires_grad)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-            return {"array": self._number(value, value)}
+            return self._record("array", value, value)
         if isinstance(value, dtype):
             return {"dtype": value.name}
         if isinstance(value, device):
@@ -115,19 +117,43 @@ class _Writer:
             f"{type(value).__name__}: of a module or an optimizer, save its state_dict()"
         )
 
-    def _number(self, owner: Any, array: Any) -> int:
-        if id(owner) not in self._numbers:
-            self._numbers[id(owner)] = len(self.arrays)
-            self.arrays.append(array)
-        return self._numbers[id(owner)]
+    def _record(self, kind: str, owner: Any, array: Any, **more: bool) -> dict[str, Any]:
+        record = self._records.get(id(owner))
+        if record is None:
+            number = len(self._records)
+            record = self._records[id(owner)] = {kind: number, **more}
+            if kind == "array":
+                self._alone[str(number)] = array
+            else:
+                memory = (id(memory_of(array)), array.dtype)
+                self._sharing.setdefault(memory, []).append((record, array))
+        return record
+
+    def arrays(self) -> dict[str, Any]:
+        """Return what goes to the file, by name: what stands alone by its number; the memory of
+        others by that of the first, and then their records tell where in it they lie."""
+        named = dict(self._alone)
+        for sharing in self._sharing.values():
+            record, array = first = min(sharing, key=lambda each: address(each[1]))
+            name = str(next(iter(record.values())))
+            if sharing == [first] and array.flags.c_contiguous:
+                named[name] = array
+                continue
+            layouts = [layout_of(each, address(array)) for _, each in sharing]
+            for (each, _), layout in zip(sharing, layouts, strict=True):
+                each |= {"memory": name, "layout": layout}
+            length = max(layout.end for layout in layouts)
+            named[name] = np.lib.stride_tricks.as_strided(array, (length,), (array.itemsize,))
+        return named
 
 
 class _Reader:
-    """Makes values from what stands in JSON; what was one tensor becomes one."""
+    """Makes values from what stands in JSON; what was one tensor, or memory, becomes one."""
 
     def __init__(self, archive: Any) -> None:
         self._archive = archive
         self._tensors: dict[int, Any] = {}
+        self._memories: dict[str, Any] = {}
 
     def made(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -135,7 +161,7 @@ class _Reader:
         kind, content = next(iter(value.items()))
         if kind in ("tensor", "parameter", "array"):
             if content not in self._tensors:
-                self._tensors[content] = self._tensor(kind, content, value.get("requires_grad"))
+                self._tensors[content] = self._tensor(kind, content, value)
             return self._tensors[content]
         if kind in ("dict", "ordered"):
             return self._dictionary(kind, content, value.get("metadata"))
@@ -145,14 +171,28 @@ class _Reader:
             return device(content)
         return self._sequence(kind, map(self.made, content))
 
-    def _tensor(self, kind: str, number: int, requires_grad: bool | None) -> Any:
-        array = self._archive[str(number)]
+    def _tensor(self, kind: str, number: int, record: Any) -> Any:
         if kind == "array":
-            return array
-        made = Tensor.from_array(array)
+            return self._archive[str(number)]
+        made = Tensor.from_array(self._array(number, record))
+        requires_grad = bool(record.get("requires_grad"))
         if kind == "parameter":
-            return Parameter(made, requires_grad=bool(requires_grad))
+            return Parameter(made, requires_grad=requires_grad)
         return made.requires_grad_() if requires_grad else made
+
+    def _array(self, number: int, record: Any) -> Any:
+        if "layout" not in record:
+            return self._archive[str(number)]
+        name = record["memory"]
+        if name not in self._memories:
+            self._memories[name] = self._archive[name]
+        try:
+            size, stride, offset = record["layout"]
+            array = Layout(tuple(size), tuple(stride), offset).of(self._memories[name])
+        except (TypeError, ValueError) as error:
+            raise RuntimeError(f"the file is damaged: there is no tensor {number} in it") from error
+        array.flags.writeable = not Layout(tuple(size), tuple(stride)).overlaps
+        return array
 
     def _dictionary(self, kind: str, pairs: Any, metadata: Any) -> dict[Any, Any]:
         made = ((self.made(key), self.made(each)) for key, each in pairs)

@@ -4,6 +4,7 @@ to."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,24 @@ def make_writeable(array: Any) -> None:
             "single memory location. Please clone() the tensor before performing the operation."
         )
     array.flags.writeable = True
+
+
+def copied_with_memory(array: Array, memo: dict[int, Any]) -> Array:
+    """Return ``array`` in a copy of its memory, which by ``memo``, of :func:`copy.deepcopy`, is the
+    same for all arrays there."""
+    whole = memory_of(array)
+    assert whole is not None
+    copied = deepcopy(whole, memo)
+    if copied.strides != whole.strides:  # it is a part of something that is no array
+        return array.copy("K")
+    found = layout_of(array, address(whole)).of(flat(copied).view(array.dtype))
+    found.flags.writeable = array.flags.writeable
+    return found
+
+
+def flat(whole: Array) -> Array:
+    """Return the elements of an array that owns its memory, in the order in which they lie."""
+    return np.lib.stride_tricks.as_strided(whole, (whole.size,), (whole.itemsize,))
 
 
 class Layout(NamedTuple):

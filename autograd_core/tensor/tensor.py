@@ -29,6 +29,7 @@ from autograd_core.autograd.grad_mode import (
     undo_log,
 )
 from autograd_core.autograd.hooks import RemovableHandle
+from autograd_core.autograd.memory import copied_with_memory
 from autograd_core.autograd.node import Edge, Node, Nowhere, hooks_of, resolve
 from autograd_core.autograd.optional_slot import optional_slot
 from autograd_core.autograd.undo_log import UNSET
@@ -598,12 +599,14 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
                 "because of a torch.nn.utils.weight_norm usage, see "
                 "https://github.com/pytorch/pytorch/pull/103001"
             )
-        copied = memo[id(self)] = Tensor.from_array(self.array.copy(), self.requires_grad)
-        if self.is_parameter:  # of which PyTorch copies neither gradient nor own attributes
+        own = self.is_parameter  # of which PyTorch copies neither gradient nor own attributes
+        array = self.array.copy("K") if own else copied_with_memory(self.array, memo)
+        copied = memo[id(self)] = Tensor.from_array(array, self.requires_grad)
+        if own:
             copied.is_parameter = True
             return copied
         if self.grad is not None:
-            copied.grad = Tensor.from_array(self.grad.array.copy())
+            copied.grad = deepcopy(self.grad, memo)
         copied.__dict__.update(deepcopy(self.__dict__, memo))
         return copied
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -319,16 +318,6 @@ class Module:
         """Set the gradients of all parameters to None, or to zero."""
         for parameter in self.parameters():
             forget_gradient(parameter, set_to_none)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
-        """Return a copy with parameters and buffers of its own: leaves, and without gradients."""
-        for t in (*self.parameters(), *self.buffers()):
-            if id(t) not in memo:
-                memo[id(t)] = _copied(t)
-        made: Module = type(self).__new__(type(self))
-        memo[id(self)] = made
-        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
-        return made
 
     def _apply(self: M, function: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
         """Put what ``function`` makes of each parameter and buffer in its place."""
@@ -670,12 +659,6 @@ def _get(root: Module, registry: str, target: str, kind: str) -> Tensor:
     if found is None:
         raise AttributeError(f"`{name}` is not {'an' if kind[0] == 'n' else 'a'} {kind}")
     return found
-
-
-def _copied(t: Tensor) -> Tensor:
-    made = Tensor.from_array(t.array.copy(), t.requires_grad and t.is_leaf)
-    made.is_parameter = t.is_parameter
-    return made
 
 
 def _keep_attributes(module: Module) -> None:

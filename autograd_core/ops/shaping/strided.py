@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.memory import Layout, address, in_order, memory_of
+from autograd_core.autograd.memory import Layout, address, flat, in_order, memory_of
 from autograd_core.op import op
 from autograd_core.ops.pointwise.elementwise import zeros_of
 from autograd_core.tensor import Tensor
@@ -30,8 +30,7 @@ def as_strided(self, /, size, stride, storage_offset=None, self_stride=None):
     if self.flags.c_contiguous and layout.offset >= 0 and layout.end <= self.size:
         return layout.of(self.reshape(-1))
     whole: Any = memory_of(self)
-    memory = np.lib.stride_tricks.as_strided(whole, (whole.size,), (whole.itemsize,))
-    memory = memory.view(self.dtype)
+    memory = flat(whole).view(self.dtype)
     before = (address(self) - address(whole)) // self.itemsize
     layout = layout._replace(offset=before + layout.offset)
     if layout.offset < 0:
