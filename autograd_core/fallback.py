@@ -13,6 +13,8 @@ from types import ModuleType
 from typing import Any, Final
 
 _ROOT: Final = "autograd_core"
+_MOVED: Final = {"dag": "gradstep", "debug": "gradstep", "engines": "gradstep.engines"}
+"""Packages that were here once, and where their names are now."""
 
 
 def find(module: str, name: str) -> Any:
@@ -21,6 +23,8 @@ def find(module: str, name: str) -> Any:
     Raises:
         AttributeError: there is none.
     """
+    if module == _ROOT and name in _MOVED:
+        raise AttributeError(_moved(name))
     if not name.startswith("__"):  # Python itself asks for __path__ and others
         compat = importlib.import_module("autograd_core.compat")
         if compat.has_module(_below_root(f"{module}.{name}")):
@@ -45,6 +49,10 @@ def answer_missing_names(module: str) -> None:
     vars(sys.modules[module])["__getattr__"] = partial(find, module)
 
 
+def _moved(name: str) -> str:
+    return f"{_ROOT}.{name} is no more: its names are in {_MOVED[name]}"
+
+
 def _below_root(module: str) -> str:
     return module.removeprefix(_ROOT).removeprefix(".")
 
@@ -59,6 +67,8 @@ class StubModules:
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Describe the module, if compat has it."""
         if name.startswith(f"{_ROOT}."):
+            if (first := _below_root(name).partition(".")[0]) in _MOVED:
+                raise ModuleNotFoundError(_moved(first), name=name)
             compat = importlib.import_module("autograd_core.compat")
             if compat.has_module(_below_root(name)):
                 return ModuleSpec(name, StubModules, is_package=True)  # type: ignore[arg-type]

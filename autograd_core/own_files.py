@@ -1,99 +1,37 @@
-"""Tell this program's own files and frames from the user's, and warn of the user's line."""
+"""Tell this library's own frames from the user's, and warn of the user's line."""
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import warnings
-from collections.abc import Sequence
-from functools import lru_cache
-from types import ModuleType
-from typing import Final, Protocol, TypeVar
 
-# not by pathlib, whose import takes as long as that of ten modules of this package
-FOLDER: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-"""Where the packages of this program are."""
-
-OWN_FILES: Final = (
+_own: tuple[str, ...] = (
     "<op ",  # code that is generated when an op first runs
-    *(os.path.join(FOLDER, package, "") for package in ("autograd_core", "viz", "tui")),
-    os.path.join(FOLDER, "gradstep.py"),
+    os.path.join(os.path.dirname(os.path.realpath(__file__)), ""),
 )
-"""How the names of this program's own files begin, as frames and tracebacks give them."""
+
+
+def hide_files(*beginnings: str) -> None:
+    """Count files whose names begin so as this library's own.
+
+    For tools that call the library in the user's place.
+    """
+    global _own
+    _own = tuple(dict.fromkeys((*_own, *beginnings)))
 
 
 def is_own_file(file: str) -> bool:
-    """Return whether ``file``, as a frame or a traceback names it, is this program's own.
+    """Return whether ``file``, as a frame or a traceback names it, is this library's own.
 
     >>> is_own_file(__file__), is_own_file("train.py")
     (True, False)
     """
-    return file.startswith(OWN_FILES)
-
-
-def is_user_file(file: str) -> bool:
-    """Return whether ``file``, as a frame names it, is of the user's program: neither this
-    program's own nor PyTorch's.
-
-    >>> is_user_file("train.py"), is_user_file(__file__)
-    (True, False)
-    """
-    torch = imported_pytorch() if "torch" in sys.modules else None
-    return _is_user_file(file, getattr(torch, "__file__", None))
-
-
-class _Frame(Protocol):
-    @property
-    def filename(self) -> str: ...
-
-
-_F = TypeVar("_F", bound=_Frame)
-_RUNS_SCRIPTS: Final = os.path.join(FOLDER, "autograd_core", "program", "process.py")
-_OF_MODES: Final = ("torch.overrides", "torch._compile", "torch._dynamo.eval_frame", "torch._ops")
-
-
-def frames_of_program(stack: Sequence[_F]) -> list[_F]:
-    """Return the frames of a stack, outermost first, that it would have without this program.
-
-    Left out are our own, those outside the one that runs a script, and those of PyTorch by which it
-    calls a mode of ours instead of the function, which that then calls.
-    """
-    overrides, *around, calls = (
-        getattr(sys.modules.get(name), "__file__", None) for name in _OF_MODES
-    )
-    found: list[_F] = []
-    ours = False
-    for frame in stack:
-        if frame.filename == _RUNS_SCRIPTS:
-            found.clear()
-        if _is_hidden(frame.filename):
-            while found and found[-1].filename in around:
-                found.pop()
-            if found and found[-1].filename == overrides:
-                del found[-2:]
-            ours = True
-        elif not (ours and frame.filename == calls):
-            found.append(frame)
-            ours = False
-    return found
-
-
-def _is_hidden(file: str) -> bool:
-    return is_own_file(file) or file.startswith("<frozen ") or file == importlib.__file__
-
-
-def imported_pytorch() -> ModuleType | None:
-    """Return PyTorch, None where the program has not imported it; a ``torch.py`` of its own is
-    none, and neither is the core under that name."""
-    found = sys.modules.get("torch")
-    inner = getattr(found, "_C", None)
-    genuine = getattr(inner, "__name__", "") == "torch._C" and hasattr(found, "Tensor")
-    return found if genuine else None
+    return file.startswith(_own)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn of the line that called into this package, however many calls that is away.
+    """Warn of the line that called into this library, however many calls that is away.
 
     (From Python 3.12 on, ``skip_file_prefixes`` does this.)
     """
@@ -101,16 +39,3 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back and is_own_file(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-@lru_cache(maxsize=4096)  # asked for every op of a program
-def _is_user_file(file: str, torch: str | None) -> bool:
-    return not file.startswith(_not_of_users(torch))
-
-
-@lru_cache(maxsize=4)
-def _not_of_users(torch: str | None) -> tuple[str, ...]:
-    if torch is None:
-        return OWN_FILES
-    # code that torch makes, of compiled functions and overloads, has no file
-    return (*OWN_FILES, os.path.dirname(torch) + os.sep, "<frozen ", "<string>", "<eval_with_key>")

@@ -22,12 +22,12 @@ from collections.abc import Callable
 import numpy as np
 
 import autograd_core as torch
-from autograd_core.dag import trace
-from autograd_core.dag.collector import collector_slowed
-from autograd_core.debug import Session
-from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting
+from gradstep import trace
+from gradstep.debugger import Session
+from gradstep.graph.collector import collector_slowed
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
+from gradstep_tui.commands.fail_on import FailOn
 from samples.digits_mlp import Classifier, load_digits
-from tui.commands.fail_on import FailOn
 
 
 def chain(nodes: int) -> torch.Tensor:

@@ -20,9 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from textual import events
 
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph
-from autograd_core.debug.snapshot import (
+from gradstep.debugger.snapshot import (
     Contribution,
     Entry,
     Incoming,
@@ -33,7 +31,9 @@ from autograd_core.debug.snapshot import (
     Snapshot,
     Value,
 )
-from tui.app import DebuggerApp
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Graph
+from gradstep_tui.app import DebuggerApp
 
 KEYS = {"n": 200, "j": 200, "N": 200, "pagedown": 100, "pageup": 100, "G": 5, "g": 5}
 GRADIENT = Value(np.ones(3))

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from pictures import transformer
 
+from gradstep_viz import render
 from tests.viz.browser import CHROMIUM, Browser
-from viz import render
 
 NODES_PER_BOX = 0.61
 TURNS = 30

@@ -26,12 +26,12 @@ from typing import NamedTuple
 
 import autograd_core as torch
 from autograd_core import Tensor, nn
-from autograd_core.dag import capture
-from viz import render
-from viz.layout import lay_out
-from viz.output.svg import write_svg
-from viz.picture.compose import make_picture
-from viz.picture.model import View
+from gradstep import capture
+from gradstep_viz import render
+from gradstep_viz.layout import lay_out
+from gradstep_viz.output.svg import write_svg
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.model import View
 
 
 def shared(nodes: int) -> Tensor:

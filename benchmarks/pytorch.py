@@ -19,9 +19,10 @@ import torch
 from torch import nn
 
 from autograd_core.autograd.call import interceptor
-from autograd_core.dag import Names, capture
-from autograd_core.engines.pytorch.entry import intercepted
-from autograd_core.engines.pytorch.origins import noting
+from gradstep import capture
+from gradstep.capturing import Names
+from gradstep.engines.pytorch.entry import intercepted
+from gradstep.engines.pytorch.origins import noting
 
 REPETITIONS = 10
 

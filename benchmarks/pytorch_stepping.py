@@ -15,10 +15,10 @@ from typing import Any
 import torch
 from pytorch import REPETITIONS, WORKLOADS
 
-from autograd_core.dag import Names
-from autograd_core.debug.session import Session
-from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting
-from tui.commands.fail_on import FailOn
+from gradstep.capturing import Names
+from gradstep.debugger.session import Session
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
+from gradstep_tui.commands.fail_on import FailOn
 
 NAMES = Names({})
 

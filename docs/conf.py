@@ -14,7 +14,7 @@ copyright = "The gradstep authors"
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "viz.sphinx",
+    "gradstep.sphinx",
     "console",
     "debugger",
     "operators",

@@ -18,11 +18,11 @@ from typing import NamedTuple
 
 from textual.pilot import Pilot
 
-from autograd_core.debug.session import Session
-from autograd_core.program.calls import CallSelector, InterceptedCall
-from autograd_core.program.run import run_target
-from autograd_core.program.target import parse_target
-from tui.app import DebuggerApp, Outcome
+from gradstep.debugger.session import Session
+from gradstep.program.calls import CallSelector, InterceptedCall
+from gradstep.program.run import run_target
+from gradstep.program.target import parse_target
+from gradstep_tui.app import DebuggerApp, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"

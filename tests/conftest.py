@@ -40,7 +40,7 @@ def a_font_is_seen() -> bool:
     except ImportError:
         return True  # what needs a font needs this package, too, and says so
 
-    from viz.theme import FONT_FAMILY
+    from gradstep_viz.theme import FONT_FAMILY
 
     page = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>{}</svg>"
     letter = f"<text y='9' font-size='9' font-family='{FONT_FAMILY}'>M</text>"

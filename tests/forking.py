@@ -89,10 +89,10 @@ def _serve() -> None:
     import pkgutil
     from importlib import import_module
 
-    for name in ("autograd_core.debug", "autograd_core.program", "viz", "tui.commands"):
+    for name in ("gradstep.debugger", "gradstep.program", "gradstep_viz", "gradstep_tui.commands"):
         package = import_module(name)
         for each in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if not each.name.startswith("viz.sphinx"):
+            if not each.name.startswith("gradstep_viz.sphinx"):
                 import_module(each.name)
     for name in sys.argv[1:]:
         import_module(name)

@@ -31,17 +31,16 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_all_that_users_call_has_one_name() -> None:
-    import autograd_core.debug
-    import tui
-    import viz
+    import gradstep.debugger
+    import gradstep_tui
 
-    assert gradstep.render is viz.render
-    assert gradstep.to_graphviz is viz.to_graphviz
-    assert gradstep.film is viz.film
-    assert gradstep.debug is tui.debug
-    assert gradstep.Session is autograd_core.debug.Session
-    assert gradstep.check is autograd_core.debug.check
-    assert gradstep.why is autograd_core.debug.why
+    assert gradstep.render is gradstep.render
+    assert gradstep.to_graphviz is gradstep.to_graphviz
+    assert gradstep.film is gradstep.film
+    assert gradstep.debug is gradstep_tui.debug
+    assert gradstep.Session is gradstep.debugger.Session
+    assert gradstep.check is gradstep.findings.check
+    assert gradstep.why is gradstep.findings.why
     assert set(gradstep.__all__) <= set(dir(gradstep))
     with pytest.raises(AttributeError, match="has no attribute 'draw'"):
         _ = gradstep.draw
@@ -67,32 +66,27 @@ def test_why_answers_before_backward_and_leaves_no_trace(library: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["viz", "tui"])
-def test_the_command_works_where_a_folder_has_the_name_of_a_package(
-    tmp_path: Path, name: str
+@pytest.mark.parametrize("module", ["__init__", "plots"])  # a package, and a folder of modules
+def test_a_program_may_have_folders_called_as_those_of_this_repository(
+    tmp_path: Path, name: str, module: str
 ) -> None:
     (tmp_path / name).mkdir()
-    (tmp_path / name / "__init__.py").write_text("mine = 7\n")
-    (tmp_path / "script.py").write_text(f"import {name}\nassert {name}.mine == 7\n{SCRIPT}")
+    (tmp_path / name / f"{module}.py").write_text("mine = 7\n")
+    full = name if module == "__init__" else f"{name}.{module}"
+    (tmp_path / "script.py").write_text(
+        f"import {full}, gradstep\nassert {full}.mine == 7\ngradstep.render\n{SCRIPT}"
+    )
+    assert run(tmp_path, "script.py").returncode == 0
     done = run(tmp_path, "-m", "gradstep", "render", "script.py")
     assert (done.returncode, done.stderr) == (0, "gradstep: wrote script.svg\n")
     assert (tmp_path / "script.svg").is_file()
 
 
-def test_the_command_names_what_comes_before_its_own_package(tmp_path: Path) -> None:
-    (tmp_path / "viz.py").touch()
-    first = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import gradstep; gradstep.main()"
-    done = run(ROOT, "-c", first)
-    assert str(tmp_path / "viz.py") in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("name", ["viz", "tui"])
-def test_a_program_with_a_folder_of_that_name_is_told_what_to_do(tmp_path: Path, name: str) -> None:
-    (tmp_path / name).mkdir()
-    (tmp_path / name / "__init__.py").touch()
-    (tmp_path / "program.py").write_text("import gradstep\ngradstep.render\n")
-    done = run(tmp_path, "program.py")
-    said = done.stderr.splitlines()[-1]
-    assert said.startswith(f"ImportError: the package {name} that Python finds is not gradstep's")
-    assert str(tmp_path / name) in said
-    assert "rename yours, or run your program by the gradstep command" in said
+@pytest.mark.parametrize("old", ["dag", "debug", "debug.session", "engines", "engines.protocol"])
+def test_a_package_that_moved_names_its_new_place(old: str) -> None:
+    with pytest.raises(
+        ModuleNotFoundError, match=rf"^autograd_core\.{old.partition('.')[0]} is no"
+    ):
+        __import__(f"autograd_core.{old}")
+    with pytest.raises(AttributeError, match=r"its names are in gradstep"):
+        getattr(__import__("autograd_core"), old.partition(".")[0])

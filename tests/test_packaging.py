@@ -16,8 +16,13 @@ from typing import NamedTuple
 
 import pytest
 
+from gradstep import debugger, findings
+
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("autograd_core", "viz", "tui")
+FOLDERS = {  # of the packages that are installed, and below which of the repository's they are
+    "autograd_core": ".", "gradstep": ".", "gradstep_viz": "viz", "gradstep_tui": "tui"
+}  # fmt: skip
+PACKAGES = tuple(FOLDERS)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
@@ -97,7 +102,9 @@ def test_hatchling_is_bounded_alike_for_builds_and_for_tests() -> None:
 
 def test_every_file_the_readme_speaks_of_is_there() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
-    names = set(re.findall(r"(?:samples|docs|tests|autograd_core|viz|tui)/[\w/.-]*\w", text))
+    names = set(
+        re.findall(r"(?:samples|docs|tests|autograd_core|gradstep|viz|tui)/[\w/.-]*\w", text)
+    )
     assert "samples/thrown_ball.py" in names
     assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
 
@@ -117,12 +124,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]
 
 def test_the_wheel_holds_the_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.partition("/")[0] for name in wheel.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {*PACKAGES, "gradstep.py"}
-    held = {name for name in wheel.namelist() if name.startswith(PACKAGES)}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {*PACKAGES}
+    held = {name for name in wheel.namelist() if name.partition("/")[0] in PACKAGES}
     written = {
-        path.relative_to(ROOT).as_posix()
-        for package in PACKAGES
-        for path in (ROOT / package).rglob("*")
+        path.relative_to(ROOT / folder).as_posix()
+        for package, folder in FOLDERS.items()
+        for path in (ROOT / folder / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert held == written
@@ -135,7 +142,7 @@ def test_the_wheel_names_command_python_and_licence(wheel: zipfile.ZipFile) -> N
         for name in wheel.namelist()
         if ".dist-info/" in name
     }
-    assert "gradstep = gradstep:main" in information["entry_points.txt"]
+    assert "gradstep = gradstep.__main__:main" in information["entry_points.txt"]
     assert "Requires-Python: >=3.11" in information["METADATA"]
     assert "MIT License" in information["licenses/LICENSE"]
 
@@ -143,9 +150,9 @@ def test_the_wheel_names_command_python_and_licence(wheel: zipfile.ZipFile) -> N
 # --- imports -----------------------------------------------------------------------------------
 
 MODULES = {
-    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for package in PACKAGES
-    for path in sorted((ROOT / package).rglob("*.py"))
+    ".".join(path.relative_to(ROOT / folder).with_suffix("").parts).removesuffix(".__init__"): path
+    for package, folder in FOLDERS.items()
+    for path in sorted((ROOT / folder / package).rglob("*.py"))
 }
 
 
@@ -182,17 +189,18 @@ def is_within(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-ABOVE_THE_CORE = (
-    "autograd_core.dag", "autograd_core.debug", "autograd_core.engines", "autograd_core.program"
-)  # fmt: skip
-ENGINES = ("autograd_core.engines.native", "autograd_core.engines.pytorch")
+ABOVE_CAPTURING = ("gradstep.debugger", "gradstep.findings", "gradstep.program")
+FACADE = ("gradstep.__main__", "gradstep.sphinx", "gradstep.markdown")
+ENGINES = ("gradstep.engines.native", "gradstep.engines.pytorch")
 UPWARD = [
-    ("autograd_core", (), ("viz", "tui")),
-    ("viz", (), ("tui",)),
-    ("autograd_core", ABOVE_THE_CORE, ABOVE_THE_CORE),
-    ("autograd_core.dag", (), ("autograd_core.debug", "autograd_core.program", *ENGINES)),
-    ("autograd_core.debug", (), ("autograd_core.program", *ENGINES)),
-    ("autograd_core.engines", (), ("autograd_core.program",)),
+    ("autograd_core", (), ("gradstep", "gradstep_viz", "gradstep_tui")),
+    ("gradstep", ("gradstep", *FACADE), ("gradstep_viz", "gradstep_tui")),
+    ("gradstep_viz", (), ("gradstep_tui", *FACADE)),
+    ("gradstep.graph", (), (*ABOVE_CAPTURING, *ENGINES)),
+    ("gradstep.capturing", (), (*ABOVE_CAPTURING, *ENGINES)),
+    ("gradstep.debugger", (), ("gradstep.program", *ENGINES)),
+    ("gradstep.findings", (), ("gradstep.program", *ENGINES)),
+    ("gradstep.engines", (), ("gradstep.program",)),
 ]
 
 
@@ -203,7 +211,7 @@ def test_imports_point_down(
     wrong = [
         f"{module} imports {name}"
         for module in MODULES
-        if is_within(module, (below,)) and not is_within(module, apart_from)
+        if is_within(module, (below,)) and module not in apart_from
         for each in imports_of(module)
         for name in each.names
         if is_within(name, above)
@@ -251,11 +259,11 @@ def test_an_import_inside_a_function_says_why() -> None:
 
 
 LATE = [
-    ("gradstep", ("numpy", "autograd_core", "viz", "tui")),
-    ("autograd_core", ("scipy", "graphviz", "textual", "wasmtime", "torch", "viz", "tui")),
-    ("viz", ("scipy", "textual", "wasmtime", "torch", "tui")),
-    ("tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
-    ("tui.commands.render", ("scipy", "textual", "graphviz", "autograd_core.debug.session")),
+    ("gradstep", ("numpy", "autograd_core", "gradstep_viz", "gradstep_tui")),
+    ("autograd_core", ("scipy", "graphviz", "textual", "wasmtime", "torch", "gradstep")),
+    ("gradstep_viz", ("scipy", "textual", "wasmtime", "torch", "gradstep_tui")),
+    ("gradstep_tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
+    ("gradstep_tui.commands.render", ("scipy", "textual", "graphviz", "gradstep.debugger.session")),
 ]
 
 
@@ -271,7 +279,7 @@ def test_importing_costs_no_more_than_it_must(module: str, late: tuple[str, ...]
 def test_looking_for_the_names_of_tensors_imports_nothing() -> None:
     program = """
 import sys, autograd_core as torch
-from autograd_core.dag import Names
+from gradstep.capturing import Names
 before = set(sys.modules)
 Names(globals())
 print(set(sys.modules) - before)
@@ -283,18 +291,27 @@ print(set(sys.modules) - before)
 
 
 def test_all_that_the_debugger_hands_out_is_there() -> None:
-    from autograd_core import debug
-
-    for name in debug.__all__:
-        assert callable(getattr(debug, name))
-    assert not hasattr(debug, "nothing")
+    for module in (debugger, findings):
+        for name in module.__all__:
+            assert callable(getattr(module, name))
+        assert not hasattr(module, "nothing")
 
 
 # --- the sources -------------------------------------------------------------------------------
 
 
 def sources(*suffixes: str) -> list[Path]:
-    folders = [*PACKAGES, "samples", "tests", "benchmarks", "docs", ".ci"]
+    folders = [
+        "autograd_core",
+        "gradstep",
+        "viz",
+        "tui",
+        "samples",
+        "tests",
+        "benchmarks",
+        "docs",
+        ".ci",
+    ]
     files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*"))]
     files += sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("*.toml"))
     return [

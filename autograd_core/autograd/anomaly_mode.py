@@ -25,7 +25,7 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
-from autograd_core.own_files import frames_of_program, warn
+from autograd_core.own_files import is_own_file, warn
 
 _KEY = "traceback_"
 _HINT = "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
@@ -88,7 +88,8 @@ class detect_anomaly:
 def keep_traceback(node: Node) -> None:
     """Remember the user's line that made ``node``."""
     stack = traceback.extract_stack(sys._getframe(1))
-    node.metadata[_KEY] = traceback.format_list(frames_of_program(stack))
+    users = [frame for frame in stack if not is_own_file(frame.filename)]
+    node.metadata[_KEY] = traceback.format_list(users)
 
 
 def run_watched(task: GraphTask, check_nan: bool, start: int = 0) -> None:

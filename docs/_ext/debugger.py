@@ -14,10 +14,10 @@ from generated import Generated, escaped, heading, sentence, table
 from sphinx.application import Sphinx
 
 import autograd_core as torch
-from autograd_core.debug import Session
-from autograd_core.debug.commands.helping import TOPICS
-from tui.app.keys import KEY_GROUPS
-from tui.app.widgets.help import MARKS
+from gradstep.debugger import Session
+from gradstep.debugger.commands.helping import TOPICS
+from gradstep_tui.app.keys import KEY_GROUPS
+from gradstep_tui.app.widgets.help import MARKS
 
 
 class DebuggerCommands(Generated):

@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 
 from autograd_core.op import OPS, Op
 from autograd_core.op.public import names_of
-from tui.commands.ops import import_all, rules, signature
+from gradstep_tui.commands.ops import import_all, rules, signature
 
 FAMILIES: Final = (
     "algebra", "fourier", "indices", "losses", "networks", "pointwise", "reductions", "shaping",

@@ -1,7 +1,7 @@
 import autograd_core as torch
-from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.language import Operands
 from gradstep import Session
+from gradstep.debugger.commands.console import Command, Console
+from gradstep.debugger.commands.language import Operands
 
 
 def count(console: Console, operands: Operands) -> str:

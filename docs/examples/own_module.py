@@ -1,8 +1,7 @@
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag import trace
 from autograd_core.nn import functional as F
-from gradstep import check
+from gradstep import check, trace
 
 
 class PositiveScale(nn.Module):

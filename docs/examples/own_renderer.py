@@ -3,10 +3,10 @@ import subprocess
 from typing import Literal
 
 import autograd_core as torch
-from autograd_core.dag import capture
-from viz.errors import RendererUnavailable, RenderingFailed
-from viz.options import RenderOptions
-from viz.rendering import render_graph
+from gradstep import capture
+from gradstep_viz.errors import RendererUnavailable, RenderingFailed
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.rendering import render_graph
 
 
 class Librsvg:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import autograd_core
-from autograd_core.debug import Session
+from gradstep.debugger import Session
 
 
 def warned(run: Any) -> tuple[list[str], str]:

@@ -11,10 +11,12 @@ import pytest
 import autograd_core as torch
 from autograd_core import nn
 from autograd_core.autograd.call import make_call
-from autograd_core.dag import Graph, Names, NotInGraph, capture, scope, trace
-from autograd_core.debug import Session
-from autograd_core.debug.history.observed_pass import ObservedPass
-from autograd_core.engines.native.driver import NativeDriver
+from gradstep import Graph, capture, scope, trace
+from gradstep.capturing import Names
+from gradstep.debugger import Session
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.engines.native.driver import NativeDriver
+from gradstep.graph import NotInGraph
 
 
 def quadratic(a: Any, b: Any) -> Any:

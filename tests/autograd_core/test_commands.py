@@ -10,11 +10,12 @@ import pytest
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag import trace
-from autograd_core.debug import Session, checking
-from autograd_core.debug.checking import NodeCheck, check_plan
-from autograd_core.debug.commands import complete
-from autograd_core.debug.commands.helping import TOPICS
+from gradstep import trace
+from gradstep.debugger import Session
+from gradstep.debugger.commands import complete
+from gradstep.debugger.commands.helping import TOPICS
+from gradstep.findings import checking
+from gradstep.findings.checking import NodeCheck, check_plan
 
 COMMANDS = [command for _, commands in TOPICS for command in commands]
 
@@ -300,12 +301,12 @@ def test_list_shows_the_program_around_the_line_and_for_a_leaf_around_that_of_it
     session: Session,
 ) -> None:
     head, *lines = answers(session, "next 2", "list").splitlines()
-    assert head == "test_commands.py:28  #3 2/addmm:1"
+    assert head == "test_commands.py:29  #3 2/addmm:1"
     here = [line for line in lines if line.startswith("-> ")]
-    assert here == ["-> 28          loss = net(torch.ones(5, 3)).pow(2).mean()"]
+    assert here == ["-> 29          loss = net(torch.ones(5, 3)).pow(2).mean()"]
     assert len(lines) == 11
     head, *_ = answers(session, "list 2.bias").splitlines()
-    assert head == "test_commands.py:28  #3 2/addmm:1, which sends to #4 2.bias"
+    assert head == "test_commands.py:29  #3 2/addmm:1, which sends to #4 2.bias"
     untraced = torch.tensor(1.0, requires_grad=True)
     assert answers(Session(untraced * 2.0), "list").startswith(
         "the forward line of #1 mul:1 is not known\nscopes and source lines are unknown"
@@ -345,7 +346,7 @@ def test_a_watch_of_a_node_stops_at_each_gradient_that_arrives_there() -> None:
 def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: Session) -> None:
     answers(session, "until relu")
     lines = answers(session, "where").splitlines()
-    assert lines.pop(1) == "      28 │ loss = net(torch.ones(5, 3)).pow(2).mean()"
+    assert lines.pop(1) == "      29 │ loss = net(torch.ones(5, 3)).pow(2).mean()"
     assert [line.split()[1 if line.startswith("->") else 0] for line in lines] == [
         "#7", "#3", "#2", "#1"
     ]  # fmt: skip
@@ -687,7 +688,7 @@ def test_going_back_to_before_the_only_phase_of_a_node_says_so() -> None:
 
 def test_a_session_without_a_trace_says_how_to_get_one() -> None:
     session = untraced()
-    how = "run the forward pass within `with autograd_core.dag.trace():`"
+    how = "run the forward pass within `with gradstep.capturing.trace():`"
     assert how in repr(session)
     for line in ("info pass", "info node", "break train.py:3"):
         assert how in " ".join(session.do(line).text.split())
@@ -703,6 +704,6 @@ def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it() -> None:
 def test_why_nodes_are_not_checkable_is_said_once_for_all_of_them() -> None:
     assert untraced().do("check all").text.splitlines() == [
         "#1 sin:1 and 1 more: not checkable: its inputs were not kept; run the forward",
-        "  pass inside `with autograd_core.dag.trace(values=True):`",
+        "  pass inside `with gradstep.capturing.trace(values=True):`",
         "2 nodes: 0 right, 0 wrong, 2 not checkable",
     ]

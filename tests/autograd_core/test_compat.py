@@ -320,7 +320,7 @@ def test_nothing_of_it_is_imported_before_it_is_asked_for() -> None:
         import sys
         import autograd_core as torch
         from autograd_core import distributions, func, linalg, nn, optim, special, utils
-        import autograd_core.debug, viz, tui.cli
+        import gradstep.debugger, viz, gradstep_tui.cli
         torch.nn.Linear(2, 1)(torch.ones(2)).sum().backward()
         print([name for name in sys.modules if name.startswith("autograd_core.compat")])
         torch.cuda.is_available()

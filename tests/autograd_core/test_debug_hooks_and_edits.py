@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag import Names, trace
-from autograd_core.debug.errors import EditError
-from autograd_core.debug.session import Session
+from gradstep import trace
+from gradstep.capturing import Names
+from gradstep.debugger.errors import EditError
+from gradstep.debugger.session import Session
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd.node import resolve
-from autograd_core.dag import scope, trace
-from autograd_core.dag.trace.deferred import NOTE
-from autograd_core.dag.trace.records import OpRecord, origin
+from gradstep import scope, trace
+from gradstep.capturing.trace.deferred import NOTE
+from gradstep.capturing.trace.records import OpRecord, origin
 
 
 def told(record: Any, depth: int = 6) -> Any:

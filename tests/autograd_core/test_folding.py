@@ -17,18 +17,20 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag import Names, capture, scope, statistics_table, trace
-from autograd_core.dag.addresses import find_nodes, find_step
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.capture.roots import backward_call
-from autograd_core.dag.errors import UnknownAddress
-from autograd_core.dag.folding import Folding, fold, neighbourhood, part_between
-from autograd_core.dag.folding.periods import periodic_stretches
-from autograd_core.dag.folding.totals import saved_bytes, saved_bytes_by, totals
-from autograd_core.dag.model import Graph, Half, SavedValue
-from autograd_core.dag.serialize import from_json, to_json
-from autograd_core.dag.statistics import statistics
-from autograd_core.debug.history.observed_pass import ObservedPass
+from gradstep import capture, scope, trace
+from gradstep.capturing import Names
+from gradstep.capturing.roots import backward_call
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.graph import statistics_table
+from gradstep.graph.addresses import find_nodes, find_step
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.errors import UnknownAddress
+from gradstep.graph.folding import Folding, fold, neighbourhood, part_between
+from gradstep.graph.folding.periods import periodic_stretches
+from gradstep.graph.folding.totals import saved_bytes, saved_bytes_by, totals
+from gradstep.graph.model import Graph, Half, SavedValue
+from gradstep.graph.serialize import from_json, to_json
+from gradstep.graph.statistics import statistics
 from tests.viz import sample_graphs
 from tests.viz.sample_graphs import Twin
 

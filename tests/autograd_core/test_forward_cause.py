@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_core as torch
-from autograd_core.dag.trace import trace
-from autograd_core.debug import Session, lint
-from autograd_core.debug.linting.finite import Beginning, forward_cause
-from autograd_core.debug.linting.subject import Subject
 from autograd_core.utils.checkpoint import checkpoint
+from gradstep.capturing.trace import trace
+from gradstep.debugger import Session
+from gradstep.findings import lint
+from gradstep.findings.linting.finite import Beginning, forward_cause
+from gradstep.findings.linting.subject import Subject
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 NAN, INF = float("nan"), float("inf")

@@ -13,9 +13,10 @@ import autograd_core.nn.functional as F
 from autograd_core import nn
 from autograd_core.autograd.call import make_call
 from autograd_core.autograd.graph import get_gradient_edge, saved_tensors_hooks
-from autograd_core.dag import Graph, Names, capture, trace
-from autograd_core.dag.folding.totals import totals
-from autograd_core.debug.history.observed_pass import ObservedPass
+from gradstep import Graph, capture, trace
+from gradstep.capturing import Names
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.graph.folding.totals import totals
 
 LEAVES = ("leaf", "parameter", "frozen", "constant")
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-from autograd_core.debug import Session
+from gradstep.debugger import Session
 
 
 def doubled(g: Any) -> None:

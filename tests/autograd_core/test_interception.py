@@ -12,7 +12,7 @@ import autograd_core as torch
 from autograd_core.autograd import Function
 from autograd_core.autograd.call import BackwardCall, gradients, interceptor, pass_mode, start
 from autograd_core.autograd.step import Step
-from autograd_core.program import calls
+from gradstep.program import calls
 
 
 @contextmanager

@@ -9,9 +9,9 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd import Function
-from autograd_core.dag.trace import trace
-from autograd_core.dag.trace.inputs import Budget
-from autograd_core.debug.checking import check
+from gradstep.capturing.trace import trace
+from gradstep.capturing.trace.inputs import Budget
+from gradstep.findings.checking import check
 
 
 def kept(t: Any) -> list[Any]:

@@ -22,8 +22,8 @@ from autograd_core.autograd.call import make_call, pass_mode, start
 from autograd_core.autograd.node import GENERAL, notes_of, resolve
 from autograd_core.autograd.plan import make_plan
 from autograd_core.autograd.reduce import reduce_gradient
-from autograd_core.dag import capture, trace
-from autograd_core.debug import Session
+from gradstep import capture, trace
+from gradstep.debugger import Session
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag import Names
-from autograd_core.dag.addresses import step_number
-from autograd_core.debug.errors import EditError
-from autograd_core.debug.session import Session
+from gradstep.capturing import Names
+from gradstep.debugger.errors import EditError
+from gradstep.debugger.session import Session
+from gradstep.graph.addresses import step_number
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-from autograd_core.debug import Session
-from autograd_core.debug.passes import inspector, leaf_history
-from autograd_core.debug.snapshot import LeafGradient
+from gradstep.debugger import Session
+from gradstep.debugger.passes import inspector, leaf_history
+from gradstep.debugger.snapshot import LeafGradient
 
 
 def chain(leaves: int) -> Any:

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag.model import Source
-from autograd_core.dag.trace import trace
-from autograd_core.debug import Finding, lint
 from autograd_core.nn import Linear, Module, Sequential
 from autograd_core.utils.checkpoint import checkpoint
+from gradstep.capturing.trace import trace
+from gradstep.findings import Finding, lint
+from gradstep.graph.model import Source
 from tests.autograd_core.test_checking import MyCube
 
 

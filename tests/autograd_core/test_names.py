@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import autograd_core as torch
-from autograd_core.dag.names import Names, caller_names
+from gradstep.capturing.names import Names, caller_names
 
 
 def library(source: str, **variables: Any) -> dict[str, Any]:

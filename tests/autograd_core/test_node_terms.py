@@ -6,7 +6,7 @@ from typing import Any
 
 import autograd_core as torch
 from autograd_core.autograd.profiler import profile
-from autograd_core.debug import NodeDetail, Session
+from gradstep.debugger import NodeDetail, Session
 
 
 def scalars() -> tuple[Any, Any]:

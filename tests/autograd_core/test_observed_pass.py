@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import autograd_core as torch
 from autograd_core.autograd.call import make_call
-from autograd_core.dag.names import Names
-from autograd_core.debug.history.observed_pass import ObservedPass
+from gradstep.capturing.names import Names
+from gradstep.debugger.history.observed_pass import ObservedPass
 
 
 def program():

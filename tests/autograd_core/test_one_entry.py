@@ -14,12 +14,12 @@ import pytest
 import autograd_core as torch
 from autograd_core import functions
 from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
-from autograd_core.dag import capture
 from autograd_core.op import OPS, public
 from autograd_core.op.stub import functions_text, methods_text
+from gradstep import capture
+from gradstep_tui.commands.ops import _entry
 from tests.autograd_core.op_samples.table import samples_of
 from tests.autograd_core.test_op_table import Call, check_first, check_second
-from tui.commands.ops import _entry
 
 ENTRY = """\
 from autograd_core.op import pointwise

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autograd_core.debug.breakpoints.predicate import WORDS, help_text, parse, parse_predicate
-from autograd_core.debug.errors import ExpressionError, Unanswerable
-from autograd_core.debug.snapshot import Value
+from gradstep.debugger.breakpoints.predicate import WORDS, help_text, parse, parse_predicate
+from gradstep.debugger.errors import ExpressionError, Unanswerable
+from gradstep.debugger.snapshot import Value
 
 
 @dataclass

@@ -14,13 +14,13 @@ from autograd_core import nn
 from autograd_core.autograd.call import make_call
 from autograd_core.autograd.plan import make_plan
 from autograd_core.autograd.profiler import profile
-from autograd_core.dag.capture import capture
-from autograd_core.dag.folding import fold
-from autograd_core.dag.model import Cost
-from autograd_core.dag.names import Names
-from autograd_core.dag.serialize import from_json, to_json
-from autograd_core.dag.trace import trace
-from autograd_core.debug.history.observed_pass import ObservedPass
+from gradstep.capturing import capture
+from gradstep.capturing.names import Names
+from gradstep.capturing.trace import trace
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.graph.folding import fold
+from gradstep.graph.model import Cost
+from gradstep.graph.serialize import from_json, to_json
 
 
 def profiler_of(torch: Any) -> Any:

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import autograd_core as torch
-from autograd_core.program.calls import CallSelector, InterceptedCall
-from autograd_core.program.errors import BadTarget, ProgramError, ScriptFailed
-from autograd_core.program.run import Ran, find_named, run_target, single_scalar
-from autograd_core.program.target import Target, parse_target, require_file
+from gradstep.program.calls import CallSelector, InterceptedCall
+from gradstep.program.errors import BadTarget, ProgramError, ScriptFailed
+from gradstep.program.run import Ran, find_named, run_target, single_scalar
+from gradstep.program.target import Target, parse_target, require_file
 
 PROGRAM = """\
 import autograd_core as torch
@@ -259,7 +259,7 @@ def test_a_module_runs_as_python_m_runs_it(package: Path) -> None:
 
 
 def test_a_module_sees_what_python_m_shows_it(package: Path) -> None:
-    from autograd_core.program.process import run_as_main
+    from gradstep.program.process import run_as_main
 
     variables = run_as_main(parse_target("models.train", module=True), ["--epochs", "3"])
     assert variables["seen"] == (

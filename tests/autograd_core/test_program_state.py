@@ -13,10 +13,10 @@ import pytest
 import autograd_core as torch
 from autograd_core import nn, optim
 from autograd_core.autograd.call import make_call
-from autograd_core.dag import Names
-from autograd_core.debug import Session
-from autograd_core.debug.commands.console import DEFECT
-from autograd_core.debug.history.observed_pass import ObservedPass
+from gradstep.capturing import Names
+from gradstep.debugger import Session
+from gradstep.debugger.commands.console import DEFECT
+from gradstep.debugger.history.observed_pass import ObservedPass
 
 
 class Model(nn.Module):

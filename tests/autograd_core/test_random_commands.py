@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag import trace
-from autograd_core.debug import Reply, Session
-from autograd_core.debug.commands import complete
-from autograd_core.debug.commands.console import DEFECT
-from autograd_core.debug.commands.helping import TOPICS
+from gradstep import trace
+from gradstep.debugger import Reply, Session
+from gradstep.debugger.commands import complete
+from gradstep.debugger.commands.console import DEFECT
+from gradstep.debugger.commands.helping import TOPICS
 
 COMMANDS = [command for _, commands in TOPICS for command in commands]
 WORDS = sorted({word for command in COMMANDS for word in (command.word, *command.short)})

@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 import autograd_core as torch
 from autograd_core import nn, optim
 from autograd_core.autograd.graph import saved_tensors_hooks
-from autograd_core.dag import Names
-from autograd_core.debug import Session
-from autograd_core.debug.commands.console import DEFECT
-from autograd_core.debug.snapshot import Value
 from autograd_core.utils.checkpoint import checkpoint
+from gradstep.capturing import Names
+from gradstep.debugger import Session
+from gradstep.debugger.commands.console import DEFECT
+from gradstep.debugger.snapshot import Value
 
 EXAMPLES = settings().max_examples
 BUDGETS = st.sampled_from([0, 3_000, 2**30])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autograd_core
-from autograd_core.debug.linting import lint
+from gradstep.findings.linting import lint
 from tests.autograd_core.outcomes import Error, each, expect, outcome
 
 

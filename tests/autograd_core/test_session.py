@@ -8,10 +8,11 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd.call import interceptor
-from autograd_core.dag import Names, capture, trace
-from autograd_core.dag.addresses import find_step
-from autograd_core.dag.errors import UnknownAddress
-from autograd_core.debug import Session
+from gradstep import capture, trace
+from gradstep.capturing import Names
+from gradstep.debugger import Session
+from gradstep.graph.addresses import find_step
+from gradstep.graph.errors import UnknownAddress
 
 
 @pytest.fixture

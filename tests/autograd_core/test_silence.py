@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from autograd_core.debug import check
+from gradstep.findings import check
 
 F = torch.nn.functional
 CALLS: list[Callable[[Any], Any]] = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from autograd_core.program.roots import last_scalars
+from gradstep.program.roots import last_scalars
 from tests.autograd_core.outcomes import Error, each, expect, outcome
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_core.dag.statistics import _of_any, statistics
-from autograd_core.dag.statistics_columns import StatisticsColumns
-from autograd_core.dag.statistics_table import StatisticsTable, statistics_of_parts
+from gradstep.graph.statistics import _of_any, statistics
+from gradstep.graph.statistics_columns import StatisticsColumns
+from gradstep.graph.statistics_table import StatisticsTable, statistics_of_parts
 
 ELEMENTS = st.one_of(
     st.floats(-1e200, 1e200), st.sampled_from([0.0, 1e-200, math.nan, math.inf, -math.inf])

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag import trace
-from autograd_core.debug import Session
-from autograd_core.debug.breakpoints import Breakpoints
+from gradstep import trace
+from gradstep.debugger import Session
+from gradstep.debugger.breakpoints import Breakpoints
 
 LINE = next(
     number

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag.trace import trace
-from autograd_core.debug import Session
 from autograd_core.utils.checkpoint import checkpoint
+from gradstep.capturing.trace import trace
+from gradstep.debugger import Session
 
 
 class Once(torch.autograd.Function):

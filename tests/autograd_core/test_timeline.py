@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag import Names, trace
-from autograd_core.debug.breakpoints import Breakpoints
-from autograd_core.debug.session import Session
-from autograd_core.debug.snapshot import Value
-from autograd_core.debug.snapshot.timeline import Timeline
+from gradstep import trace
+from gradstep.capturing import Names
+from gradstep.debugger.breakpoints import Breakpoints
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import Value
+from gradstep.debugger.snapshot.timeline import Timeline
 
 
 @pytest.fixture

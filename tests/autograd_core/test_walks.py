@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_core as torch
-from autograd_core.dag import Names
-from autograd_core.dag.addresses import step_number
-from autograd_core.debug.errors import EditError
-from autograd_core.debug.passes import cursor
-from autograd_core.debug.session import Session
-from autograd_core.debug.snapshot import Snapshot
-from autograd_core.engines.native import driver
+from gradstep.capturing import Names
+from gradstep.debugger.errors import EditError
+from gradstep.debugger.passes import cursor
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import Snapshot
+from gradstep.engines.native import driver
+from gradstep.graph.addresses import step_number
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 
 BUDGETS = st.sampled_from([0, 2_000, 20_000, 2**30])

@@ -73,7 +73,7 @@ def test_the_python_of_a_page_runs_and_shows_what_it_says(
 ) -> None:
     """The blocks of a page share their variables, as a reader would have them."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tui.debug", lambda *_: None)  # the screen is tested elsewhere
+    monkeypatch.setattr("gradstep_tui.debug", lambda *_: None)  # the screen is tested elsewhere
     if "torch" not in sys.modules:  # a page may put the core in its place, for all that follow
         monkeypatch.setitem(sys.modules, "torch", None)
         monkeypatch.delitem(sys.modules, "torch")

@@ -148,7 +148,7 @@ def test_every_picture_has_words(site: Path) -> None:
 
 @pytest.mark.parametrize(
     ("package", "page"),
-    [("autograd_core.debug", "debugger"), ("autograd_core.dag", "graph"), ("viz", "pictures")],
+    [("gradstep.debugger", "debugger"), ("gradstep.graph", "graph"), ("viz", "pictures")],
 )
 def test_the_reference_has_every_name_that_a_package_exports(
     site: Path, package: str, page: str

@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from autograd_core.dag import Graph
-from autograd_core.dag.serialize import from_json
+from gradstep import Graph
+from gradstep.graph.serialize import from_json
+from gradstep_tui.cli import main
 from tests.engines.architecture_programs import PROGRAMS, on_the_core
-from tui.cli import main
 
 pytestmark = pytest.mark.torch
 # The core takes the steps of an LSTM one by one, PyTorch a whole layer.

@@ -8,9 +8,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from autograd_core.debug.session import Session  # noqa: E402
-from autograd_core.engines.pytorch.tensors import same_bits  # noqa: E402
-from autograd_core.program.calls import InterceptedCall, intercepting  # noqa: E402
+from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.engines.pytorch.tensors import same_bits  # noqa: E402
+from gradstep.program.calls import InterceptedCall, intercepting  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import EVERY_CALL, run_whole  # noqa: E402
 

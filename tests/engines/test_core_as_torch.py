@@ -7,8 +7,8 @@ import sys
 import pytest
 
 import autograd_core
-import viz
-from autograd_core.dag import trace
+import gradstep
+from gradstep import trace
 
 
 def test_the_core_under_the_name_of_pytorch_is_not_taken_for_it(
@@ -18,5 +18,5 @@ def test_the_core_under_the_name_of_pytorch_is_not_taken_for_it(
     with trace():
         x = autograd_core.tensor([1.0, 2.0], requires_grad=True)
         loss = (x * x).sum()
-    assert "requires grad" in viz.render(loss, format="txt").text
+    assert "requires grad" in gradstep.render(loss, format="txt").text
     assert x.grad is None

@@ -11,9 +11,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from autograd_core import engines  # noqa: E402
-from autograd_core.engines.attach import attached  # noqa: E402
-from autograd_core.engines.pytorch import private  # noqa: E402  # imports torch
+from gradstep import engines  # noqa: E402
+from gradstep.engines.attach import attached  # noqa: E402
+from gradstep.engines.pytorch import private  # noqa: E402  # imports torch
 from tests.forking import can_fork, run_python  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -30,12 +30,12 @@ import sys
 from pathlib import Path
 
 import torch
-import autograd_core.engines
-import tui.commands.render
-from gradstep import main
+import gradstep.engines
+import gradstep_tui.commands.render
+from gradstep.__main__ import main
 
 # PyTorch itself needs most of them, so only the place that looks them up does not find the name
-file = Path(autograd_core.engines.__file__).parent / "pytorch" / "private.py"
+file = Path(gradstep.engines.__file__).parent / "pytorch" / "private.py"
 source = file.read_text("utf-8")
 looks = "    found: Any = torch\\n"
 assert source.count(looks) == 1
@@ -45,7 +45,7 @@ for number, hidden in enumerate(sys.argv[1:]):
         continue
     sys.stderr = open(f"{number}.txt", "w", encoding="utf-8")
     changed = source.replace(looks, f"    found: Any = None if path == {hidden!r} else torch\\n")
-    private = type(sys)("autograd_core.engines.pytorch.private")
+    private = type(sys)("gradstep.engines.pytorch.private")
     private.__file__ = str(file)
     sys.modules[private.__name__] = private
     exec(compile(changed, str(file), "exec"), private.__dict__)
@@ -55,7 +55,7 @@ for number, hidden in enumerate(sys.argv[1:]):
 OLD = """\
 import sys
 import torch
-from gradstep import main
+from gradstep.__main__ import main
 
 torch.__version__ = "2.3.1"
 sys.argv[1:] = ["render", "-o", "train.svg", "train.py"]

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 import autograd_core
-from autograd_core.dag.names import Names
-from autograd_core.debug.history.observed_pass import ObservedPass
-from autograd_core.debug.reports.why import why
-from autograd_core.debug.session import Session
-from autograd_core.engines.attach import attached
+from gradstep.capturing.names import Names
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.debugger.session import Session
+from gradstep.engines.attach import attached
+from gradstep.findings.reports.why import why
 
 pytorch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
-engine_thread = pytest.importorskip("autograd_core.engines.pytorch.stepping.engine_thread")
+engine_thread = pytest.importorskip("gradstep.engines.pytorch.stepping.engine_thread")
 
 
 @pytest.fixture(params=["core", "torch"])

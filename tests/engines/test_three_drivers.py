@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import autograd_core
-from autograd_core.debug.errors import EditError
-from autograd_core.debug.session import Session
+from gradstep.debugger.errors import EditError
+from gradstep.debugger.session import Session
 
 pytorch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch

@@ -15,9 +15,9 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
-from autograd_core.dag import trace  # noqa: E402
-from autograd_core.debug import NodeCheck, check, check_node  # noqa: E402
-from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep import trace  # noqa: E402
+from gradstep.findings import NodeCheck, check, check_node  # noqa: E402
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import run_whole  # noqa: E402  # imports torch
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from autograd_core.debug.errors import EditError  # noqa: E402
-from autograd_core.debug.session import Session  # noqa: E402
-from autograd_core.engines.pytorch import PYTORCH  # noqa: E402
-from autograd_core.engines.pytorch.tensors import same_bits  # noqa: E402
-from autograd_core.program.calls import InterceptedCall, intercepting  # noqa: E402
+from gradstep.debugger.errors import EditError  # noqa: E402
+from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.engines.pytorch import PYTORCH  # noqa: E402
+from gradstep.engines.pytorch.tensors import same_bits  # noqa: E402
+from gradstep.program.calls import InterceptedCall, intercepting  # noqa: E402
 from tests.engines.test_torch_graphs import EVERY_CALL  # noqa: E402  # imports torch
 
 pytestmark = pytest.mark.torch

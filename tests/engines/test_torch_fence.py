@@ -14,14 +14,14 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from autograd_core.debug.session import Session  # noqa: E402
-from autograd_core.engines.pytorch.tensors import copy_of, dense, has_memory  # noqa: E402
-from autograd_core.program.calls import InterceptedCall, intercepting  # noqa: E402
-from autograd_core.program.calls import run_and_capture as captured  # noqa: E402
+from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.engines.pytorch.tensors import copy_of, dense, has_memory  # noqa: E402
+from gradstep.program.calls import InterceptedCall, intercepting  # noqa: E402
+from gradstep.program.calls import run_and_capture as captured  # noqa: E402
+from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import EVERY_CALL, each_program, run_whole  # noqa: E402
 from tests.forking import run_gradstep  # noqa: E402
-from tui.commands.fail_on import FailOn  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

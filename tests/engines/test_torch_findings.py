@@ -16,17 +16,18 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from torch import nn  # noqa: E402
 
-from autograd_core.dag import trace  # noqa: E402
-from autograd_core.dag.model import Source  # noqa: E402
-from autograd_core.debug import Finding, Session, lint  # noqa: E402
-from autograd_core.engines.pytorch import PYTORCH  # noqa: E402
-from autograd_core.engines.pytorch.tensors import same_bits  # noqa: E402
-from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep import trace  # noqa: E402
+from gradstep.debugger import Session  # noqa: E402
+from gradstep.engines.pytorch import PYTORCH  # noqa: E402
+from gradstep.engines.pytorch.tensors import same_bits  # noqa: E402
+from gradstep.findings import Finding, lint  # noqa: E402
+from gradstep.graph.model import Source  # noqa: E402
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep_tui.cli import main  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_checks import LEFT_OUT, SLOW  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import run_whole  # noqa: E402
 from tests.forking import run_python  # noqa: E402
-from tui.cli import main  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

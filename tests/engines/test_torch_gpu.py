@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from torch import nn  # noqa: E402
 
-from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from tests.engines.test_torch_sessions import EVERY_CALL, finish, session_of, walk  # noqa: E402
 
 pytestmark = [

@@ -16,22 +16,22 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-import autograd_core.engines.pytorch as engine  # noqa: E402  # imports torch
-import autograd_core.engines.pytorch.tensors as seen_tensors  # noqa: E402
-from autograd_core.dag import Graph, capture, trace  # noqa: E402
-from autograd_core.engines import engine_of  # noqa: E402
-from autograd_core.program.calls import (  # noqa: E402
+import gradstep.engines.pytorch as engine  # noqa: E402  # imports torch
+import gradstep.engines.pytorch.tensors as seen_tensors  # noqa: E402
+from gradstep import Graph, capture, trace  # noqa: E402
+from gradstep.engines import engine_of  # noqa: E402
+from gradstep.program.calls import (  # noqa: E402
     CallSelector,
     InterceptedCall,
     intercepting,
     run_and_capture,
 )
+from gradstep_viz import film  # noqa: E402
+from gradstep_viz.options import RenderOptions  # noqa: E402
+from gradstep_viz.rendering import render_graph  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.forking import run_python  # noqa: E402
 from tests.viz import truth  # noqa: E402
-from viz import film  # noqa: E402
-from viz.options import RenderOptions  # noqa: E402
-from viz.rendering import render_graph  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,13 +10,13 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from autograd_core.dag import Names  # noqa: E402
-from autograd_core.dag.trace.records import OpRecord  # noqa: E402
-from autograd_core.debug.session import Session  # noqa: E402
-from autograd_core.engines.pytorch import origins as origins_module  # noqa: E402  # imports torch
-from autograd_core.engines.pytorch.entry import intercepted  # noqa: E402
-from autograd_core.engines.pytorch.origins import Origins, noting  # noqa: E402
-from autograd_core.engines.pytorch.stepping.driver import STEP_BYTES  # noqa: E402
+from gradstep.capturing import Names  # noqa: E402
+from gradstep.capturing.trace.records import OpRecord  # noqa: E402
+from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.engines.pytorch import origins as origins_module  # noqa: E402  # imports torch
+from gradstep.engines.pytorch.entry import intercepted  # noqa: E402
+from gradstep.engines.pytorch.origins import Origins, noting  # noqa: E402
+from gradstep.engines.pytorch.stepping.driver import STEP_BYTES  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

@@ -19,14 +19,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import autograd_core  # noqa: E402
-import viz  # noqa: E402
-from autograd_core.dag import Graph  # noqa: E402
-from autograd_core.dag.serialize import from_json  # noqa: E402
-from autograd_core.engines.pytorch.origins import noting  # noqa: E402
+import gradstep  # noqa: E402
+from gradstep import Graph  # noqa: E402
+from gradstep.engines.pytorch.origins import noting  # noqa: E402
+from gradstep.graph.serialize import from_json  # noqa: E402
+from gradstep_tui.cli import main  # noqa: E402
+from gradstep_viz.errors import NothingToDraw  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.forking import run_gradstep  # noqa: E402
-from tui.cli import main  # noqa: E402
-from viz.errors import NothingToDraw  # noqa: E402
 
 pytestmark = pytest.mark.torch
 Result = tuple[int, str, str]
@@ -173,7 +173,7 @@ def test_a_tensor_without_a_graph_is_refused_in_one_sentence(
     assert status == 3
     assert "train.py:loss has no graph" in said
     with pytest.raises(NothingToDraw, match="has no graph"):
-        viz.render(torch.zeros(3))
+        gradstep.render(torch.zeros(3))
 
 
 def test_a_value_changed_in_place_is_marked_before_the_call_runs(
@@ -194,7 +194,7 @@ def test_a_value_changed_in_place_is_marked_before_the_call_runs(
 def test_a_checkpoint_is_one_box_that_says_why() -> None:
     x = torch.ones(3, requires_grad=True)
     loss = torch.utils.checkpoint.checkpoint(torch.sigmoid, x * 2, use_reentrant=True).sum()
-    graph = from_json(str(viz.render(loss, format="json")))
+    graph = from_json(str(gradstep.render(loss, format="json")))
     told = {graph.names[id]: detail for id, detail in enumerate(graph.details) if detail}
     assert told["checkpoint_function"] == "checkpoint: its ops and parameters are not drawn"
     assert told["CheckpointFunctionBackward"] == "checkpoint: its ops and parameters are not drawn"
@@ -204,7 +204,7 @@ def test_a_checkpoint_is_one_box_that_says_why() -> None:
 def test_a_compiled_function_is_one_box_that_says_why() -> None:
     x = torch.ones(3, requires_grad=True)
     loss = torch.compile(torch_programs.squares, backend="aot_eager")(x).sum()
-    graph = from_json(str(viz.render(loss, format="json")))
+    graph = from_json(str(gradstep.render(loss, format="json")))
     (node,) = [id for id, name in enumerate(graph.names) if name == "CompiledFunctionBackward"]
     assert graph.details[node] == "compiled: its ops are not drawn"
 
@@ -237,7 +237,7 @@ def test_a_compiled_model_is_compiled_as_without_gradstep() -> None:
 def test_tensors_of_both_libraries_cannot_be_drawn_as_one_graph() -> None:
     x, y = torch.ones((), requires_grad=True), autograd_core.ones((), requires_grad=True)
     with pytest.raises(NothingToDraw, match="two libraries"):
-        viz.render([x * 2, y * 2])
+        gradstep.render([x * 2, y * 2])
 
 
 def test_a_program_that_uses_both_libraries_has_the_calls_of_both(
@@ -415,11 +415,11 @@ def named_leaves(graph: Graph) -> set[str]:
 
 def test_in_a_notebook_a_model_is_drawn_with_its_inputs_and_a_loss_as_it_is() -> None:
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
-    graph = from_json(str(viz.render(model, inputs=torch.ones(2, 3), format="json")))
+    graph = from_json(str(gradstep.render(model, inputs=torch.ones(2, 3), format="json")))
     assert named_leaves(graph) == {"0.weight", "0.bias"}
     assert "0" in graph.scopes
     loss = model(torch.ones(2, 3)).sum()
-    assert "relu" in str(viz.render(loss, format="txt"))
+    assert "relu" in str(gradstep.render(loss, format="txt"))
     loss.backward()  # nothing was freed
     assert model[0].weight.grad is not None
 
@@ -435,7 +435,7 @@ def test_a_snippet_in_markdown_is_drawn(tmp_path: Path, monkeypatch: pytest.Monk
     superfences = "pymdownx.superfences"
     pytest.importorskip(superfences, reason="pymdownx is not installed (the extra 'docs' has it)")
     markdown = importlib.import_module("markdown")
-    ours = importlib.import_module("viz.markdown")
+    ours = importlib.import_module("gradstep_viz.markdown")
     monkeypatch.chdir(tmp_path)
     fence = {"name": "autograd-graph", "class": "", "validator": ours.validate,
              "format": ours.format}  # fmt: skip
@@ -452,7 +452,9 @@ def test_a_snippet_in_a_sphinx_document_is_drawn(tmp_path: Path) -> None:
         "sphinx.cmd.build", reason="Sphinx is not installed (the extra 'docs' has it)"
     )
     docutils = importlib.import_module("sphinx.util.docutils")
-    (tmp_path / "conf.py").write_text('extensions = ["viz.sphinx"]\nhtml_theme = "basic"\n')
+    (tmp_path / "conf.py").write_text(
+        'extensions = ["gradstep_viz.sphinx"]\nhtml_theme = "basic"\n'
+    )
     indented = textwrap.indent(SNIPPET, "   ")
     (tmp_path / "index.rst").write_text(f"Title\n=====\n\n.. autograd-graph::\n\n{indented}")
     with docutils.docutils_namespace():

@@ -18,13 +18,13 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
-from autograd_core.debug.session import Session  # noqa: E402
-from autograd_core.engines.pytorch import private  # noqa: E402
-from autograd_core.engines.pytorch.origins import noting  # noqa: E402
-from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.engines.pytorch import private  # noqa: E402
+from gradstep.engines.pytorch.origins import noting  # noqa: E402
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import each_program, run_whole  # noqa: E402
-from tui.commands.fail_on import FailOn  # noqa: E402
 
 pytestmark = pytest.mark.torch
 EVERY_CALL = CallSelector(None, ("backward", "grad"))

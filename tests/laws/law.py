@@ -10,11 +10,11 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from autograd_core.debug.breakpoints import Breakpoints
-from autograd_core.debug.commands.console import DEFECT
-from autograd_core.debug.session import Session
-from autograd_core.debug.snapshot.timeline import Timeline
-from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting
+from gradstep.debugger.breakpoints import Breakpoints
+from gradstep.debugger.commands.console import DEFECT
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot.timeline import Timeline
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 from tests.laws.programs import Program, random_program, run
 from tests.laws.walks import KINDS, Walk, is_move, random_walk
 

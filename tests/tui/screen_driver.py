@@ -17,12 +17,12 @@ from textual.css.stylesheet import Stylesheet
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
-from autograd_core.dag.addresses import step_number
-from autograd_core.debug import Session
-from tui.app import DebuggerApp, Outcome
-from tui.app.sections import SECTIONS
-from tui.app.widgets.bars.prompt import Prompt
-from tui.app.worker import SessionWorker
+from gradstep.debugger import Session
+from gradstep.graph.addresses import step_number
+from gradstep_tui.app import DebuggerApp, Outcome
+from gradstep_tui.app.sections import SECTIONS
+from gradstep_tui.app.widgets.bars.prompt import Prompt
+from gradstep_tui.app.worker import SessionWorker
 
 SMALL, LARGE = (80, 24), (160, 48)
 SHORT = SessionWorker.grace  # how long keys wait outside of tests

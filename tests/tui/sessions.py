@@ -6,8 +6,9 @@ from typing import Any
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag import Names, scope, trace
-from autograd_core.debug import Reply, Session
+from gradstep import scope, trace
+from gradstep.capturing import Names
+from gradstep.debugger import Reply, Session
 
 
 class RecordedSession(Session):

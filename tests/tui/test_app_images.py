@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 import autograd_core as torch
-from autograd_core.debug import Session
+from gradstep.debugger import Session
 from tests.tui.screen_driver import Driver, drive
 
 ROOT = Path(__file__).parents[2]

@@ -10,17 +10,17 @@ from textual import events
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag.addresses import step_index
-from autograd_core.dag.trace import trace
-from autograd_core.debug import Reply, Session
+from gradstep.capturing.trace import trace
+from gradstep.debugger import Reply, Session
+from gradstep.graph.addresses import step_index
+from gradstep_tui.app.keys import ALL_BINDINGS
+from gradstep_tui.app.sections import SECTIONS
+from gradstep_tui.app.widgets.bars.prompt import Prompt
+from gradstep_tui.app.widgets.bars.timeline import Timeline
+from gradstep_tui.app.widgets.execution import ExecutionList
+from gradstep_tui.app.worker import SnapshotReady
 from tests.tui.screen_driver import LARGE, SHORT, SMALL, Driver, drive
 from tests.tui.sessions import chain, dense, residual_net, shared_weight, troubled
-from tui.app.keys import ALL_BINDINGS
-from tui.app.sections import SECTIONS
-from tui.app.widgets.bars.prompt import Prompt
-from tui.app.widgets.bars.timeline import Timeline
-from tui.app.widgets.execution import ExecutionList
-from tui.app.worker import SnapshotReady
 
 
 class Block(nn.Module):

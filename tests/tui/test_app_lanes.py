@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph
-from tui.app.plan.lanes import (
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Graph
+from gradstep_tui.app.plan.lanes import (
     CHECKPOINT_EVERY,
     MAX_LANES,
     LaneRow,
     Lanes,
     PlanEdges,
 )
-from tui.app.widgets.execution.lane_drawing import draw_row
+from gradstep_tui.app.widgets.execution.lane_drawing import draw_row
 
 LINES = set("│┤├┼╮╭┬─")
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 import autograd_core as torch
-from autograd_core.debug import Session
+from gradstep.debugger import Session
 from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
 
 

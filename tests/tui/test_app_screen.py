@@ -13,10 +13,14 @@ from textual.color import Color
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 import autograd_core as torch
-from autograd_core.dag import Names, trace
-from autograd_core.dag.addresses import step_number
-from autograd_core.debug import Session
-from autograd_core.debug.snapshot import Reply
+from gradstep import trace
+from gradstep.capturing import Names
+from gradstep.debugger import Session
+from gradstep.debugger.snapshot import Reply
+from gradstep.graph.addresses import step_number
+from gradstep_tui.app.keys import ALL_BINDINGS, KEY_GROUPS
+from gradstep_tui.app.sections import SECTIONS
+from gradstep_tui.app.widgets.line_view import LineView
 from tests.tui.screen_driver import (
     LARGE,
     PATIENCE,
@@ -34,9 +38,6 @@ from tests.tui.sessions import (
     shared_weight,
     troubled,
 )
-from tui.app.keys import ALL_BINDINGS, KEY_GROUPS
-from tui.app.sections import SECTIONS
-from tui.app.widgets.line_view import LineView
 
 SIZES = [SMALL, LARGE]
 
@@ -700,6 +701,6 @@ def test_what_would_show_more_is_said_at_the_start() -> None:
     x = torch.tensor(2.0, requires_grad=True)
 
     async def script(screen: Driver) -> None:
-        assert "with autograd_core.dag.trace()" in screen.text()
+        assert "with gradstep.capturing.trace()" in screen.text()
 
     drive(Session(x * x), script, LARGE)

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag.trace import trace
-from autograd_core.debug import Session, Timeline
+from gradstep.capturing.trace import trace
+from gradstep.debugger import Session, Timeline
+from gradstep_tui.app.arrangement import HUGE, NARROW, PLAIN, WIDE, arrangement
+from gradstep_tui.app.sections import SECTIONS
+from gradstep_tui.app.widgets.execution import ExecutionList
 from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
 from tests.tui.sessions import chain, shared_weight, troubled
-from tui.app.arrangement import HUGE, NARROW, PLAIN, WIDE, arrangement
-from tui.app.sections import SECTIONS
-from tui.app.widgets.execution import ExecutionList
 
 HUGE_SIZE = (200, 60)
 
@@ -100,7 +100,7 @@ def test_one_key_switches_the_list_to_forward_values_and_to_both() -> None:
         assert re.search(r"#7 tanh:1 .* rms 0\.69", screen.row(6))
         text = await screen.press("n", "v")
         assert re.search(r"value +gradient arrived", text)
-        assert re.search(r" 5\.69 +1 +:37$", screen.row(0))
+        assert re.search(r" 5\.69 +1 +:38$", screen.row(0))
         text = await screen.press("v")
         assert " value " not in text
 
@@ -510,4 +510,4 @@ def test_sections_import_nothing_of_the_app() -> None:
     for file in (Path(__file__).parents[2] / "tui" / "app" / "sections").glob("*.py"):
         text = file.read_text(encoding="utf-8")
         assert "from textual" not in text, file.name
-        assert "tui.app.screen" not in text, file.name
+        assert "gradstep_tui.app.screen" not in text, file.name

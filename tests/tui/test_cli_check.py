@@ -11,7 +11,7 @@ from textwrap import dedent
 
 import pytest
 
-from tui.cli import main
+from gradstep_tui.cli import main
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., tuple[int, str, str]]
@@ -198,7 +198,7 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = iter(range(1000))
-    monkeypatch.setattr("tui.commands.check.monotonic", lambda: float(next(times)))
+    monkeypatch.setattr("gradstep_tui.commands.check.monotonic", lambda: float(next(times)))
     assert run(RIGHT)[2] == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     assert run(RIGHT)[2] == "\rchecked 3 of 3 nodes\r\x1b[K"

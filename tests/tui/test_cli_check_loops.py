@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli import main
+from gradstep_tui.cli import main
 
 Check = Callable[..., str]
 

@@ -14,11 +14,11 @@ from textwrap import dedent
 
 import pytest
 
-import tui
+import gradstep_tui
+from gradstep_tui.cli import main
+from gradstep_tui.commands import debug
+from gradstep_tui.terminal import why_no_screen
 from tests.forking import run_gradstep
-from tui.cli import main
-from tui.commands import debug
-from tui.terminal import why_no_screen
 
 ROOT = Path(__file__).parents[2]
 SHARED_WEIGHT = str(ROOT / "samples" / "shared_weight.py")
@@ -370,8 +370,8 @@ def test_debug_from_code_says_what_else_there_is() -> None:
     import autograd_core as torch
 
     a = torch.tensor(3.0, requires_grad=True)
-    with pytest.raises(RuntimeError, match=r"redirected; autograd_core.debug.Session does"):
-        tui.debug(a * a)
+    with pytest.raises(RuntimeError, match=r"redirected; gradstep.debugger.Session does"):
+        gradstep_tui.debug(a * a)
     assert a.grad is None
 
 
@@ -379,7 +379,7 @@ def test_batch_imports_no_textual(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(TWO_CALLS)
     (tmp_path / "commands").touch()
     program = (
-        "import sys; from tui.cli import main\n"
+        "import sys; from gradstep_tui.cli import main\n"
         "code = main(['debug', '--batch', '-x', 'commands', 'script.py'])\n"
         "sys.exit(code or ', '.join({'textual', 'rich', 'viz', 'scipy'} & {*sys.modules}))"
     )

@@ -10,8 +10,8 @@ from textwrap import dedent
 
 import pytest
 
-from tui.cli import main
-from tui.commands.debug import _Face
+from gradstep_tui.cli import main
+from gradstep_tui.commands.debug import _Face
 
 ROOT = Path(__file__).parents[2]
 BUGS = ROOT / "samples" / "bugs"
@@ -344,7 +344,7 @@ DEFERRED = {
 
         def build(step):
             h = net["a"](w * torch.ones(4, 3), step)
-            with dag.scope("loss"):
+            with gradstep.scope("loss"):
                 return (net["b"](h) ** 2).mean()
         """,
     "user code": """
@@ -392,7 +392,7 @@ def test_what_is_noted_late_is_told_as_what_is_noted_at_once(
     script = tmp_path / "script.py"
     script.write_text(
         "import autograd_core as torch\n"
-        "from autograd_core import dag\n"
+        "import gradstep\n"
         "torch.manual_seed(1)\n"
         "w = torch.ones(3, requires_grad=True)\n"
         "m = torch.ones(2, 3, requires_grad=True)\n"

@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from tui.cli import main
+from gradstep_tui.cli import main
 
 LOOP = """\
 import autograd_core as torch

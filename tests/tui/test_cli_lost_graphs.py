@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import autograd_core as core
-from tui.cli import main
+from gradstep_tui.cli import main
 
 Run = Callable[..., str]
 

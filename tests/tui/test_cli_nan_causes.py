@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli import main
+from gradstep_tui.cli import main
 
 Run = Callable[..., str]
 

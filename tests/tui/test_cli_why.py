@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from tui.cli import main
+from gradstep_tui.cli import main
 
 Why = Callable[..., str]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from gradstep_tui.cli import main
+from gradstep_tui.commands import embed as embed_module
+from gradstep_tui.commands.embed import embed
+from gradstep_tui.errors import ExitCode, Failure
 from tests.forking import fork_commands
-from tui.cli import main
-from tui.commands import embed as embed_module
-from tui.commands.embed import embed
-from tui.errors import ExitCode, Failure
 
 MODEL = """\
 import autograd_core as torch

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tui.cli import main
+from gradstep_tui.cli import main
 
 SCRIPT = """\
 import sys

@@ -16,11 +16,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from gradstep_tui import output
+from gradstep_tui.cli import main
+from gradstep_tui.commands import embed
+from gradstep_tui.output import in_encoding
 from tests.forking import fork_commands
-from tui import output
-from tui.cli import main
-from tui.commands import embed
-from tui.output import in_encoding
 
 ROOT = Path(__file__).parents[2]
 EVIL = "a\x1b]52;c;aGk=\x07\x1b[2J\x7f\x9b31m\u202e\ud800\r\tb"
@@ -197,10 +197,10 @@ def test_an_output_that_a_script_redirects_is_for_what_the_script_prints(
 
 def spoken_constants() -> Iterator[str]:
     """The texts in what makes words for the two streams."""
-    places = ["autograd_core/dag", "autograd_core/debug", "tui"]
+    places = ["gradstep", "tui"]
     for place in places:
         for path in (ROOT / place).rglob("*.py"):
-            if "tui/app" in path.as_posix() or path.name in ("text.py", "output.py"):
+            if "tui/gradstep_tui/app" in path.as_posix() or path.name in ("text.py", "output.py"):
                 continue
             tree = ast.parse(path.read_text("utf-8"))
             docs = {
@@ -379,7 +379,7 @@ class Interrupting:
         if name == {name!r}:
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Interrupting())
-from gradstep import main
+from gradstep.__main__ import main
 sys.argv[1:] = ["check", "careful.py"]
 sys.exit(main())
 """
@@ -387,7 +387,15 @@ sys.exit(main())
 
 @pytest.mark.parametrize(
     "name",
-    ["pathlib", "tui", "tui.cli", "argparse", "tui.commands.check", "numpy", "autograd_core.dag"],
+    [
+        "pathlib",
+        "gradstep_tui",
+        "gradstep_tui.cli",
+        "argparse",
+        "gradstep_tui.commands.check",
+        "numpy",
+        "gradstep.graph",
+    ],
 )
 def test_an_interrupt_while_the_command_loads_ends_it_in_good_order(
     careful: Path, name: str

@@ -95,9 +95,9 @@ def python(*arguments: str) -> str:
 # A key that comes while a step lasts is refused, and on a busy machine a step may last.
 PATIENT = """\
 import sys
-from tui.app.worker import SessionWorker
+from gradstep_tui.app.worker import SessionWorker
 SessionWorker.grace = 60.0
-from gradstep import main
+from gradstep.__main__ import main
 sys.exit(main())
 """
 
@@ -242,7 +242,7 @@ def test_the_screen_opens_at_each_call_and_leaves_the_process_alone(
         "    a = torch.tensor(3.0, requires_grad=True)\n"
         "    (a * a).backward()\n"
         "    import viz, tui\n"
-        "    print(f'call {number}', a.grad.item(), viz.name, tui.name)\n"
+        "    print(f'call {number}', a.grad.item(), gradstep_viz.name, gradstep_tui.name)\n"
         "print('as before:', state() == before)\n"
     )
     command = gradstep("debug", "--break", "a", "mine/script.py")
@@ -264,7 +264,7 @@ def test_the_debugger_opens_from_code_too(open_terminal: Open, tmp_path: Path) -
         "import autograd_core as torch, tui\n"
         "weight = torch.tensor(3.0, requires_grad=True)\n"
         "loss = weight * weight\n"
-        "tui.debug(loss)\n"
+        "gradstep_tui.debug(loss)\n"
         "print('gradient', weight.grad.item())\n"
     )
     run = python("script.py")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from autograd_core.dag.model import Graph
+from gradstep.graph.model import Graph
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.model import Picture, View
 from tests.viz.truth import check_leaves, check_lines
-from viz.picture.compose import make_picture
-from viz.picture.model import Picture, View
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.picture.geometry import Layout, Place, Route
-from viz.picture.model import Picture
+from gradstep_viz.picture.geometry import Layout, Place, Route
+from gradstep_viz.picture.model import Picture
 
 Floats = NDArray[np.float64]
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import viz
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph, SavedValue, Shape
-from autograd_core.dag.statistics import Statistics, statistics
-from viz.picture.model import VIEWS
+import gradstep
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Graph, SavedValue, Shape
+from gradstep.graph.statistics import Statistics, statistics
+from gradstep_viz.picture.model import VIEWS
 
 FLOAT = "float32"
 
@@ -226,7 +226,7 @@ def chain(length: int) -> Graph:
 def drawn_in_all_formats() -> bytes:
     """Two of the graphs as every text there is."""
     return b"".join(
-        viz.render(graph, format=format, view=view).data
+        gradstep.render(graph, format=format, view=view).data
         for graph in (mlp(), shared())
         for view in VIEWS
         for format in ("svg", "dot", "html", "txt", "mermaid", "json")

@@ -11,8 +11,9 @@ import numpy as np
 import autograd_core as torch
 import autograd_core.nn.functional as F
 from autograd_core import nn
-from autograd_core.dag import Graph, Names, capture, trace
 from autograd_core.tensor import Tensor
+from gradstep import Graph, capture, trace
+from gradstep.capturing import Names
 
 Program = tuple[Tensor, "nn.Module | None"]
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag import Names, capture, trace
+from gradstep import capture, trace
+from gradstep.capturing import Names
+from gradstep_viz.output.text import alternative_text
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.model import View
 from tests.viz import sample_graphs
-from viz.output.text import alternative_text
-from viz.picture.compose import make_picture
-from viz.picture.model import View
 
 
 @pytest.mark.parametrize(

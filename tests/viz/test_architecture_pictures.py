@@ -6,14 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from autograd_core.dag.serialize import from_json
+from gradstep.graph.serialize import from_json
+from gradstep_tui.cli import main
+from gradstep_viz.layout import lay_out
+from gradstep_viz.level_of_detail import (
+    LEAST_SCALE,
+    SCREEN_HEIGHT,
+    SCREEN_WIDTH,
+    Composer,
+    folding_of,
+)
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.picture.model import VIEWS
 from tests.engines.architecture_programs import PROGRAMS, on_the_core
 from tests.viz.laws import cut_labels, stacked_labels
-from tui.cli import main
-from viz.layout import lay_out
-from viz.level_of_detail import LEAST_SCALE, SCREEN_HEIGHT, SCREEN_WIDTH, Composer, folding_of
-from viz.options import RenderOptions
-from viz.picture.model import VIEWS
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from viz import theme
-from viz.output.svg.color_scheme import page_rules
+from gradstep_viz import theme
+from gradstep_viz.output.svg.color_scheme import page_rules
 
 RULES = page_rules(".p", theme.LIGHT, theme.DARK)
 

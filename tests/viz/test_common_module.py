@@ -7,11 +7,12 @@ import json
 import pytest
 
 import autograd_core as torch
-import viz
+import gradstep
 from autograd_core import nn
-from autograd_core.dag import Graph, Names, capture, trace
 from autograd_core.tensor import Tensor
-from viz.errors import UnknownNode
+from gradstep import Graph, capture, trace
+from gradstep.capturing import Names
+from gradstep_viz.errors import UnknownNode
 
 
 class Layer(nn.Module):
@@ -58,7 +59,7 @@ def wrapped() -> Graph:
 
 @pytest.mark.parametrize("view", ["forward", "backward", "both"])
 def test_it_is_named_in_the_caption_alone(view: str) -> None:
-    text = viz.render(wrapped(), format="txt", view=view).text  # type: ignore[arg-type]
+    text = gradstep.render(wrapped(), format="txt", view=view).text  # type: ignore[arg-type]
     _, caption = text.split("\n\n")[:2]
     assert "names within base_model.model" in caption.splitlines()[0]
     assert text.count("base_model") == 1
@@ -69,30 +70,30 @@ def test_it_is_named_in_the_caption_alone(view: str) -> None:
 
 def test_tooltips_and_json_have_whole_names() -> None:
     graph = wrapped()
-    svg = viz.render(graph).text
+    svg = gradstep.render(graph).text
     assert "base_model.model.layers.0.up/addmm:1" in svg
-    document = json.loads(viz.render(graph, format="json").text)
+    document = json.loads(gradstep.render(graph, format="json").text)
     assert "base_model.model.layers.0.up.weight" in json.dumps(document)
 
 
 def test_what_is_opened_goes_by_both_names() -> None:
     graph = wrapped()
     short, whole = (
-        viz.render(graph, format="txt", expand=(name,)).text
+        gradstep.render(graph, format="txt", expand=(name,)).text
         for name in ("layers.2", "base_model.model.layers.2")
     )
     assert short == whole
     assert "layers.2.up.weight" in short
-    assert "layers.2.up.weight" in viz.render(graph, format="txt", around="layers.2.up").text
+    assert "layers.2.up.weight" in gradstep.render(graph, format="txt", around="layers.2.up").text
     with pytest.raises(UnknownNode, match=r"called 'layers\.70'"):
-        viz.render(graph, expand=("layers.70",))
+        gradstep.render(graph, expand=("layers.70",))
     with pytest.raises(UnknownNode, match=r"called 'layers\.70'"):
-        viz.render(graph, around="layers.70")
+        gradstep.render(graph, around="layers.70")
 
 
 @pytest.mark.parametrize(
     "model", [Model(), Wrapper("net", Model()), Wrapper("a_long_name", Layer())]
 )
 def test_a_short_name_and_that_of_one_module_stay(model: nn.Module) -> None:
-    text = viz.render(graph_of(model), format="txt").text
+    text = gradstep.render(graph_of(model), format="txt").text
     assert "names within" not in text

@@ -14,23 +14,24 @@ import graphviz
 import pytest
 from hypothesis import given
 
-import viz
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.folding import fold
-from autograd_core.dag.model import Graph
+import gradstep
+import gradstep_viz
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.folding import fold
+from gradstep.graph.model import Graph
+from gradstep_viz import VizError, to_dot, to_graphviz
+from gradstep_viz.layout.graphviz_layout import read_layout
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.output.dot import POINTS_PER_INCH, write_dot
+from gradstep_viz.output.renderers import DotCommand, EmbeddedGraphviz
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.geometry import text_width
+from gradstep_viz.picture.model import VIEWS, Picture, View
+from gradstep_viz.rendering import render_graph
+from gradstep_viz.theme import MUTED_SIZE
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
-from viz import VizError, to_dot, to_graphviz
-from viz.layout.graphviz_layout import read_layout
-from viz.options import RenderOptions
-from viz.output.dot import POINTS_PER_INCH, write_dot
-from viz.output.renderers import DotCommand, EmbeddedGraphviz
-from viz.picture.compose import make_picture
-from viz.picture.geometry import text_width
-from viz.picture.model import VIEWS, Picture, View
-from viz.rendering import render_graph
-from viz.theme import MUTED_SIZE
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -213,10 +214,12 @@ def test_the_command_makes_png_and_pdf() -> None:
 )
 def test_graphviz_gets_what_render_draws(options: dict[str, Any]) -> None:
     graph = sample_graphs.residual(40)
-    drawn = viz.render(graph, format="dot", **options).text
-    assert viz.to_dot(graph, **options) == drawn == viz.to_graphviz(graph, **options).source
+    drawn = gradstep.render(graph, format="dot", **options).text
+    assert (
+        gradstep.to_dot(graph, **options) == drawn == gradstep.to_graphviz(graph, **options).source
+    )
 
 
 def test_graphviz_gets_no_options_that_contradict_each_other() -> None:
-    with pytest.raises(viz.VizError, match="full folds nothing"):
-        viz.to_dot(sample_graphs.residual(2), full=True, depth=1)
+    with pytest.raises(gradstep_viz.VizError, match="full folds nothing"):
+        gradstep.to_dot(sample_graphs.residual(2), full=True, depth=1)

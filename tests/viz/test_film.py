@@ -8,12 +8,13 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 import autograd_core as torch
-import viz
-from autograd_core.dag import trace
-from autograd_core.debug import Session
-from viz.errors import NothingToDraw
-from viz.films.recording import record
-from viz.films.shots import LONGEST_TEXT, MOST_SHOTS, make_shots
+import gradstep
+import gradstep_viz
+from gradstep import trace
+from gradstep.debugger import Session
+from gradstep_viz.errors import NothingToDraw
+from gradstep_viz.films.recording import record
+from gradstep_viz.films.shots import LONGEST_TEXT, MOST_SHOTS, make_shots
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -28,7 +29,7 @@ def log_product():
 @pytest.fixture
 def film():
     x, y, z = log_product()
-    return viz.film(z, title=f"z of {x.item():g} and {y.item():g}")
+    return gradstep.film(z, title=f"z of {x.item():g} and {y.item():g}")
 
 
 def texts_of(svg):
@@ -84,7 +85,7 @@ def test_nothing_says_a_gradient_before_it_is_there(film):
 def test_filming_leaves_gradients_and_graph_as_they_were():
     x, y, z = log_product()
     x.grad = torch.tensor(7.0)
-    viz.film(z)
+    gradstep.film(z)
     assert (x.grad.item(), y.grad) == (7.0, None)
     z.backward()
     assert x.grad.item() == pytest.approx(8.5)
@@ -116,14 +117,14 @@ def test_without_animation_the_last_frame_is_what_is_seen(film):
 
 
 def test_names_in_two_films_on_one_page_do_not_meet(film):
-    other = viz.film(log_product()[2], seconds=0.5)
+    other = gradstep.film(log_product()[2], seconds=0.5)
     names = [set(re.findall(r"@keyframes (\S+?)\{", each.svg())) for each in (film, other)]
     assert names[0]
     assert not names[0] & names[1]
 
 
 def test_the_same_program_gives_the_same_bytes():
-    first, second = (viz.film(log_product()[2]) for _ in range(2))
+    first, second = (gradstep.film(log_product()[2]) for _ in range(2))
     assert (first.svg(), first.html()) == (second.svg(), second.html())
 
 
@@ -148,13 +149,13 @@ def test_an_option_that_there_is_not_is_refused_before_the_pass_runs(option):
     calls = []
     x = torch.tensor(2.0, requires_grad=True)
     x.register_hook(lambda g: calls.append(g))
-    with pytest.raises(viz.VizError, match=f"there is no {option} 'drak'; choose one of"):
-        viz.film(x * x, **{option: "drak"})
+    with pytest.raises(gradstep_viz.VizError, match=f"there is no {option} 'drak'; choose one of"):
+        gradstep.film(x * x, **{option: "drak"})
     assert calls == []
 
 
 def test_a_film_is_no_png(film, tmp_path):
-    with pytest.raises(viz.VizError, match="or a directory"):
+    with pytest.raises(gradstep_viz.VizError, match="or a directory"):
         film.save(tmp_path / "film.png")
 
 
@@ -162,7 +163,7 @@ def test_a_film_is_no_png(film, tmp_path):
     ("view", "first"), [("backward", "The graph, before"), ("forward", "The inputs")]
 )
 def test_a_film_of_one_half(view, first):
-    film = viz.film(log_product()[2], view=view)
+    film = gradstep.film(log_product()[2], view=view)
     assert headlines(film)[0].startswith(first)
     assert any("of 5" in headline for headline in headlines(film)) == (view == "backward")
 
@@ -182,7 +183,7 @@ def test_names_that_look_like_markup_stay_text():
     x = torch.tensor(2.0, requires_grad=True)
     module = torch.nn.Module()
     module.register_parameter("turned\u202e\x1b[31m" + 3000 * "n", torch.nn.Parameter(x * x))
-    film = viz.film(sum(module.parameters()) * x, title="</script><b>&")
+    film = gradstep.film(sum(module.parameters()) * x, title="</script><b>&")
     assert all(len(headline) <= LONGEST_TEXT for headline in headlines(film))
     for written in (film.svg(), film.html()):
         assert "turned" in written
@@ -190,7 +191,7 @@ def test_names_that_look_like_markup_stay_text():
 
 
 def test_a_film_begins_with_its_last_frame():
-    made = viz.film(torch.tensor(2.0, requires_grad=True) ** 2, seconds=2)
+    made = gradstep.film(torch.tensor(2.0, requires_grad=True) ** 2, seconds=2)
     assert f"animation-delay:-{len(made) * 2}s" in made.svg()
 
 
@@ -199,7 +200,7 @@ def test_a_film_of_many_ops_is_folded():
     h = x
     for _ in range(100):
         h = torch.tanh(h * x)
-    made = viz.film(h.sum())
+    made = gradstep.film(h.sum())
     assert len(made) < 60
     assert made.svg().count('class="node') <= 60
     assert any(shot.headline.startswith("from #") for shot in made.shots)
@@ -213,4 +214,4 @@ def test_a_film_of_many_ops_that_have_not_all_run_is_refused():
     session = Session(h.sum())
     session.do("next 3")
     with pytest.raises(NothingToDraw, match="not all of its pass has run"):
-        viz.film(session)
+        gradstep.film(session)

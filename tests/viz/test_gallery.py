@@ -12,19 +12,20 @@ import pytest
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag import Names, trace
-from autograd_core.dag.capture.roots import backward_call
-from autograd_core.dag.model import Graph
-from autograd_core.debug import Session
 from autograd_core.tensor import Tensor
+from gradstep import trace
+from gradstep.capturing import Names
+from gradstep.capturing.roots import backward_call
+from gradstep.debugger import Session
+from gradstep.graph.model import Graph
+from gradstep_viz.films.recording import record_call
+from gradstep_viz.layout import lay_out
+from gradstep_viz.level_of_detail import Composer, folding_of
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.picture.geometry import Route
+from gradstep_viz.picture.model import VIEWS, View
+from gradstep_viz.picture.subject import graph_of_session
 from tests.viz.laws import cut_labels
-from viz.films.recording import record_call
-from viz.layout import lay_out
-from viz.level_of_detail import Composer, folding_of
-from viz.options import RenderOptions
-from viz.picture.geometry import Route
-from viz.picture.model import VIEWS, View
-from viz.picture.subject import graph_of_session
 
 EXHIBIT = re.compile(r"^\.\. exhibit:: (\S+):(\S+)\n((?:   :.*\n)*)", re.M)
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph, SavedValue, Source
-from autograd_core.dag.serialize import from_json, to_json
-from autograd_core.dag.statistics import statistics
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Graph, SavedValue, Source
+from gradstep.graph.serialize import from_json, to_json
+from gradstep.graph.statistics import statistics
 from tests.viz import sample_graphs
 
 

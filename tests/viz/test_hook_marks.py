@@ -8,18 +8,19 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-import viz
+import gradstep
 from autograd_core.autograd.call import make_call
-from autograd_core.dag import Graph, Names, trace
-from autograd_core.dag.folding import fold
-from autograd_core.dag.folding.parts import neighbourhood
-from autograd_core.dag.model import HookChange
-from autograd_core.dag.serialize import from_json, to_json
-from autograd_core.debug import Session
-from autograd_core.debug.history.observed_pass import ObservedPass
-from viz.picture.compose import make_picture
-from viz.picture.legend import legend_of
-from viz.picture.model import Line, Picture
+from gradstep import Graph, trace
+from gradstep.capturing import Names
+from gradstep.debugger import Session
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.graph.folding import fold
+from gradstep.graph.folding.parts import neighbourhood
+from gradstep.graph.model import HookChange
+from gradstep.graph.serialize import from_json, to_json
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.legend import legend_of
+from gradstep_viz.picture.model import Line, Picture
 
 
 def tenfold(g: Any) -> Any:
@@ -129,7 +130,7 @@ def test_a_leaf_inside_a_box_tells_what_became_of_its_gradient() -> None:
 def test_every_format_has_the_mark_and_the_legend_explains_it() -> None:
     graph = graph_with(lambda x, y: y.register_hook(tenfold))
     texts = {
-        name: viz.render(graph, format=name, legend=True).text
+        name: gradstep.render(graph, format=name, legend=True).text
         for name in ("svg", "html", "dot", "txt", "mermaid")
     }
     for name, text in texts.items():
@@ -179,11 +180,11 @@ def test_the_debugger_marks_a_gradient_once_its_hook_has_run() -> None:
     y.register_hook(tenfold)
     session = Session(y**2, names={"x": x, "y": y})
     session.do("next")
-    assert "hook" not in viz.render(session, format="txt").text
+    assert "hook" not in gradstep.render(session, format="txt").text
     session.do("next")
-    assert "12 → 120 hook" in viz.render(session, format="txt").text
+    assert "12 → 120 hook" in gradstep.render(session, format="txt").text
     session.do("back")
-    assert "hook" not in viz.render(session, format="txt").text
+    assert "hook" not in gradstep.render(session, format="txt").text
 
 
 def test_several_changes_on_one_line_are_told_by_name_only() -> None:

@@ -12,22 +12,22 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.folding import fold
-from autograd_core.dag.model import Graph, Half
-from autograd_core.debug import Session
+from gradstep.debugger import Session
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.folding import fold
+from gradstep.graph.model import Graph, Half
+from gradstep_viz import theme
+from gradstep_viz.layout import lay_out
+from gradstep_viz.layout.crossings import order
+from gradstep_viz.layout.layers import make_layers
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.geometry import Place, Route
+from gradstep_viz.picture.model import VIEWS, View
+from gradstep_viz.picture.records import Records
+from gradstep_viz.picture.subject import graph_of_session
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.laws import check, check_labels, check_saved_lines, inside, label_places, points_of
 from tests.viz.sample_programs import graph_of
-from viz import theme
-from viz.layout import lay_out
-from viz.layout.crossings import order
-from viz.layout.layers import make_layers
-from viz.picture.compose import make_picture
-from viz.picture.geometry import Place, Route
-from viz.picture.model import VIEWS, View
-from viz.picture.records import Records
-from viz.picture.subject import graph_of_session
 
 SAMPLES = [
     sample_graphs.quadratic(),
@@ -277,13 +277,15 @@ def test_many_lines_into_one_late_box_stay_linear() -> None:
 def test_lines_run_the_same_way_when_there_are_many(
     view: View, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viz.layout.MOST_ROUNDS", 0)  # more room is made for few lines only
+    monkeypatch.setattr(
+        "gradstep_viz.layout.MOST_ROUNDS", 0
+    )  # more room is made for few lines only
     for graph in (sample_graphs.residual(12), sample_graphs.quadratic(), sample_graphs.shared()):
         picture = make_picture(graph, view)
         few = lay_out(picture)
         with monkeypatch.context() as patch:
-            patch.setattr("viz.layout.routes.MANY", 0)
-            patch.setattr("viz.layout.labels.MANY", 0)
+            patch.setattr("gradstep_viz.layout.routes.MANY", 0)
+            patch.setattr("gradstep_viz.layout.labels.MANY", 0)
             many = lay_out(picture)
         assert [route[:2] for route in many.routes] == [route[:2] for route in few.routes]
         check(picture, many)

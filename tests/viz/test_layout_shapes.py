@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Graph
+from gradstep_viz.layout import lay_out
+from gradstep_viz.output.svg import write_svg
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.model import VIEWS, View
 from tests.viz import sample_graphs
 from tests.viz.laws import check, check_labels
 from tests.viz.sample_graphs import Twin
-from viz.layout import lay_out
-from viz.output.svg import write_svg
-from viz.picture.compose import make_picture
-from viz.picture.model import VIEWS, View
 
 
 def recurrent(steps: int) -> Graph:

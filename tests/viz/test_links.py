@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import viz
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph, Source
-from viz.picture.links import Links
+import gradstep
+import gradstep_viz
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Graph, Source
+from gradstep_viz.picture.links import Links
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -57,13 +58,13 @@ def test_the_web_gets_the_path_within_the_repository(repository: Path) -> None:
 def test_a_box_whose_line_is_known_is_a_link(repository: Path) -> None:
     graph = graph_from("src/tra in.py")
     options = {"link": "../{path}#{line}", "folder": repository, "view": "forward"}
-    text = viz.render(graph, **options).text
+    text = gradstep.render(graph, **options).text
     assert hrefs(text) == ["../src/tra%20in.py#7"]
     assert ElementTree.fromstring(text).get("role") == "group"  # an image has no links in it
-    assert 'URL="../src/tra%20in.py#7"' in viz.render(graph, format="dot", **options).text
-    assert 'click n0 href "' in viz.render(graph, format="mermaid", **options).text
-    assert "tra%20in.py#7" in viz.render(graph, format="html", **options).text
-    assert hrefs(viz.render(graph, view="forward").text) == []
+    assert 'URL="../src/tra%20in.py#7"' in gradstep.render(graph, format="dot", **options).text
+    assert 'click n0 href "' in gradstep.render(graph, format="mermaid", **options).text
+    assert "tra%20in.py#7" in gradstep.render(graph, format="html", **options).text
+    assert hrefs(gradstep.render(graph, view="forward").text) == []
 
 
 @pytest.mark.parametrize(
@@ -81,8 +82,8 @@ def test_a_box_whose_line_is_known_is_a_link(repository: Path) -> None:
 def test_links_that_could_run_something_or_lead_nowhere_are_refused(
     link: str, complaint: str
 ) -> None:
-    with pytest.raises(viz.VizError) as caught:
-        viz.render(graph_from("x.py"), link=link, view="forward")
+    with pytest.raises(gradstep_viz.VizError) as caught:
+        gradstep.render(graph_from("x.py"), link=link, view="forward")
     assert complaint in str(caught.value)
 
 
@@ -91,7 +92,7 @@ def test_links_that_could_run_something_or_lead_nowhere_are_refused(
 )
 def test_names_of_files_stay_within_their_link(file: str) -> None:
     for link in ("https://host/{path}#L{line}", 'x"onclick="y/{path}'):
-        text = viz.render(graph_from(file), link=link, view="forward").text
+        text = gradstep.render(graph_from(file), link=link, view="forward").text
         (href,) = hrefs(text)
         assert href is not None
         attributes = [key for each in ElementTree.fromstring(text).iter() for key in each.attrib]

@@ -11,18 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import autograd_core as torch
-import viz
+import gradstep
 from autograd_core.autograd.call import make_call
-from autograd_core.dag import Names, trace
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph
-from autograd_core.debug import Session
-from autograd_core.debug.history.observed_pass import ObservedPass
+from gradstep import trace
+from gradstep.capturing import Names
+from gradstep.debugger import Session
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Graph
+from gradstep_viz import theme
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.magnitude import SIGNS, ZERO, Scale, scale_of, shade
 from tests.viz import sample_graphs
 from tests.viz.sample_graphs import scalar
-from viz import theme
-from viz.picture.compose import make_picture
-from viz.picture.magnitude import SIGNS, ZERO, Scale, scale_of, shade
 
 
 def vanishing(decades: int) -> Graph:
@@ -83,20 +84,23 @@ def test_what_is_on_no_log_scale_has_no_sign(rms: float) -> None:
 
 @pytest.mark.parametrize("format", ["svg", "dot", "mermaid", "txt"])
 def test_the_scale_is_printed_and_every_number_carries_its_sign(format: str) -> None:
-    text = viz.render(vanishing(8), format=format, view="backward").text
+    text = gradstep.render(vanishing(8), format=format, view="backward").text
     if format != "mermaid":  # which has no captions
         assert "rms ▁ 1e−7 … █ 1" in text
     if format != "txt":  # which has no labels
         assert "1e−7 ▁" in text
         assert "1 █" in text
-    assert "▁" not in viz.render(vanishing(8), format=format, view="backward", magnitude=False).text
+    assert (
+        "▁"
+        not in gradstep.render(vanishing(8), format=format, view="backward", magnitude=False).text
+    )
 
 
 def test_shades_come_with_widths() -> None:
-    root = ElementTree.fromstring(viz.render(vanishing(8), view="backward").text)
+    root = ElementTree.fromstring(gradstep.render(vanishing(8), view="backward").text)
     classes = {g.get("class") for g in root.iter("{http://www.w3.org/2000/svg}g")}
     assert {f"edge gradient g{number}" for number in (1, 2, 3, 4)} <= classes
-    dot = viz.to_dot(vanishing(8), view="backward")
+    dot = gradstep.to_dot(vanishing(8), view="backward")
     assert all(f"penwidth={width}" in dot for width in ("1.0", "1.6", "2.4", "3.4"))
 
 
@@ -134,12 +138,12 @@ def test_a_session_is_drawn_as_far_as_it_is() -> None:
     w, h = shared_weight()
     session = Session(h, names={"w": w})
     session.do("next 3")
-    text = viz.render(session, view="backward", full=True).text
+    text = gradstep.render(session, view="backward", full=True).text
     assert "#4 runs next" in text
     assert text.count('class="ring"') == 1
     assert text.count("not yet") > 4
     session.do("continue")
-    text = viz.render(session, view="backward", full=True).text
+    text = gradstep.render(session, view="backward", full=True).text
     assert "all has run" in text
     assert "not yet" not in text
     assert 'class="ring"' not in text
@@ -150,7 +154,7 @@ def test_in_a_folded_picture_the_ring_is_around_the_group() -> None:
     session = Session(h, names={"w": w})
     session.do("next 3")
     for boxes in (3, 60):
-        text = viz.render(session, view="backward", max_boxes=boxes).text
+        text = gradstep.render(session, view="backward", max_boxes=boxes).text
         assert text.count('class="ring"') == 1
 
 
@@ -158,14 +162,14 @@ def test_the_film_of_a_session_ends_where_it_stands() -> None:
     w, h = shared_weight()
     session = Session(h, names={"w": w})
     session.do("next 2")
-    headlines = [shot.headline for shot in viz.film(session, view="backward").shots]
+    headlines = [shot.headline for shot in gradstep.film(session, view="backward").shots]
     assert [headline.partition(" of")[0] for headline in headlines[1:]] == ["#1", "#2"]
     assert session.position == 2
 
 
 def test_the_legend_explains_what_occurs_and_nothing_else() -> None:
     def words(graph: Graph, **options: object) -> str:
-        text = viz.render(graph, legend=True, **options).text  # type: ignore[arg-type]
+        text = gradstep.render(graph, legend=True, **options).text  # type: ignore[arg-type]
         return text[text.index('class="legend"') :]
 
     plain = words(sample_graphs.chain(3), view="forward")
@@ -173,14 +177,14 @@ def test_the_legend_explains_what_occurs_and_nothing_else() -> None:
     assert "backward node" not in plain
     assert "saved for the backward pass" in words(sample_graphs.quadratic())
     assert "rms 0.02 … 1" in words(vanishing(8), view="backward")
-    assert "legend" not in viz.render(sample_graphs.quadratic()).text
+    assert "legend" not in gradstep.render(sample_graphs.quadratic()).text
 
 
 @pytest.mark.parametrize("format", ["dot", "mermaid", "txt"])
 def test_formats_without_a_drawing_have_a_legend_too(format: str) -> None:
     graph = sample_graphs.residual(40)
-    plain = viz.render(graph, format=format).text
-    text = viz.render(graph, format=format, legend=True).text
+    plain = gradstep.render(graph, format=format).text
+    text = gradstep.render(graph, format=format, legend=True).text
     assert "legend" not in plain
     assert "legend" in text
     said = "the order in which" if format == "txt" else "backward node, #1 runs first"
@@ -190,7 +194,7 @@ def test_formats_without_a_drawing_have_a_legend_too(format: str) -> None:
 
 def test_a_text_explains_the_marks_that_occur_and_no_others() -> None:
     def marks(graph: Graph, **options: object) -> list[str]:
-        text = viz.render(graph, format="txt", legend=True, **options).text  # type: ignore[arg-type]
+        text = gradstep.render(graph, format="txt", legend=True, **options).text  # type: ignore[arg-type]
         return [line.split()[0] for line in text.partition("\nlegend\n")[2].splitlines()]
 
     assert marks(sample_graphs.chain(3), view="forward") == ["←"]
@@ -200,7 +204,7 @@ def test_a_text_explains_the_marks_that_occur_and_no_others() -> None:
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
 def test_the_legend_of_a_dot_text_renders() -> None:
-    text = viz.to_dot(sample_graphs.residual(40), legend=True)
+    text = gradstep.to_dot(sample_graphs.residual(40), legend=True)
     drawn = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True)
     assert drawn.stderr == ""
     assert "several that are alike" in drawn.stdout
@@ -218,10 +222,10 @@ def test_a_gradient_of_zero_is_below_the_scale_not_beside_it() -> None:
     dead = [line for line in picture.lines if line.kind == "gradient" and "rms 0" in line.label]
     assert dead
     assert {line.step for line in dead} == {ZERO}
-    svg = viz.render(graph, magnitude=True, legend=True).text
+    svg = gradstep.render(graph, magnitude=True, legend=True).text
     assert svg.count('class="edge gradient g0"') == len(dead) + 1
     assert "a gradient of 0" in svg
-    assert theme.LIGHT["line"] in viz.render(graph, format="dot", magnitude=True).text
+    assert theme.LIGHT["line"] in gradstep.render(graph, format="dot", magnitude=True).text
 
 
 def test_the_uses_of_a_shared_weight_are_told_once() -> None:

@@ -8,18 +8,18 @@ from collections.abc import Callable
 
 import pytest
 
-import viz
-from autograd_core.dag import Graph
+import gradstep
+from gradstep import Graph
+from gradstep_viz.level_of_detail import LEAST_SCALE, SCREEN_HEIGHT, SCREEN_WIDTH
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
-from viz.level_of_detail import LEAST_SCALE, SCREEN_HEIGHT, SCREEN_WIDTH
 
 OPEN = [sample_programs.mixture]
 """Programs of which one module of many is drawn open, on two screens."""
 
 
 def size_of(graph: Graph, view: str = "both") -> tuple[float, float]:
-    text = viz.render(graph, view=view).text  # type: ignore[arg-type]
+    text = gradstep.render(graph, view=view).text  # type: ignore[arg-type]
     found = re.search(r'width="([\d.]+)" height="([\d.]+)"', text)
     assert found is not None
     return float(found[1]), float(found[2])
@@ -70,7 +70,7 @@ def test_some_dozens_of_ops_fold_until_they_can_be_read(ops: int, view: str) -> 
 def test_both_halves_show_the_inside_of_one_module_of_many(
     program: Callable[[], sample_programs.Program],
 ) -> None:
-    text = viz.render(graph_of(program), format="txt").text
+    text = gradstep.render(graph_of(program), format="txt").text
     like = re.search(r"\blike (\S+)", text)
     assert like is not None
     assert re.search(
@@ -81,16 +81,16 @@ def test_both_halves_show_the_inside_of_one_module_of_many(
 def test_what_is_asked_for_is_drawn_though_it_is_larger_than_a_screen() -> None:
     graph = graph_of(sample_programs.lstm)
     assert size_of(graph)[1] < 1000
-    asked = viz.render(graph, format="txt", max_boxes=40).text
+    asked = gradstep.render(graph, format="txt", max_boxes=40).text
     assert "sigmoid:1" in asked
-    assert "sigmoid:1" not in viz.render(graph, format="txt").text
+    assert "sigmoid:1" not in gradstep.render(graph, format="txt").text
 
 
 def test_every_format_shows_the_picture_that_fits() -> None:
     graph = graph_of(sample_programs.lstm)
-    dot = viz.to_dot(graph)
-    assert viz.render(graph, format="dot").text == dot
-    assert re.findall(r'class="node', viz.render(graph).text) == ['class="node'] * len(
+    dot = gradstep.to_dot(graph)
+    assert gradstep.render(graph, format="dot").text == dot
+    assert re.findall(r'class="node', gradstep.render(graph).text) == ['class="node'] * len(
         re.findall(r"^\t+n\d+ \[", dot, re.MULTILINE)
     )
 
@@ -101,6 +101,6 @@ def test_a_picture_that_fits_keeps_its_air() -> None:
 
 @pytest.mark.parametrize("view", ["forward", "backward", "both"])
 def test_a_card_counts_parameters_in_every_view(view: str) -> None:
-    text = viz.render(graph_of(sample_programs.transformer), view=view, format="txt").text  # type: ignore[arg-type]
+    text = gradstep.render(graph_of(sample_programs.transformer), view=view, format="txt").text  # type: ignore[arg-type]
     assert "402 k parameters" in text
     assert "encoder.layers.1.norm1" not in text

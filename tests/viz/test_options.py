@@ -7,17 +7,17 @@ from dataclasses import fields
 
 import pytest
 
-import viz
-from tui.commands.render import parser
-from viz.embedding import drawing_options
-from viz.errors import UnknownFormat, VizError
-from viz.options import RenderKeywords, RenderOptions, render_options
+import gradstep
+from gradstep_tui.commands.render import parser
+from gradstep_viz.embedding import drawing_options
+from gradstep_viz.errors import UnknownFormat, VizError
+from gradstep_viz.options import RenderKeywords, RenderOptions, render_options
 
 NAMES = [each.name for each in fields(RenderOptions)]
 
 
 def test_every_front_end_has_every_option() -> None:
-    in_python = inspect.signature(viz.render).parameters
+    in_python = inspect.signature(gradstep.render).parameters
     on_the_command_line = vars(parser().parse_args(["train.py"]))
     in_documents = drawing_options()
     for name in NAMES:
@@ -39,7 +39,7 @@ def test_the_command_line_without_options_is_the_default() -> None:
     assert RenderOptions(**{name: parsed[name] for name in NAMES}) == RenderOptions()
 
 
-@pytest.mark.parametrize("function", [viz.render, viz.to_dot, viz.to_graphviz])
+@pytest.mark.parametrize("function", [gradstep.render, gradstep.to_dot, gradstep.to_graphviz])
 def test_help_explains_every_option(function) -> None:  # type: ignore[no-untyped-def]
     text = inspect.getdoc(function) or ""
     for option in render_options():
@@ -70,7 +70,7 @@ def test_options_that_cannot_be_are_refused_with_a_remedy(options, kind, message
 
 def test_a_keyword_that_does_not_exist_is_refused() -> None:
     with pytest.raises(TypeError, match="colour"):
-        viz.render(None, colour="red")  # type: ignore[call-arg]
+        gradstep.render(None, colour="red")  # type: ignore[call-arg]
 
 
 def test_options_are_frozen() -> None:

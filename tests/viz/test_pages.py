@@ -9,11 +9,11 @@ from xml.etree import ElementTree
 import pytest
 
 import autograd_core as torch
-import viz
-from autograd_core.dag import scope, trace
+import gradstep
+from gradstep import scope, trace
+from gradstep_viz.picture.model import VIEWS
 from tests.viz import sample_graphs, test_common_module
 from tests.viz.browser import CHROMIUM, Browser
-from viz.picture.model import VIEWS
 
 
 @pytest.fixture(scope="session")
@@ -47,7 +47,7 @@ def loss():
 
 @pytest.fixture(scope="module")
 def page(loss):
-    return viz.render(loss, format="html").text
+    return gradstep.render(loss, format="html").text
 
 
 def press(key, target="document"):
@@ -137,9 +137,9 @@ def test_every_node_is_reached_by_keyboard_and_has_a_name(browse, page):
 def test_names_that_look_like_markup_are_shown_as_they_are(browse):
     x = torch.tensor(2.0, requires_grad=True)
     names = {"</script><img src=x onerror=alert(1)>": x}
-    from autograd_core.dag.capture import capture
+    from gradstep.capturing import capture
 
-    page = viz.render(capture(x * x, names=names), format="html").text
+    page = gradstep.render(capture(x * x, names=names), format="html").text
     script = """
     select(boxes.findIndex(({ title }) => title.includes("img")));
     return [document.images.length, detail.querySelector("h2").textContent.slice(0, 9)];
@@ -156,7 +156,7 @@ def test_the_film_stops_where_the_slider_is_put(browse, loss):
       && Number(getComputedStyle(element.closest("g[class^=f]") ?? element).opacity) > 0);
     return [said.textContent, play.textContent, seen("log"), seen("add")];
     """
-    said, button, log, add = browse(viz.film(loss).html(), script)
+    said, button, log, add = browse(gradstep.film(loss).html(), script)
     assert said.startswith("3 / 10  log runs")
     assert (button, log, add) == ("Play", True, False)
 
@@ -176,7 +176,7 @@ def layers():
 
 @pytest.fixture(scope="module")
 def folded_page(layers):
-    return viz.render(layers, format="html", view="forward", max_boxes=20).text
+    return gradstep.render(layers, format="html", view="forward", max_boxes=20).text
 
 
 CARD = "boxes.findIndex(box => box.name && box.title.includes(' … '))"
@@ -212,7 +212,7 @@ def test_a_group_opens_and_closes_again(browse, folded_page, how):
 
 
 def test_the_trail_shows_the_ends_of_long_names(browse):
-    page = viz.render(test_common_module.wrapped(), format="html").text
+    page = gradstep.render(test_common_module.wrapped(), format="html").text
     script = f"""
     activate({CARD});
     const isCut = step => step.scrollWidth > step.clientWidth + 2;
@@ -238,10 +238,10 @@ def test_opened_groups_can_be_searched_and_clicked(browse, folded_page):
 
 
 def test_what_has_no_picture_says_how_it_is_opened(browse, layers, monkeypatch):
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 1)
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_INSIDES", 0)
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_KINDS_INSIDE", 0)
-    page = viz.render(layers, format="html", view="forward", max_boxes=20).text
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_PICTURES", 1)
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_INSIDES", 0)
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_KINDS_INSIDE", 0)
+    page = gradstep.render(layers, format="html", view="forward", max_boxes=20).text
     script = f"""
     const card = {CARD};
     activate(card);
@@ -259,13 +259,13 @@ def test_without_a_script_only_the_whole_picture_is_there(folded_page):
 
 
 def test_a_page_of_a_huge_graph_opens_less_so_that_it_is_soon_there(layers, monkeypatch):
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_NODES", 1)
-    page = viz.render(layers, format="html", view="forward", max_boxes=20).text
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_NODES", 1)
+    page = gradstep.render(layers, format="html", view="forward", max_boxes=20).text
     assert sum("inside" not in picture["svg"] for picture in pictures_of(page)[1:]) == 1
 
 
 def test_a_line_of_the_program_is_a_link_in_the_details(browse, loss):
-    page = viz.render(loss, format="html", link="https://host/{path}#L{line}").text
+    page = gradstep.render(loss, format="html", link="https://host/{path}#L{line}").text
     script = """
     select(boxes.findIndex(({ title }) => title === "log"));
     const link = detail.querySelector("a");
@@ -278,19 +278,19 @@ def test_a_line_of_the_program_is_a_link_in_the_details(browse, loss):
 
 @pytest.fixture(scope="module")
 def blocks_page():
-    return viz.render(sample_graphs.residual(24), format="html").text
+    return gradstep.render(sample_graphs.residual(24), format="html").text
 
 
 def test_ops_of_folds_are_listed_in_runs_and_found_by_their_numbers(browse, monkeypatch):
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 1)
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_INSIDES", 1)
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_PICTURES", 1)
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_INSIDES", 1)
     x = torch.ones(2, requires_grad=True)
     with trace():
         for _ in range(200):
             x = torch.tanh(torch.sin(x))
         with scope("head"):
             x = torch.relu(x).sum()
-    page = viz.render(x, format="html", view="forward", max_boxes=5).text
+    page = gradstep.render(x, format="html", view="forward", max_boxes=5).text
     script = f"""
     {type_in("sin:168")} const one = found.textContent;
     {type_in("tanh:201")} const none = found.textContent;
@@ -300,8 +300,8 @@ def test_ops_of_folds_are_listed_in_runs_and_found_by_their_numbers(browse, monk
     runs = [run for box in pictures_of(page)[0]["boxes"] for run in box.get("ops", ())]
     assert len(runs) < 20
     assert browse(page, script) == ["1 found", "0 found", "1 found"]
-    monkeypatch.setattr("viz.output.pages.contents.MOST_RUNS", 1)
-    page = viz.render(x, format="html", view="forward", max_boxes=5).text
+    monkeypatch.setattr("gradstep_viz.output.pages.contents.MOST_RUNS", 1)
+    page = gradstep.render(x, format="html", view="forward", max_boxes=5).text
     left_out = " (too many ops to search in groups: open one)"
     assert browse(page, script) == [f"{n} found{left_out}" for n in (0, 0, 1)]
 
@@ -335,8 +335,8 @@ def pictures_of(page):
 
 
 def test_every_group_opens_at_every_level(monkeypatch):
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 2)
-    page = viz.render(sample_graphs.residual(24), format="html").text
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_PICTURES", 2)
+    page = gradstep.render(sample_graphs.residual(24), format="html").text
     pictures = pictures_of(page)
     whole = [picture for picture in pictures[1:] if picture["parent"] >= 0]
     groups = [box for picture in [pictures[0], *whole] for box in picture["boxes"] if "name" in box]
@@ -351,9 +351,9 @@ def test_every_group_opens_at_every_level(monkeypatch):
 def test_what_there_is_no_room_for_opens_the_inside_of_one_that_is_alike(
     browse, layers, monkeypatch
 ):
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 1)
-    monkeypatch.setattr("viz.output.pages.expansion.MOST_INSIDES", 2)
-    page = viz.render(layers, format="html", view="forward", max_boxes=20).text
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_PICTURES", 1)
+    monkeypatch.setattr("gradstep_viz.output.pages.expansion.MOST_INSIDES", 2)
+    page = gradstep.render(layers, format="html", view="forward", max_boxes=20).text
     script = """
     const all = pictures.flatMap(({ boxes }) => boxes);
     const number = pictures.findIndex(({ boxes }) => boxes.some(box => box.alike));
@@ -480,7 +480,7 @@ def test_what_is_only_in_the_half_that_is_away_is_found_and_shown(browse, page):
 
 
 def test_a_page_of_one_half_has_no_switch(browse, loss):
-    page = viz.render(loss, format="html", view="backward").text
+    page = gradstep.render(loss, format="html", view="backward").text
     assert browse(page, "return views.hidden") is True
 
 
@@ -610,7 +610,7 @@ def test_a_box_that_the_keyboard_reaches_comes_into_view(browse, page):
 
 
 def test_among_very_many_boxes_text_is_shown_where_it_can_be_read(browse, loss, monkeypatch):
-    monkeypatch.setattr("viz.output.pages.graph.MANY", 1)
+    monkeypatch.setattr("gradstep_viz.output.pages.graph.MANY", 1)
     script = f"""
     const shown = () => [...svg.querySelectorAll(".node text, :scope > .label")]
       .filter(text => getComputedStyle(text).display !== "none").length;
@@ -625,7 +625,7 @@ def test_among_very_many_boxes_text_is_shown_where_it_can_be_read(browse, loss, 
     view.x -= 5000; apply(); seen.push(shown() === 0);
     return seen;
     """
-    assert browse(viz.render(loss, format="html").text, script) == [True] * 9
+    assert browse(gradstep.render(loss, format="html").text, script) == [True] * 9
 
 
 @pytest.fixture(params=[360, 768, 1280, 1920])
@@ -664,7 +664,7 @@ def test_a_film_fills_a_narrow_window_without_gaps(browse, loss, width):
     const { width: w, height: h } = document.querySelector("main svg").viewBox.baseVal;
     return [width, height, w, h, document.documentElement.scrollWidth];
     """
-    shown, high, w, h, scrolled = browse(viz.film(loss).html(), script)
+    shown, high, w, h, scrolled = browse(gradstep.film(loss).html(), script)
     assert scrolled <= width
     if shown < w:
         assert high == pytest.approx(h * shown / w, abs=1)

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-import viz
+import gradstep
 from autograd_core.autograd.profiler import profile
-from autograd_core.dag import capture, trace
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Cost, Graph, SavedValue, Source
-from autograd_core.dag.statistics import format_statistics, statistics
+from gradstep import capture, trace
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Cost, Graph, SavedValue, Source
+from gradstep.graph.statistics import format_statistics, statistics
+from gradstep_viz.picture import box_text, formatting
+from gradstep_viz.picture.box_text import joined
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.model import Box, Line, Picture
 from tests.viz import sample_graphs
-from viz.picture import box_text, formatting
-from viz.picture.box_text import joined
-from viz.picture.compose import make_picture
-from viz.picture.model import Box, Line, Picture
 
 
 def box(picture: Picture, title: str) -> Box:
@@ -296,13 +296,13 @@ def test_a_picture_says_what_a_profile_measured() -> None:
     with profile() as found, trace():
         z = x.sin().sum()
         z.backward(retain_graph=True)
-    text = viz.render(z, format="txt", profile=found).text
+    text = gradstep.render(z, format="txt", profile=found).text
     took = r"[\d.]+ (µs|ms|s)"
     assert re.search(rf"sin +{took}, 48 B  ", text)
     assert re.search(rf"SinBackward0 +#2  {took}, 48 B · g · cos\(x\)", text)
     assert re.search(rf"forward ↓ .* · took {took}\n", text)
     assert re.search(rf"backward ↑ .* · took {took}\n", text)
-    assert not re.search(took, viz.render(z, format="txt").text)
+    assert not re.search(took, gradstep.render(z, format="txt").text)
 
 
 def test_a_box_begins_its_second_line_with_what_it_took() -> None:

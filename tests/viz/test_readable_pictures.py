@@ -11,23 +11,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import autograd_core as torch
-import viz
-from autograd_core.dag import Graph, Names, capture
-from autograd_core.dag.addresses import find_nodes
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.folding import neighbourhood
-from autograd_core.dag.folding.totals import saved_bytes
-from autograd_core.dag.statistics import format_bytes
-from autograd_core.text import plural
+import gradstep
+import gradstep_viz
+from gradstep import Graph, capture
+from gradstep.capturing import Names
+from gradstep.graph.addresses import find_nodes
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.folding import neighbourhood
+from gradstep.graph.folding.totals import saved_bytes
+from gradstep.graph.statistics import format_bytes
+from gradstep.text import plural
+from gradstep_viz import theme
+from gradstep_viz.level_of_detail import folded, folding_of
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.geometry import text_width
+from gradstep_viz.picture.model import Picture
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
-from viz import theme
-from viz.level_of_detail import folded, folding_of
-from viz.options import RenderOptions
-from viz.picture.compose import make_picture
-from viz.picture.geometry import text_width
-from viz.picture.model import Picture
 
 
 def picture_of(graph: Graph, view: str = "both") -> Picture:
@@ -89,7 +91,7 @@ def test_a_long_lstm_shows_its_first_steps_and_its_last() -> None:
 def test_an_irregular_graph_is_drawn_in_bands() -> None:
     graph = graph_of(sample_programs.irregular, traced=True)
     for view in ("forward", "both"):
-        drawing = viz.render(graph, view=view, format="txt")
+        drawing = gradstep.render(graph, view=view, format="txt")
         assert len(drawing.text.splitlines()) < 70
         assert drawing.notes == ()
         assert re.search(r" … \w+:\d+ +\d+ ops", drawing.text)
@@ -115,18 +117,18 @@ def test_many_saved_values_between_the_same_boxes_are_counted() -> None:
 
 def test_what_was_asked_for_whole_says_how_large_it_is() -> None:
     graph = graph_of(sample_programs.irregular, traced=True)
-    drawing = viz.render(graph, full=True)
+    drawing = gradstep.render(graph, full=True)
     boxes = len(make_picture(graph).boxes)
     size = rf"{boxes:,} boxes, [\d,]+ x [\d,]+ pixels, [\d.]+ [KM]B"
     assert re.fullmatch(size, drawing.notes[-1])
-    assert "boxes, " in viz.render(graph, max_boxes=90).notes[-1]
-    assert viz.render(sample_graphs.mlp()).notes == ()
+    assert "boxes, " in gradstep.render(graph, max_boxes=90).notes[-1]
+    assert gradstep.render(sample_graphs.mlp()).notes == ()
 
 
 @pytest.mark.parametrize("format", ["svg", "dot", "html", "mermaid", "txt", "json"])
 def test_every_format_shows_the_card(format: str) -> None:
     graph = sample_graphs.residual(40)
-    text = viz.render(graph, format=format, max_boxes=40).text
+    text = gradstep.render(graph, format=format, max_boxes=40).text
     assert "blocks.1 … 39" in text.replace("\\u2026", "…")
     if format == "html":  # whose hidden pictures are of groups that were opened
         text = text.partition("<section hidden>")[0]
@@ -135,8 +137,8 @@ def test_every_format_shows_the_card(format: str) -> None:
 
 def test_json_has_the_whole_graph_unless_folding_was_asked_for() -> None:
     graph = sample_graphs.residual(40)
-    assert "blocks.17" in viz.render(graph, format="json").text
-    assert "blocks.17" not in viz.render(graph, format="json", depth=1).text
+    assert "blocks.17" in gradstep.render(graph, format="json").text
+    assert "blocks.17" not in gradstep.render(graph, format="json", depth=1).text
 
 
 @given(twins(), st.data())
@@ -174,15 +176,17 @@ def test_the_saved_bytes_of_a_part_are_those_of_its_nodes() -> None:
 
 def test_options_combine() -> None:
     graph = sample_graphs.residual(40)
-    near = viz.render(graph, format="txt", around="blocks.7/relu:1", hops=1, view="forward").text
+    near = gradstep.render(
+        graph, format="txt", around="blocks.7/relu:1", hops=1, view="forward"
+    ).text
     assert "3 of 161 ops · around blocks.7/relu:1" in near
     way = "loss..blocks.30.0.weight"
-    path = viz.render(graph, format="txt", path=way, view="forward", max_boxes=20).text
+    path = gradstep.render(graph, format="txt", path=way, view="forward", max_boxes=20).text
     assert "blocks.32 … 39" in path
     assert "41 of 161 ops shown as 10, 1 leaf, 256 parameters · from loss" in path
-    both = viz.render(graph, format="txt", path=way, around="loss", view="forward").text
+    both = gradstep.render(graph, format="txt", path=way, around="loss", view="forward").text
     assert "2 of 161 ops · from loss to blocks.30.0.weight, around loss" in both
-    opened = viz.render(graph, format="txt", expand="blocks.5", view="forward").text
+    opened = gradstep.render(graph, format="txt", expand="blocks.5", view="forward").text
     assert "blocks.0 … 4" in opened
     assert "blocks.6 … 39" in opened
 
@@ -203,17 +207,19 @@ def test_options_combine() -> None:
     ],
 )
 def test_what_does_not_exist_or_fit_is_said(options: dict[str, object], complaint: str) -> None:
-    with pytest.raises(viz.VizError, match=complaint):
-        viz.render(sample_graphs.residual(40), format="txt", **options)  # type: ignore[arg-type]
+    with pytest.raises(gradstep_viz.VizError, match=complaint):
+        gradstep.render(sample_graphs.residual(40), format="txt", **options)  # type: ignore[arg-type]
 
 
 def test_a_graph_without_anything_to_open_says_so() -> None:
-    with pytest.raises(viz.VizError, match="no scope, repeat or loop of this graph can be opened"):
-        viz.render(sample_graphs.quadratic(), format="txt", expand="layer")
+    with pytest.raises(
+        gradstep_viz.VizError, match="no scope, repeat or loop of this graph can be"
+    ):
+        gradstep.render(sample_graphs.quadratic(), format="txt", expand="layer")
 
 
 def test_a_text_has_the_same_name_for_a_card_in_both_halves() -> None:
-    text = viz.render(graph_of(sample_programs.transformer), format="txt", depth=2).text
+    text = gradstep.render(graph_of(sample_programs.transformer), format="txt", depth=2).text
     assert len(re.findall(r"^  encoder\.layers\.0 … 47  +× 48 ", text, re.MULTILINE)) == 2
     assert "← NativeLayerNormBackward0  ⋯ encoder.layers.0 … 47, add" in text
 
@@ -226,7 +232,7 @@ def test_a_graph_of_nothing_but_a_leaf_is_left_alone() -> None:
 
 @pytest.mark.parametrize("view", ["forward", "both"])
 def test_what_is_open_of_several_things_alike_has_a_frame_with_its_name(view: str) -> None:
-    text = viz.render(sample_graphs.residual(40), view=view, max_boxes=20).text  # type: ignore[arg-type]
+    text = gradstep.render(sample_graphs.residual(40), view=view, max_boxes=20).text  # type: ignore[arg-type]
     frames = re.findall(
         r'<g class="frame"><rect x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"'
         r".*?>([^<]*)</text>",
@@ -253,7 +259,7 @@ def test_what_is_open_of_several_things_alike_has_a_frame_with_its_name(view: st
     "graph", [lambda: sample_graphs.residual(40), lambda: graph_of(sample_programs.transformer)]
 )
 def test_the_outline_of_a_frame_is_left_out_behind_labels(graph: Callable[[], Graph]) -> None:
-    text = viz.render(graph(), max_boxes=40).text
+    text = gradstep.render(graph(), max_boxes=40).text
     rectangle = r'<rect{} x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"'
     frames = re.findall(r'<g class="frame">' + rectangle.format(""), text)
     labels = re.findall(r'<text x="(\S+)" y="(\S+)" class="label ([^"]*)">([^<]*)<', text)
@@ -278,4 +284,4 @@ def test_the_outline_of_a_frame_is_left_out_behind_labels(graph: Callable[[], Gr
 
 
 def test_a_picture_without_anything_open_of_several_has_no_frame() -> None:
-    assert 'class="frame"' not in viz.render(sample_graphs.mlp()).text
+    assert 'class="frame"' not in gradstep.render(sample_graphs.mlp()).text

@@ -17,13 +17,20 @@ from typing import Literal
 
 import pytest
 
+from gradstep_viz import theme
+from gradstep_viz.errors import RendererUnavailable, RenderingFailed
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.output.renderers import (
+    DotCommand,
+    EmbeddedGraphviz,
+    Renderer,
+    Resvg,
+    Svg2Pdf,
+    embedded,
+)
+from gradstep_viz.picture.model import VIEWS, View
+from gradstep_viz.rendering import render_graph
 from tests.viz import sample_graphs
-from viz import theme
-from viz.errors import RendererUnavailable, RenderingFailed
-from viz.options import RenderOptions
-from viz.output.renderers import DotCommand, EmbeddedGraphviz, Renderer, Resvg, Svg2Pdf, embedded
-from viz.picture.model import VIEWS, View
-from viz.rendering import render_graph
 
 ROOT = Path(__file__).parents[2]
 
@@ -258,7 +265,7 @@ def test_without_embedded_graphviz_its_remedy_is_told_and_pictures_are_drawn(
 
 def test_embedded_graphviz_works_where_nothing_can_be_cached() -> None:
     program = (
-        "from viz.output.renderers import EmbeddedGraphviz;"
+        "from gradstep_viz.output.renderers import EmbeddedGraphviz;"
         "print(len(EmbeddedGraphviz().render('digraph {a}', 'svg')))"
     )
     nowhere = {**os.environ, "HOME": "/dev/null/no", "XDG_CACHE_HOME": "/dev/null/no"}

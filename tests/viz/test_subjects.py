@@ -1,4 +1,4 @@
-"""What `viz.render` takes: tensors, modules and functions with their inputs, graphs, sessions."""
+"""What `gradstep.render` takes: tensors, modules, functions with inputs, graphs, sessions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 import pytest
 
 import autograd_core as torch
-import viz
+import gradstep
 from autograd_core import nn
-from viz.errors import NothingToDraw, UnknownFormat
+from gradstep_viz.errors import NothingToDraw, UnknownFormat
 
 
 def draw(drawn, **options):
-    return viz.render(drawn, format="txt", **options).text
+    return gradstep.render(drawn, format="txt", **options).text
 
 
 def test_a_module_is_called_with_its_inputs():
@@ -25,7 +25,7 @@ def test_a_module_is_called_with_its_inputs():
 
 
 def test_boxes_lead_to_the_line_that_called():
-    svg = viz.render(nn.Linear(3, 2), inputs=torch.ones(4, 3)).text
+    svg = gradstep.render(nn.Linear(3, 2), inputs=torch.ones(4, 3)).text
     assert re.search(r"<title>addmm:1[^<]*test_subjects.py:\d+</title>", svg)
 
 
@@ -85,22 +85,25 @@ def test_a_node_is_refused_with_a_word_on_its_tensor():
 
 def test_a_film_of_what_is_no_tensor_is_refused():
     with pytest.raises(NothingToDraw, match="int is not a tensor"):
-        viz.film(3)
+        gradstep.film(3)
 
 
 def test_graphviz_refuses_options_that_do_not_exist():
     y = torch.sin(torch.tensor(2.0, requires_grad=True))
     with pytest.raises(UnknownFormat, match="there is no view 'backwards'; choose one of forward"):
-        viz.to_graphviz(y, view="backwards")
+        gradstep.to_graphviz(y, view="backwards")
     with pytest.raises(TypeError, match="depht"):
-        viz.to_graphviz(y, depht=2)
+        gradstep.to_graphviz(y, depht=2)
 
 
 def test_dot_and_graphviz_take_the_same_things():
     module = nn.Linear(3, 2)
     texts = [
         draw(inputs=torch.ones(4, 3), obj=module)
-        for draw in (viz.to_dot, lambda **options: viz.to_graphviz(**options).source)
+        for draw in (
+            gradstep.to_dot,
+            lambda **options: gradstep.to_graphviz(**options).source,
+        )
     ]
     assert "AddmmBackward0" in texts[0]
     assert re.sub(r"py:\d+", "", texts[0]) == re.sub(r"py:\d+", "", texts[1])

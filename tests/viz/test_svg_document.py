@@ -15,17 +15,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Graph
+from gradstep_viz import render, theme
+from gradstep_viz.errors import VizError
+from gradstep_viz.layout import labels, lay_out, routes
+from gradstep_viz.output.svg import document as document_module
+from gradstep_viz.output.svg import escape
+from gradstep_viz.output.svg.style import style
+from gradstep_viz.picture import records
+from gradstep_viz.picture.compose import make_picture
 from tests.viz import sample_graphs
-from viz import render, theme
-from viz.errors import VizError
-from viz.layout import labels, lay_out, routes
-from viz.output.svg import document as document_module
-from viz.output.svg import escape
-from viz.output.svg.style import style
-from viz.picture import records
-from viz.picture.compose import make_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from viz import theme
+from gradstep_viz import theme
 
 GROUNDS = ["bg", "card", *(role.fill for role in theme.BOX_ROLES.values())]
 

@@ -17,19 +17,20 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core.autograd.call import make_call
-from autograd_core.dag import Graph, Names, capture, trace
-from autograd_core.dag.folding import fold
-from autograd_core.debug.history.observed_pass import ObservedPass
+from gradstep import Graph, capture, trace
+from gradstep.capturing import Names
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.graph.folding import fold
+from gradstep_viz.embedding import snippet_of
+from gradstep_viz.embedding.drawing import graph_at
+from gradstep_viz.embedding.running import run
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.model import VIEWS, Line, Picture, View
+from gradstep_viz.picture.records import Records
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.truth import check_folded, check_leaves, check_lines, check_mirror
-from viz.embedding import snippet_of
-from viz.embedding.drawing import graph_at
-from viz.embedding.running import run
-from viz.picture.compose import make_picture
-from viz.picture.model import VIEWS, Line, Picture, View
-from viz.picture.records import Records
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 EXHIBITS = sorted(

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from autograd_core.dag.folding.totals import totals
-from autograd_core.dag.model import LEAF_KINDS, Graph
-from viz.picture.leaves import host_leaves
-from viz.picture.model import Picture
+from gradstep.graph.folding.totals import totals
+from gradstep.graph.model import LEAF_KINDS, Graph
+from gradstep_viz.picture.leaves import host_leaves
+from gradstep_viz.picture.model import Picture
 
 
 def check_leaves(graph: Graph) -> None:

@@ -10,9 +10,9 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
-from viz.embedding.running import Found, run
-from viz.embedding.snippet import snippet_of
-from viz.errors import CodeFailed
+from gradstep_viz.embedding.running import Found, run
+from gradstep_viz.embedding.snippet import snippet_of
+from gradstep_viz.errors import CodeFailed
 
 LEAVES = """\
 import autograd_core as torch

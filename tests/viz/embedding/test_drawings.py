@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import autograd_core as torch
-import viz
-from autograd_core.dag import Names
-from viz.embedding import (
+import gradstep
+from gradstep.capturing import Names
+from gradstep_viz.embedding import (
     Request,
     Store,
     draw,
@@ -22,8 +22,8 @@ from viz.embedding import (
     steps,
     store,
 )
-from viz.embedding.drawing import graph_at
-from viz.errors import CodeFailed, VizError
+from gradstep_viz.embedding.drawing import graph_at
+from gradstep_viz.errors import CodeFailed, VizError
 
 CODE = """\
 import autograd_core as torch
@@ -95,7 +95,7 @@ def test_a_film_says_its_frames_in_words(tmp_path: Path) -> None:
 
 
 def test_every_option_of_a_picture_can_be_said_in_a_document() -> None:
-    for function, film in ((viz.render, False), (viz.film, True)):
+    for function, film in ((gradstep.render, False), (gradstep.film, True)):
         said = {"obj", "out", "format", "inputs", "profile", "folder"}  # or not at all
         names = set(inspect.signature(function).parameters) - said
         assert {name.replace("_", "-") for name in names} == set(drawing_options(film))

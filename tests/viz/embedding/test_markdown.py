@@ -15,7 +15,7 @@ pytest.importorskip("pymdownx", reason="pymdownx is not installed (the extra 'do
 
 import markdown as python_markdown
 
-import viz.markdown
+import gradstep_viz.markdown
 
 ROOT = Path(__file__).parents[3]
 
@@ -39,8 +39,8 @@ def html(text: str) -> str:
         {
             "name": name,
             "class": name,
-            "validator": viz.markdown.validate,
-            "format": viz.markdown.format,
+            "validator": gradstep_viz.markdown.validate,
+            "format": gradstep_viz.markdown.format,
         }
         for name in ("autograd-graph", "autograd-film")
     ]
@@ -130,8 +130,8 @@ markdown_extensions:
       custom_fences:
         - name: autograd-graph
           class: autograd-graph
-          validator: !!python/name:viz.markdown.validate
-          format: !!python/name:viz.markdown.format
+          validator: !!python/name:gradstep.markdown.validate
+          format: !!python/name:gradstep.markdown.format
 """
 
 

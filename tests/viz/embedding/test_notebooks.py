@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag import capture
-from autograd_core.debug import Session
-from viz.notebook import graph_as_html, session_as_html
+from gradstep import capture
+from gradstep.debugger import Session
+from gradstep_viz.notebook import graph_as_html, session_as_html
 
 ROOT = Path(__file__).parents[3]
 
@@ -41,18 +41,18 @@ def test_a_session_shows_where_it_stands_and_what_is_not_there_yet() -> None:
 
 CELLS = [
     """import autograd_core as torch, viz
-from autograd_core.dag import capture
-from autograd_core.debug import Session
+from gradstep import capture
+from gradstep.debugger import Session
 x = torch.tensor(2.0, requires_grad=True)
 z = torch.log(x * x)
 z""",
-    "viz.render(z)",
-    "viz.film(z)",
+    "gradstep_viz.render(z)",
+    "gradstep_viz.film(z)",
     "capture(z)",
-    "%load_ext viz.notebook",
+    "%load_ext gradstep_viz.notebook",
     "capture(z)",
     "Session(z)",
-    "%unload_ext viz.notebook\ncapture(z)",
+    "%unload_ext gradstep_viz.notebook\ncapture(z)",
 ]
 
 
@@ -90,7 +90,7 @@ The logarithm
 """
 import autograd_core as torch, viz
 x = torch.tensor(2.0, requires_grad=True)
-viz.render(torch.log(x * x), view="backward")
+gradstep.render(torch.log(x * x), view="backward")
 '''
 
 CONF = """\

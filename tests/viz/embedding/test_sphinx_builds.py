@@ -16,14 +16,14 @@ pytest.importorskip("sphinx", reason="Sphinx is not installed (the extra 'docs' 
 from sphinx.cmd.build import build_main
 from sphinx.util.docutils import docutils_namespace
 
-from viz import theme
-from viz.embedding import Request, draw, printing, snippet_of
-from viz.errors import RendererUnavailable
-from viz.output.renderers import Svg2Pdf
+from gradstep_viz import theme
+from gradstep_viz.embedding import Request, draw, printing, snippet_of
+from gradstep_viz.errors import RendererUnavailable
+from gradstep_viz.output.renderers import Svg2Pdf
 
 pytestmark = pytest.mark.documents
 
-CONF = 'project = "p"\nextensions = ["viz.sphinx"]\nhtml_theme = "basic"\nnumfig = True\n'
+CONF = 'project = "p"\nextensions = ["gradstep_viz.sphinx"]\nhtml_theme = "basic"\nnumfig = True\n'
 
 MODEL = """\
 import autograd_core as torch
@@ -300,8 +300,8 @@ def test_another_version_of_the_program_reads_everything_anew(
     project: Path, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     build()
-    monkeypatch.setattr("viz.sphinx.gradstep_version", lambda: "99")
-    monkeypatch.setattr("viz.embedding.store.gradstep_version", lambda: "99")
+    monkeypatch.setattr("gradstep_viz.sphinx.gradstep_version", lambda: "99")
+    monkeypatch.setattr("gradstep_viz.embedding.store.gradstep_version", lambda: "99")
     build()
     assert runs(project) == "mmmmss"
 

@@ -1,0 +1,73 @@
+"""Draw computation graphs and step through backward passes.
+
+This module has the names that programs need. ``python -m gradstep`` runs the ``gradstep`` command.
+
+>>> import autograd_core as torch
+>>> import gradstep
+>>> a = torch.tensor(2.0, requires_grad=True)
+>>> session = gradstep.Session(a * a + a)
+>>> print(session.do("next").text)
+#2 mul:1  MulBackward0  g · a, g · a
+"""
+
+from __future__ import annotations
+
+# Each name is imported when it is first used, so typing is named rather than imported.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gradstep.capturing import capture
+    from gradstep.capturing.trace import scope, trace
+    from gradstep.debugger import Session
+    from gradstep.findings import check, lint, why
+    from gradstep.graph import Graph
+    from gradstep_tui import debug
+    from gradstep_viz import film, render, to_dot, to_graphviz
+
+__all__ = [
+    "Graph",
+    "Session",
+    "capture",
+    "check",
+    "debug",
+    "film",
+    "lint",
+    "render",
+    "scope",
+    "to_dot",
+    "to_graphviz",
+    "trace",
+    "why",
+]
+
+_HOMES = {
+    "Graph": "gradstep.graph",
+    "Session": "gradstep.debugger",
+    "capture": "gradstep.capturing",
+    "check": "gradstep.findings",
+    "debug": "gradstep_tui",
+    "film": "gradstep_viz",
+    "lint": "gradstep.findings",
+    "load_ipython_extension": "gradstep_viz.notebook",
+    "render": "gradstep_viz",
+    "scope": "gradstep.capturing.trace",
+    "to_dot": "gradstep_viz",
+    "to_graphviz": "gradstep_viz",
+    "trace": "gradstep.capturing.trace",
+    "unload_ipython_extension": "gradstep_viz.notebook",
+    "why": "gradstep.findings",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for; pictures and the screen take a moment to load."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # late, see above
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

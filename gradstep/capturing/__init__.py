@@ -1,0 +1,172 @@
+"""Capture the neutral Graph of a tensor: the backward half, the forward half, or both.
+
+The backward half follows the edges of the graph; node k is position k of the backward plan. The
+forward half follows the records of tracing. If nothing was traced, it is derived from the backward
+half, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
+from typing import Any, Literal
+
+from autograd_core.autograd.node import LEAF, resolve
+from autograd_core.autograd.profiler import profile as profile_type
+from autograd_core.autograd.profiler import running_profile
+from autograd_core.autograd.step import Step
+from gradstep.capturing.backward import add_backward
+from gradstep.capturing.costs import add_costs
+from gradstep.capturing.forward import ForwardOf, add_derived_forward, add_traced_forward
+from gradstep.capturing.gradients import HookChanges, add_hooks
+from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.roots import tensors_in
+from gradstep.capturing.saved_values import SavedReader
+from gradstep.capturing.statement import statement_of
+from gradstep.capturing.trace.records import OpRecord
+from gradstep.engines import is_tensor
+from gradstep.engines.protocol import Engine, Plan, Tensor
+from gradstep.engines.protocol import Node as GradFn
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.collector import collector_paused
+from gradstep.graph.errors import NotInGraph
+from gradstep.graph.model import Graph
+from gradstep.graph.statistics import Statistics
+
+__all__ = ["Names", "View", "caller_names", "capture"]
+
+View = Literal["forward", "backward", "both"]
+Roots = Any
+"""A tensor, or several, of either library."""
+
+
+def capture(
+    roots: Roots,
+    view: View = "both",
+    *,
+    gradient: Any = None,
+    names: Names | Mapping[str, Any] | None = None,
+    steps: Iterable[Step] = (),
+    hooks: HookChanges | None = None,
+    plan: Plan | None = None,
+    order: Sequence[GradFn] | None = None,
+    live: bool = False,
+    lazy: bool = False,
+    profile: profile_type | None = None,
+    title: str = "",
+) -> Graph:
+    """Return the graph of ``roots`` as data.
+
+    Args:
+        roots: the tensor or tensors that ``backward`` would start from.
+        view: which halves to include.
+        gradient: the seed gradient, if it is not 1.
+        names: names of tensors, as a dictionary or :class:`Names`; by default the variables of the
+            calling program.
+        steps: the steps of a backward pass from these roots, whose gradients are included in the
+            backward half.
+        hooks: the changes that hooks made in these steps.
+        plan: the plan of the whole backward pass, if already known.
+        order: the nodes that run, if not all of them do.
+        live: compute formulas and saved values when they are read, from their state at that time;
+            this keeps the backward nodes alive.
+        lazy: compute formulas when they are read, which must be while the nodes still exist.
+        profile: the profile that gives the costs of nodes; by default the active one.
+        title: the title of the graph; by default the names of the roots.
+
+    Raises:
+        NotInGraph: a root requires no gradient, or is no tensor.
+    """
+    if names is None:
+        names = caller_names()
+    known = names if isinstance(names, Names) else Names(names)
+    with collector_paused():
+        tensors, engine = _tensors(roots)
+        labels = [
+            known.of(tensor) or _root_label(number, tensors)
+            for number, tensor in enumerate(tensors)
+        ]
+        build = GraphBuilder(title or ", ".join(labels), modules=known.module_classes())
+        if plan is None:
+            plan = engine.plan(tensors)
+        whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
+        running = whole if order is None or list(order) == list(whole) else order
+        reader = SavedReader(engine)
+        ids: dict[GradFn, int] = {}
+        ids_of: list[ForwardOf] = [ids.get]
+        if view != "forward":
+            ids.update(
+                add_backward(
+                    build, reader, running, whole, known, list(steps), live=live, lazy=lazy
+                )
+            )
+            _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
+            add_hooks(build, hooks or {})
+        if view != "backward":
+            add = add_traced_forward if _traced(plan) else add_derived_forward
+            ids_of.append(add(build, reader, tensors, labels, plan, running, ids, known))
+        measured = profile or running_profile()
+        if measured is not None:
+            add_costs(build, whole, ids_of, measured)
+        return build.graph()
+
+
+def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
+    found, engine = tensors_in(roots)
+    tensors = engine.tensors(found)
+    if any(resolve(tensor.edge)[0] is None for tensor in tensors):
+        raise NotInGraph(
+            "this tensor has no graph: nothing it was computed from requires a gradient; "
+            "set requires_grad=True on a parameter or an input, and check for no_grad() and "
+            "detach()"
+        )
+    return tensors, engine
+
+
+def _root_label(number: int, tensors: tuple[Tensor, ...]) -> str:
+    return "output" if len(tensors) == 1 else f"output {number}"
+
+
+def _traced(plan: Plan) -> bool:
+    return all(isinstance(node.record, OpRecord) for node in plan.order if node.kind != LEAF)
+
+
+def _seeds(engine: Engine, tensors: tuple[Tensor, ...], gradient: Any) -> list[Statistics | None]:
+    given: Sequence[Any] = (
+        (None,) * len(tensors)
+        if gradient is None
+        else (gradient,)
+        if is_tensor(gradient)
+        else tuple(gradient)
+    )
+    one = Statistics(1, 1.0, 1.0, 1.0, 0, 0, 0)
+    return [
+        engine.statistics(seed) if seed is not None else one if _is_scalar(tensor) else None
+        for tensor, seed in zip(tensors, given, strict=True)
+    ]
+
+
+def _is_scalar(tensor: Tensor) -> bool:
+    return tensor._shape is not None and prod(tensor._shape) == 1
+
+
+def _add_seeds(
+    build: GraphBuilder,
+    tensors: tuple[Tensor, ...],
+    labels: list[str],
+    seeds: list[Statistics | None],
+    ids: dict[GradFn, int],
+) -> None:
+    for tensor, label, seed in zip(tensors, labels, seeds, strict=True):
+        node, nr = resolve(tensor.edge)
+        assert node is not None
+        if node not in ids:
+            continue
+        shape, dtype = tensor._shape, tensor.dtype.name
+        entry = build.node(
+            "seed", "backward", f"∂{label}/∂{label}", variable=f"∂{label}/∂{label}",
+            shape=shape, dtype=dtype, statistics=seed, detail=statement_of(tensor, label),
+        )  # fmt: skip
+        build.edge(
+            "gradient", entry, ids[node], input_nr=nr, shape=shape, dtype=dtype, statistics=seed
+        )

@@ -1,0 +1,283 @@
+"""The forward half of a Graph: from what was traced, or from the backward half."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from autograd_core.autograd.node import LEAF, resolve
+from gradstep.capturing.details import detail, number_detail
+from gradstep.capturing.names import Names
+from gradstep.capturing.saved_values import SavedReader, add_saved
+from gradstep.capturing.statement import statement_of
+from gradstep.capturing.trace.records import LeafRecord, OpRecord, Record, reachable, sources_of
+from gradstep.engines.protocol import Engine, Plan, Tensor
+from gradstep.engines.protocol import Node as GradFn
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import NodeKind, short_name
+
+ForwardOf = Callable[[GradFn], int | None]
+
+
+def add_traced_forward(
+    build: GraphBuilder,
+    reader: SavedReader,
+    tensors: tuple[Tensor, ...],
+    labels: list[str],
+    plan: Plan,
+    running: Sequence[GradFn],
+    backward_ids: Mapping[GradFn, int],
+    names: Names,
+) -> ForwardOf:
+    """Add every op, leaf and constant that the roots were computed from, in the order they ran;
+    returns what tells of a grad_fn which of them it belongs to.
+
+    ``plan`` is that of the whole backward pass, of which the nodes in ``running`` run.
+    """
+    engine = reader.engine
+    origins = [engine.origin(tensor) for tensor in tensors]
+    records = reachable([found[0] for found in origins if isinstance(found, tuple)])
+    leaves = _Leaves.of(plan.order, running)
+    ids = _add_records(build, records, leaves, names)
+    _add_inputs(build, [each for each in records if isinstance(each, OpRecord)], ids)
+    for tensor, label, found in zip(tensors, labels, origins, strict=True):
+        if isinstance(found, tuple):
+            _add_output(build, engine, tensor, label, ids[found[0]], found[1])
+
+    def producer_of(value: Any) -> int | None:
+        if value.edge is not None and value.edge.kind == LEAF:
+            return forward_of(value.edge)
+        return ids.get(value.record[0]) if isinstance(value.record, tuple) else None
+
+    def forward_of(node: GradFn) -> int | None:
+        return ids.get(node.record)
+
+    if backward_ids:
+        forwards = list(map(ids.get, engine.records(running)))
+        add_saved(build, reader, running, forwards, producer_of, forward_of, names)
+    return forward_of
+
+
+_REQUIRES_GRAD: Final = "requires grad"
+_NOT_IN_INPUTS: Final = "requires grad, not in inputs"
+
+
+class _Leaves(NamedTuple):
+    """The leaves that the gradients of a backward pass lead to, and those of them that the call
+    asked for: to this pass, all others are constants."""
+
+    reached: frozenset[Any]
+    requested: frozenset[Any]
+
+    @classmethod
+    def of(cls, whole: Sequence[GradFn], running: Sequence[GradFn]) -> _Leaves:
+        def records(order: Sequence[GradFn]) -> frozenset[Any]:
+            return frozenset(node.record for node in order if node.kind == LEAF)
+
+        reached = records(whole)
+        return cls(reached, reached if running is whole else records(running))
+
+    def kind(self, record: LeafRecord) -> NodeKind:
+        return _leaf_kind(record.tensor(), record in self.requested)
+
+    def detail(self, record: LeafRecord) -> str:
+        if record in self.requested:
+            return _REQUIRES_GRAD
+        if record.requires_grad:
+            reached = record in self.reached
+            return _NOT_IN_INPUTS if reached else "requires grad, no gradient gets here"
+        return "frozen parameter" if self.kind(record) == "frozen" else _where_cut(record)
+
+
+def _leaf_kind(tensor: Tensor | None, has_gradient: bool) -> NodeKind:
+    if tensor is not None and tensor.is_parameter:
+        return "parameter" if has_gradient else "frozen"
+    return "leaf" if has_gradient else "constant"
+
+
+def _add_records(
+    build: GraphBuilder, records: Sequence[Record], leaves: _Leaves, names: Names
+) -> dict[Record, int]:
+    """Add ops, leaves and constants, and return their ids."""
+    found = {
+        at: (leaves.kind(record), names.of(record.tensor()))
+        for at, record in enumerate(records)
+        if isinstance(record, LeafRecord)
+    }
+    ids = build.ops(
+        "forward",
+        names=[
+            record.name if isinstance(record, OpRecord) else _called(record, *found[at])
+            for at, record in enumerate(records)
+        ],
+        scopes=[record.scope if isinstance(record, OpRecord) else "" for record in records],
+        shapes=[
+            record.shapes[0] if isinstance(record, OpRecord) else record.shape for record in records
+        ],
+        dtypes=[record.dtype for record in records],
+        details=[
+            record.called or detail(record, names)
+            if isinstance(record, OpRecord)
+            else leaves.detail(record)
+            for record in records
+        ],
+        sources=sources_of([each if isinstance(each, OpRecord) else None for each in records]),
+        statistics=[record.statistics for record in records],
+    )
+    for at, (kind, name) in found.items():
+        build.kinds[ids[at]] = kind
+        if name:
+            build.variables[ids[at]] = name
+    return dict(zip(records, ids, strict=True))
+
+
+def _called(record: LeafRecord, kind: NodeKind, name: str) -> str:
+    return name or record.called or (record.cut.how if record.cut else kind)
+
+
+def _where_cut(record: LeafRecord) -> str:
+    """By what a constant was taken out of a graph, and at which line."""
+    if record.cut is None or record.cut.source is None:
+        return ""
+    file, line = record.cut.source
+    return f"{record.cut.how} at {Path(file).name}:{line}"
+
+
+def _add_inputs(
+    build: GraphBuilder, records: Sequence[OpRecord], ids: Mapping[Record, int]
+) -> None:
+    first = id = len(build.edge_kinds)
+    sources, targets, output_nrs, input_nrs = [], [], [], []
+    shapes, dtypes = [], []
+    for record in records:
+        for number, found in enumerate(record.inputs):
+            if not isinstance(found, tuple):
+                continue
+            source, output_nr = found
+            sources.append(ids[source])
+            targets.append(ids[record])
+            output_nrs.append(output_nr)
+            input_nrs.append(number)
+            shapes.append(source.shapes[output_nr] if type(source) is OpRecord else source.shape)
+            dtypes.append(source.dtype)
+            if output_nr == 0 and source.statistics is not None:
+                build.edge_statistics[id] = source.statistics
+            id += 1
+    build.edge_kinds += ["value"] * (id - first)
+    build.edge_sources += sources
+    build.edge_targets += targets
+    build.edge_output_nrs += output_nrs
+    build.edge_input_nrs += input_nrs
+    build.edge_shapes.extend(shapes)
+    build.edge_dtypes.extend(dtypes)
+
+
+def _add_output(
+    build: GraphBuilder, engine: Engine, tensor: Tensor, label: str, source: int, nr: int
+) -> None:
+    stats = engine.scalar_statistics(tensor)
+    shape, dtype = tensor._shape, tensor.dtype.name
+    output = build.node(
+        "output", "forward", label, variable=label, shape=shape, dtype=dtype, statistics=stats,
+        detail=statement_of(tensor, label),
+    )  # fmt: skip
+    build.edge("value", source, output, output_nr=nr, shape=shape, dtype=dtype, statistics=stats)
+
+
+def add_derived_forward(
+    build: GraphBuilder,
+    reader: SavedReader,
+    tensors: tuple[Tensor, ...],
+    labels: list[str],
+    plan: Plan,
+    running: Sequence[GradFn],
+    backward_ids: Mapping[GradFn, int],
+    names: Names,
+) -> ForwardOf:
+    """Turn the whole backward graph round: what it cannot know (constants, detours without
+    gradient, values) is missing.  Takes and returns the same as :func:`add_traced_forward`."""
+    build.derived_forward = True
+    engine = reader.engine
+    requested = set(running)
+    by_order = sorted(plan.order, key=_forward_order)
+    leaves = [node for node in by_order if node.kind == LEAF]
+    ids = {
+        node: _add_derived_leaf(build, engine, node, node in requested, names) for node in leaves
+    }
+    ids.update(_add_derived_ops(build, reader, by_order[len(leaves) :]))
+    _add_derived_edges(build, plan.order, ids)
+    for tensor, label in zip(tensors, labels, strict=True):
+        maker, nr = resolve(tensor.edge)
+        assert maker is not None
+        _add_output(build, engine, tensor, label, ids[maker], nr)
+
+    def producer_of(value: Any) -> int | None:
+        source = resolve(value.edge)[0]
+        return None if source is None else ids.get(source)
+
+    if backward_ids:
+        forwards = [ids[node] for node in running]
+        add_saved(build, reader, running, forwards, producer_of, ids.get, names)
+    return ids.get
+
+
+def _add_derived_edges(
+    build: GraphBuilder, order: Sequence[GradFn], ids: Mapping[GradFn, int]
+) -> None:
+    sources, targets, output_nrs, input_nrs = [], [], [], []
+    for node in order:
+        for input_nr, edge in enumerate(node.edges):
+            source, output_nr = resolve(edge)
+            if source is not None:
+                sources.append(ids[source])
+                targets.append(ids[node])
+                output_nrs.append(output_nr)
+                input_nrs.append(input_nr)
+    build.edge_kinds += ["value"] * len(sources)
+    build.edge_sources += sources
+    build.edge_targets += targets
+    build.edge_output_nrs += output_nrs
+    build.edge_input_nrs += input_nrs
+    build.edge_shapes.extend(map(build.shapes.__getitem__, sources))
+    build.edge_dtypes.extend(map(build.dtypes.__getitem__, sources))
+
+
+def _forward_order(node: GradFn) -> tuple[bool, int]:
+    return (node.kind != LEAF, node.sequence_nr)
+
+
+def _add_derived_leaf(
+    build: GraphBuilder, engine: Engine, node: GradFn, runs: bool, names: Names
+) -> int:
+    leaf = engine.leaf(node)
+    kind = _leaf_kind(leaf, runs)
+    name = names.of(leaf)
+    return build.node(
+        kind, "forward", name or kind, variable=name, shape=node.output_shape,
+        dtype=node.output_dtype.name, detail=_REQUIRES_GRAD if runs else _NOT_IN_INPUTS,
+        statistics=engine.scalar_statistics(leaf) if leaf is not None else None,
+    )  # fmt: skip
+
+
+def _add_derived_ops(
+    build: GraphBuilder, reader: SavedReader, nodes: Sequence[GradFn]
+) -> Iterable[tuple[GradFn, int]]:
+    engine = reader.engine
+    stems = [engine.stem(node) or short_name(node.name()) for node in nodes]
+    records = engine.records(nodes)
+    ids = build.ops(
+        "forward",
+        names=stems,
+        scopes=["" if record is None else record.scope for record in records],
+        shapes=[node.output_shape for node in nodes],
+        dtypes=[node.output_dtype.name for node in nodes],
+        details=[
+            engine.opaque(node)
+            or getattr(record, "called", "")
+            or number_detail(stem, node.saved())
+            for node, record, stem in zip(nodes, records, stems, strict=True)
+        ],
+        sources=sources_of(records),
+    )
+    return zip(nodes, ids, strict=True)

@@ -1,0 +1,308 @@
+"""Names of tensors, found in the variables of their program."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import CO_OPTIMIZED
+from itertools import chain, count, islice
+from types import FrameType, FunctionType, ModuleType
+from typing import Any, Final
+
+from gradstep.capturing.module_paths import (
+    MOST_ELEMENTS,
+    is_module,
+    is_of_library,
+    listed_modules,
+)
+from gradstep.engines import is_tensor, named_parameters, whole_parameters
+from gradstep.own_files import is_user_file
+
+
+class Names:
+    """Names of tensors, by identity. Variables take precedence over parameters of modules, and
+    these over elements of lists and dictionaries; the first name wins. ``modules`` and
+    ``optimizers`` are the modules and optimizers among the variables, by name; parameters
+    ``in_plain_lists``, by identity, are of modules that the one around them does not know.
+
+    >>> import autograd_core as torch
+    >>> a = torch.ones(1)
+    >>> Names({"both": [a], "a": a, "b": a}).of(a)
+    'a'
+    """
+
+    def __init__(self, *namespaces: Mapping[str, Any]) -> None:
+        self._names: dict[int, str] = {}
+        self._alive: list[Any] = []  # an id is only good while its tensor lives
+        self._placeholders: dict[str, str] = {}
+        variables = [
+            (name, value)
+            for namespace in namespaces
+            for name, value in list(namespace.items())
+            if not name.startswith("__")
+        ]
+        variables += [held for name, value in variables for held in _kept_by(name, value)]
+        variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
+        self.modules: dict[str, Any] = _by_name(variables, is_module, id)
+        self.optimizers: dict[str, Any] = _by_name(
+            variables, _is_optimizer, lambda each: id(each.param_groups)
+        )
+        listed = self._listed = _listed_parts(self.modules)
+        shared = _shared_paths(self.modules, listed)
+        self.in_plain_lists = {
+            id(each) for name in listed for _, each in named_parameters(self.modules[name])
+        }
+
+        def front(name: str) -> str:
+            """Return what stands before the path of a parameter of the module ``name``."""
+            keeper, place = listed.get(name, (name, ""))
+            if place and keeper not in shared:
+                return f"{place}."
+            return f"{name}." if name in shared or name.endswith("]") else ""
+
+        for find in (_itself, _parameters, _elements):
+            for name, value in variables:
+                before = front(name) if find is _parameters else ""
+                for path, tensor in find(name, value):
+                    path = f"{before}{path}"
+                    if id(tensor) not in self._names:
+                        self._names[id(tensor)] = path
+                        self._alive.append(tensor)
+
+    def add_missing(self, others: Names) -> None:
+        """Add the names and modules of ``others`` for tensors that have no name here."""
+        for tensor in others.tensors():
+            if id(tensor) not in self._names:
+                self._names[id(tensor)] = others.of(tensor)
+                self._alive.append(tensor)
+        self.modules = {**others.modules, **self.modules}
+        self.optimizers = {**others.optimizers, **self.optimizers}
+
+    def add_loss(self, tensor: Any) -> None:
+        """Call a tensor "loss" that has no name, unless another one is called so."""
+        if not self.of(tensor) and "loss" not in self._names.values():
+            self._names[id(tensor)] = "loss"
+            self._alive.append(tensor)
+
+    def of(self, tensor: Any) -> str:
+        """Return the name of ``tensor``, which may be the program's tensor or the one that capture
+        sees; "" if it has none."""
+        stands_for = hasattr(type(tensor), "gradstep_identity")
+        return self._names.get(tensor.gradstep_identity if stands_for else id(tensor), "")
+
+    def short(self, name: str) -> str:
+        """Return what a parameter is called that goes by ``name`` with the name of its module in
+        front, as ``model.fc1.weight``; "" where none does."""
+        for variable, module in self.modules.items():
+            if name.startswith(f"{variable}."):
+                for path, tensor in named_parameters(module):
+                    if name == f"{variable}.{path}":
+                        return self.of(tensor)
+        return ""
+
+    def trained(self) -> Iterator[tuple[str, Any, set[int]]]:
+        """Yield the parameter groups of all optimizers: the name of the optimizer, the group, and
+        the identities of the leaves that it changes."""
+        whole: dict[int, Any] = {}
+        for module in self.modules.values():
+            whole.update(whole_parameters(module))
+        for name, optimizer in self.optimizers.items():
+            for group in optimizer.param_groups:
+                yield name, group, {id(whole.get(id(each), each)) for each in group["params"]}
+
+    def placeholder(self, parameter: str) -> str:
+        """Name an input without a name of its own in the text of a rule: as the op calls its
+        ``parameter``, but never as the program calls another tensor.
+
+        >>> import autograd_core as torch
+        >>> names = Names({"x": torch.ones(1), "weight": torch.ones(2)})
+        >>> [names.placeholder(name) for name in ("x", "weight", "other")]
+        ['input', 'weight2', 'other']
+        """
+        found = self._placeholders.get(parameter)
+        if found is None:
+            used = frozenset(self._names.values())
+            free = (name for name in (parameter, _INSTEAD.get(parameter, "")) if name)
+            counted = (f"{parameter}{number}" for number in count(2))
+            found = next(name for name in chain(free, counted) if name not in used)
+            self._placeholders[parameter] = found
+        return found
+
+    def module_classes(self) -> dict[str, str]:
+        """Return the class of every module among the variables, by its path in the outermost
+        one."""
+        found: dict[str, str] = {}
+        for name, module in self.modules.items():
+            _, place = self._listed.get(name, (name, ""))
+            for path, part in module.named_modules():
+                if whole := _joined(place, path):
+                    found.setdefault(whole, type(part).__name__)
+        return found
+
+    def tensors(self) -> Iterator[Any]:
+        """Return all tensors with a name, in the order in which they were found."""
+        return iter(self._alive)
+
+
+_INSTEAD = {"x": "input", "self": "input"}
+"""PyTorch's names for what our ops call so."""
+
+Named = Iterable[tuple[str, Any]]
+
+
+def _itself(name: str, value: Any) -> Named:
+    return [(name, value)] if is_tensor(value) else []
+
+
+def _parameters(name: str, value: Any) -> Named:
+    """Return the parameters of a module, by their own names."""
+    return named_parameters(value) if is_module(value) else []
+
+
+def _listed_parts(modules: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return, by their names, the modules that another one keeps in a plain list: the name of that
+    one, and the path there."""
+    found = {}
+    for name in [name for name in modules if name.endswith("]")]:
+        parts = name.split(".")
+        for at in range(1, len(parts)):
+            if (keeper := ".".join(parts[:at])) in modules:
+                found[name] = keeper, ".".join(parts[at:])
+                break
+    return found
+
+
+def _joined(front: str, path: str) -> str:
+    return f"{front}.{path}" if front and path else front or path
+
+
+def _shared_paths(modules: Mapping[str, Any], listed: Mapping[str, tuple[str, str]]) -> set[str]:
+    """Return the names of all modules where two have parameters of the same name, which only the
+    name of the variable can tell apart; otherwise nothing."""
+    if len(modules) < 2:
+        return set()
+    owners: dict[int, str] = {}  # of a parameter, the first variable that has it
+    paths: dict[str, set[str]] = {}
+    for name, module in modules.items():
+        keeper, place = listed.get(name, (name, ""))
+        for path, tensor in named_parameters(module):
+            if owners.setdefault(id(tensor), name) == name:
+                paths.setdefault(_joined(place, path), set()).add(keeper)
+    clash = any(len(names) > 1 for names in paths.values())
+    return {name for name in modules if name} if clash else set()
+
+
+# Classes are asked, not the objects of a program, whose __getattr__ may do anything.
+
+
+def _is_optimizer(value: Any) -> bool:
+    return hasattr(type(value), "zero_grad") and isinstance(
+        getattr(value, "param_groups", None), list
+    )
+
+
+def _kept_by(name: str, value: Any) -> Named:
+    """Yield what an object of the program keeps, as a trainer does: ``self.model``; of a module,
+    what it does not know as a part of its own; of a list, the modules in it."""
+    yield from _listed(name, value)
+    if (
+        isinstance(value, type | ModuleType | FunctionType)
+        or not type(value).__dictoffset__
+        or is_tensor(value)
+    ):
+        return
+    parts = [("", value)]
+    if whole := is_module(value):
+        parts += [part for part in value.named_modules() if part[0] and not is_of_library(part[1])]
+    for path, part in parts:
+        attributes = object.__getattribute__(part, "__dict__")
+        for attribute, each in list(islice(attributes.items(), MOST_ELEMENTS)):
+            called = f"{name}.{path}.{attribute}" if path else f"{name}.{attribute}"
+            if _is_optimizer(each) or is_tensor(each) or (not whole and is_module(each)):
+                yield called, each
+            elif not attribute.startswith("_"):
+                yield from _listed(called, each)
+
+
+def _listed(name: str, value: Any) -> Named:
+    return [(f"{name}[{key!r}]", each) for key, each in listed_modules(value)]
+
+
+def _by_name(
+    variables: Named, chosen: Callable[[Any], bool], identity: Callable[[Any], int]
+) -> dict[str, Any]:
+    """Return what is ``chosen``, each once, under its first name."""
+    found: dict[str, Any] = {}
+    seen: set[int] = set()
+    for name, value in variables:
+        if name not in found and chosen(value) and identity(value) not in seen:
+            seen.add(identity(value))
+            found[name] = value
+    return found
+
+
+def _elements(name: str, value: Any) -> Named:
+    pairs: Iterable[tuple[Any, Any]]
+    if isinstance(value, (list, tuple)):
+        pairs = enumerate(value[:MOST_ELEMENTS])
+    elif isinstance(value, dict) and len(value) <= MOST_ELEMENTS:
+        pairs = value.items()
+    else:
+        return []
+    return [(f"{name}[{key!r}]", each) for key, each in pairs if is_tensor(each)]
+
+
+def caller_names(others: Mapping[str, Any] | None = None) -> Names:
+    """Return the names in the calling program: local ones, global ones, those of the functions
+    that called these, then ``others``. Where a library calls, such as a trainer's, the program's
+    own functions come before the library's."""
+    calling = _calling_frames()
+    namespaces: list[Mapping[str, Any]] = []
+    for at, frame in enumerate(calling):
+        namespaces.append(frame.f_locals)
+        # the variables of a library's modules are none of the program's
+        if at == 0 or not _is_of_library(_file(frame)):
+            namespaces.append(frame.f_globals)
+    different = list({id(each): each for each in namespaces}.values())
+    names = Names(*different, others or {})
+    if sys.version_info < (3, 13):
+        del namespaces, different
+        for frame in calling:
+            _forget_copy(frame)
+    return names
+
+
+def _forget_copy(frame: FrameType) -> None:
+    """Empty the copy of its variables that a function keeps, before Python 3.13, for as long as it
+    runs, and with it every tensor that it had a name for; unless it asked for ``locals()``."""
+    if frame.f_code.co_flags & CO_OPTIMIZED:
+        copy = frame.f_locals
+        if sys.getrefcount(copy) == 3:  # the frame's, ours, and that of the call
+            copy.clear()
+
+
+def _calling_frames() -> list[FrameType]:
+    """Return the frames of the user's own files, from the inside out, then those of libraries
+    that these called; those of libraries alone where the user's program has none."""
+    found: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        if is_user_file(_file(frame)):
+            found.append(frame)
+        frame = frame.f_back
+    own = [at for at, each in enumerate(found) if not _is_of_library(_file(each))]
+    inside = found[: own[-1] + 1] if own else found
+    return sorted(inside, key=lambda each: _is_of_library(_file(each)))
+
+
+def _file(frame: FrameType) -> str:
+    return frame.f_code.co_filename
+
+
+_LIBRARIES: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+
+
+def _is_of_library(file: str) -> bool:
+    """Return whether a file was installed: whoever debugs did not write it."""
+    return file.startswith(_LIBRARIES) or "site-packages" in file or "dist-packages" in file

@@ -1,0 +1,42 @@
+"""The tensors that a graph is drawn from, or debugged: its roots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from gradstep.engines import NoEngine, engine_of, is_tensor
+from gradstep.engines.protocol import Engine
+from gradstep.graph.errors import NotInGraph
+
+
+def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
+    """Return ``roots``, a tensor or several, as a tuple, and the engine that they belong to.
+
+    Raises:
+        NotInGraph: there is something else among them, or tensors of two libraries.
+    """
+    several = isinstance(roots, Iterable) and not is_tensor(roots)
+    tensors = tuple(roots) if several else (roots,)
+    try:
+        engine = engine_of(tensors)
+    except NoEngine as error:
+        raise NotInGraph(str(error)) from None
+    for tensor in tensors:
+        if not engine.owns(tensor):
+            raise NotInGraph(
+                f"{type(tensor).__name__} is not a tensor; pass the tensor that you would call "
+                f"backward() on, or several"
+            )
+    return tensors, engine
+
+
+def backward_call(roots: Any) -> Any:
+    """Return the call ``backward(roots)``, which is not carried out.
+
+    Raises:
+        NotInGraph: as :func:`tensors_in`.
+        RuntimeError: a root needs a gradient that is given; in PyTorch's words.
+    """
+    tensors, engine = tensors_in(roots)
+    return engine.call(tensors, None, None, False)

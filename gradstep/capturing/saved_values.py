@@ -1,0 +1,151 @@
+"""Saved values: on the boxes of the nodes that keep them, and as edges between the halves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from autograd_core.autograd.node import resolve
+from gradstep.capturing.names import Names
+from gradstep.engines.protocol import OWN_RESULT, Engine, Extent, SavedState
+from gradstep.engines.protocol import Node as GradFn
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import SavedValue, Source
+from gradstep.graph.saved_columns import SavedColumns
+
+Kept = tuple[str, Any, SavedState]
+"""One thing that a node keeps, as :meth:`Node.saved` tells it."""
+
+
+class SavedReader:
+    """Reads what nodes keep, each one once: both halves of a graph ask for it.
+
+    Attributes:
+        saved: what was read; each node goes by its place in the order.
+        values: of each value in ``saved`` the value itself, None of one that is gone.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.saved = SavedColumns()
+        self.values: list[Any] = []
+        self._storages: dict[int, int] = {}
+
+    def extent(self, value: Any) -> Extent | None:
+        """Return the extent of what a node keeps, None of a number.
+
+        ``storage`` numbers the memory behind the values of several nodes by where it begins, so
+        that a tensor and its transpose are one, and slices of a tensor several.
+        """
+        extent, storages = self.engine.extent(value), self._storages
+        if extent is None or (begin := extent.storage) is None:
+            return extent
+        shape, dtype, nbytes, _ = extent
+        facts = (shape, dtype, nbytes, storages.setdefault(begin, len(storages)))
+        return tuple.__new__(Extent, facts)
+
+    def read(self, order: Iterable[GradFn]) -> SavedColumns:
+        """Return ``saved``, of the nodes of ``order``, which are always the same."""
+        saved, values = self.saved, self.values
+        if values:
+            return saved
+        extent, add, keep = self.extent, saved.add, values.append
+        for number, node in enumerate(order):
+            for kept in node.saved():
+                name, value, state = kept
+                if state == "kept" and value is not None:  # as nearly always
+                    if (known := extent(value)) is not None:
+                        shape, dtype, nbytes, storage = known
+                        add(number, name, shape, dtype, nbytes, state, storage)
+                        keep(value)
+                else:
+                    for one in saved_values(node, [kept], extent):
+                        add(number, *one)
+                        keep(value)
+        return saved
+
+
+def saved_values(
+    node: GradFn, kept: Iterable[Kept], extent: Callable[[Any], Extent | None]
+) -> Iterator[SavedValue]:
+    """List what ``node`` keeps, without the numbers that its op was called with."""
+    for name, value, state in kept:
+        lines: tuple[Source, ...] = ()
+        if state == "changed":
+            lines = tuple(Source(*at) for at in node.changed_at(name))
+        elif state == "freed" and node.freed_at is not None:
+            lines = (Source(*node.freed_at),)
+        if value is None:
+            yield SavedValue(name, None, "", 0, state, None, lines)
+        elif (known := extent(value)) is not None:
+            shape, dtype, nbytes, storage = known
+            yield SavedValue(name, shape, dtype, nbytes, state, storage, lines)
+
+
+def add_saved(
+    build: GraphBuilder,
+    reader: SavedReader,
+    order: Sequence[GradFn],
+    forwards: Sequence[int | None],
+    producer_of: Callable[[Any], int | None],
+    forward_of: Callable[[GradFn], int | None],
+    names: Names,
+) -> None:
+    """Pair the two halves of each node in ``order``, whose other id is in ``forwards``, and link
+    what it keeps to where it came from: an input's producer, or its own op; what it kept until it
+    was freed, as far as the graph still tells."""
+    pairs = [(one, other) for other, one in enumerate(forwards) if one is not None]
+    build.pairs.update(pairs)
+    build.pairs.update([(other, one) for one, other in pairs])
+    engine, saved = reader.engine, reader.read(order)
+    sources: list[int] = []
+    places: list[int] = []  # of the value, in ``saved``
+    labels: list[str] = []
+    is_input = engine.is_input
+    for at, (number, name, value) in enumerate(
+        zip(saved.nodes, saved.names, reader.values, strict=True)
+    ):
+        producer = forward = forwards[number]
+        if forward is None:
+            continue
+        label = name
+        if value is None:
+            producer = _maker_of(engine, order[number], name, forward, forward_of)
+        elif is_input(value):
+            producer = producer_of(value)
+            if producer is None and saved.states[at] == "changed":  # it goes by its later history
+                producer = _maker_of(engine, order[number], name, forward, forward_of)
+            label = names.of(value) or names.placeholder(name)
+        if producer is not None:
+            sources.append(producer)
+            places.append(at)
+            labels.append(label)
+    ids = range(len(build.edge_kinds), len(build.edge_kinds) + len(sources))
+    build.edge_kinds += ["saved"] * len(sources)
+    build.edge_sources += sources
+    build.edge_targets += [saved.nodes[at] for at in places]
+    build.edge_output_nrs += [0] * len(sources)
+    build.edge_input_nrs += [0] * len(sources)
+    build.edge_shapes.extend([saved.shapes[at] for at in places])
+    build.edge_dtypes.extend([saved.dtypes[at] for at in places])
+    build.edge_labels.update(zip(ids, labels, strict=True))
+    sizes = zip(ids, [saved.nbytes[at] for at in places], strict=True)
+    build.edge_nbytes.update([(id, nbytes) for id, nbytes in sizes if nbytes])
+
+
+def _maker_of(
+    engine: Engine,
+    node: GradFn,
+    name: str,
+    forward: int,
+    forward_of: Callable[[GradFn], int | None],
+) -> int | None:
+    """Return the op that made a value which ``node`` no longer keeps as it was: by the name of the
+    input, whose edge is still there; a constant has none."""
+    at = engine.input_of(node, name)
+    if at is None:
+        return None
+    if at == OWN_RESULT:
+        return forward
+    maker = resolve(node.edges[at])[0]
+    return None if maker is None else forward_of(maker)

@@ -1,0 +1,362 @@
+"""Tracing: records that ops leave for pictures and debuggers while it is on.
+
+A record is attached to the node and the tensors that an op created, and dies with them. Records
+refer to the records of their inputs, never to tensors or nodes, so tracing keeps no data alive and
+creates no cycles. On request, it also keeps the inputs of every op with a node, on that node (see
+:mod:`.inputs`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Final, Literal
+from weakref import ref
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    Line,
+    current_mode,
+    enter_mode,
+    is_grad_enabled,
+    leave_mode,
+)
+from autograd_core.autograd.node import Node, notes_of, resolve
+from autograd_core.autograd.saved import SavedNode
+from autograd_core.autograd.version import INFERENCE
+from autograd_core.tensor import Tensor
+from gradstep.capturing.trace.cut import Cut, Departure, leaves_behind
+from gradstep.capturing.trace.deferred import NOTE, Deferred, Place
+from gradstep.capturing.trace.frames import called, user_frame, user_source
+from gradstep.capturing.trace.inputs import BUDGET, Budget, InputRecorder, Share
+from gradstep.capturing.trace.records import (
+    LeafRecord,
+    OpRecord,
+    leaf_record,
+    next_number,
+    origin,
+    refer,
+    scalar_statistics,
+)
+from gradstep.capturing.trace.scopes import Scope, Scopes
+from gradstep.engines.attach import attached
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import statistics
+
+Values = bool | Literal["core"]
+_SMALL: Final = 1 << 12  # bytes; less is bounded by the number of records, which take as much
+
+
+class GraphTracer:
+    """Records every op; the scope and the source line are those of the moment it ran.
+
+    What it keeps of values is said at :func:`trace`.
+    """
+
+    def __init__(
+        self, values: Values = False, budget: int | Budget = BUDGET, *, defers: bool = False
+    ) -> None:
+        self._budget = Budget(budget) if isinstance(budget, int) else budget
+        self._deferred = Deferred(self._budget.limit) if defers else None
+        self._copies = values is True
+        self._refers = values == "core"
+        self._recorder = InputRecorder(self._budget) if values else None
+        self._departure: Departure | None = None
+        self._scopes = Scopes()
+
+    def op(
+        self,
+        name: str,
+        values: tuple[Any, ...],
+        attributes: Mapping[str, Any],
+        outputs: tuple[Tensor, ...],
+        node: Node | None,
+    ) -> None:
+        frame = user_frame(sys._getframe(2))
+        place = None if frame is None else (frame.f_code, frame.f_lasti)
+        scope, grads = self._scopes.now, node is not None or is_grad_enabled()
+        told = (name, values, attributes, outputs, node, place, scope, grads)
+        deferred = self._deferred
+        if deferred is None:
+            self._record(*told)
+            return
+        deferred.told.append(told)
+        nbytes = NOTE
+        for each in outputs:
+            nbytes += each.array.nbytes
+        for each in values:  # constants: of all others, the graph knows, or they were results
+            if each is not None and each.edge is None:
+                nbytes += each.array.nbytes
+        deferred.nbytes += nbytes
+        if deferred.nbytes > deferred.most:
+            self.settle()
+
+    def settle(self) -> None:
+        """Make the records that were deferred."""
+        if self._deferred is not None and self._deferred.told:
+            for told in self._deferred.take_all():
+                self._record(*told)
+
+    def passed(self, line: Line) -> None:
+        """Make those records that were deferred and may be needed after the backward pass begun at
+        ``line``."""
+        if self._deferred is not None:
+            for told in self._deferred.take_rest(line):
+                self._record(*told)
+
+    def _record(
+        self,
+        name: str,
+        values: tuple[Any, ...],
+        attributes: Mapping[str, Any],
+        outputs: tuple[Tensor, ...],
+        node: Node | None,
+        place: Place | None,
+        scope: Scope | None,
+        grads: bool,
+    ) -> None:
+        inputs = []
+        for value in values:
+            if value is not None:
+                try:  # not by the property: 0.2 us
+                    found: Any = value._record
+                except AttributeError:
+                    found = None
+                edge = value.edge
+                maker = found[0] if type(found) is tuple else None
+                # most inputs are results, numbers, or leaves that have not changed; all else
+                # takes 2 us
+                known = type(found) is float
+                if type(maker) is OpRecord:
+                    known = type(edge) is not AccumulateGrad
+                elif type(maker) is LeafRecord and (kept := maker.kept) is not None:
+                    known = (
+                        kept[0] is value.array
+                        and kept[1][0] == kept[2]
+                        and (edge is None or getattr(edge, "record", None) is maker)
+                    )
+                inputs.append(found if known else self._begin(value))
+        record = OpRecord(
+            name,
+            tuple(inputs),
+            attributes,
+            "" if scope is None else scope.path,
+            place,
+            node is not None,
+            grads,
+        )
+        if len(inputs) < len(values):
+            record.gaps = tuple(at for at, value in enumerate(values) if value is None)
+        if node is not None:
+            notes_of(node).record = record
+        if len(outputs) == 1:
+            (first,) = outputs
+            first._record = (record, 0)
+            record.shapes = (first._shape,)
+            record.dtype = first.dtype.name
+            if self._refers and first.array.nbytes <= _SMALL and first.version is not INFERENCE:
+                versions = first.version
+                if versions is None:
+                    versions = first.version = [0]
+                record.kept = ((first.array, versions, versions[0]),)
+            else:
+                self._describe(record, outputs)
+        elif outputs:
+            for number, output in enumerate(outputs):
+                output.record = (record, number)
+            record.shapes = tuple(output._shape for output in outputs)
+            record.dtype = outputs[0].dtype.name
+            self._describe(record, outputs)
+        if isinstance(node, SavedNode):
+            if node.op.hidden:
+                record.shapes += tuple(_hidden_shapes(node))
+            if self._copies and self._recorder is not None:
+                notes_of(node).ran_on = self._recorder.keep(node.op, values, attributes)
+
+    def _begin(self, tensor: Tensor) -> Any:
+        """Return what ``tensor``, an input, came from, where no op is known to have made it."""
+        found = origin(tensor)
+        if isinstance(found, tuple) and isinstance(found[0], LeafRecord):
+            leaf = found[0]
+            if leaf.called is None:
+                leaf.called = "" if leaf.requires_grad else called(tensor, sys._getframe(1))
+            if self._refers and not _is_freed(tensor):
+                leaf.kept = refer(tensor)
+        return found
+
+    def _describe(self, record: OpRecord, outputs: tuple[Tensor, ...]) -> None:
+        """Keep of the results of an op what is asked for."""
+        if self._refers:
+            self._refer(record, outputs)
+        else:
+            first = outputs[0]
+            record.statistics = (
+                statistics(first.array) if self._copies else scalar_statistics(first)
+            )
+
+    def _refer(self, record: OpRecord, outputs: tuple[Tensor, ...]) -> None:
+        """Keep references to the results of an op, within the budget."""
+        nbytes = 0
+        for output in outputs:
+            nbytes += output.array.nbytes
+        if nbytes > _SMALL:
+            if self._budget.used + nbytes > self._budget.limit:
+                record.statistics = statistics(outputs[0].array)
+                return
+            record.bytes_kept = Share(nbytes, self._budget)
+        record.kept = tuple(map(refer, outputs))
+
+    def changing(self, tensor: Tensor) -> Source | None:
+        """Keep what ``tensor``, which is about to be changed in place, was when an op made it;
+        return the line that runs now."""
+        self.settle()
+        if self._refers:
+            self._keep(tensor)
+        return user_source(sys._getframe(2))
+
+    def _keep(self, tensor: Tensor | None) -> None:
+        """Keep a copy of what ``tensor``, and what it shares its memory with, was when an op made
+        it."""
+        while tensor is not None:
+            made = tensor.record
+            if isinstance(made, Cut) and made.maker is not None:
+                made = made.maker(), 0
+            if isinstance(made, tuple) and isinstance(made[0], OpRecord) and made[0].requires_grad:
+                made[0].copy(made[1])
+            view = tensor.view_of
+            tensor = None if view is None else view.base
+
+    def in_place(self, tensor: Tensor) -> None:
+        """Mark the op whose result ``tensor`` is as one that changed it in place."""
+        if isinstance(tensor.record, tuple) and isinstance(tensor.record[0], OpRecord):
+            record = tensor.record[0]
+            record.attributes = {"in place": True, **record.attributes}
+            if record.kept:
+                record.kept = (refer(tensor),)  # where the result was copied to
+
+    def through_view(self, base: Tensor, view: Tensor, node: Node) -> None:
+        """Record that the op which changed ``view`` in place changed ``base``, of which that is a
+        part: from now on ``base`` comes out of it."""
+        if not (isinstance(view.record, tuple) and isinstance(view.record[0], OpRecord)):
+            return
+        part = view.record[0]
+        attributes = {"in place through a view": True, **part.attributes, "in place": False}
+        record = OpRecord(part.name, (origin(base), *part.inputs[1:]), attributes)
+        record.scope, record.place = part.scope, part.place
+        record.shapes, record.dtype = (base._shape,), base.dtype.name
+        record.requires_grad = True
+        self._describe(record, (base,))
+        base.record, notes_of(node).record = (record, 0), record
+
+    def function(self, node: Node, function: Any, arguments: tuple[Any, ...]) -> None:
+        """Keep what a custom Function runs on, before it can change it."""
+        self.settle()
+        if self._recorder is not None:
+            for argument in arguments:
+                if isinstance(argument, Tensor):
+                    origin(argument)
+                    if self._refers:
+                        self._keep(argument)
+            notes_of(node).ran_on = self._recorder.keep(function, arguments, {})
+
+    def cut(self, how: str, before: Tensor, after: Tensor) -> None:
+        """Remember on ``after`` where the graph of ``before`` ended, if it had one."""
+        if isinstance(before.record, Cut):
+            after.record = before.record
+        elif leaves := leaves_behind(before):
+            made = before.record
+            maker = ref(made[0]) if isinstance(made, tuple) and not made[1] else None
+            after.record = Cut(how, user_source(sys._getframe(2)), leaves, maker=maker)
+
+    def taken_out(self, how: str, tensor: Tensor) -> None:
+        """Remember where a value with a graph, or just cut off from one, became a NumPy array or a
+        number; also with the leaves that it was computed from."""
+        if how == "numpy()":  # changes of the array will not be counted
+            self.settle()
+            if self._refers:
+                self._keep(tensor)
+        leaves = leaves_behind(tensor)
+        if not leaves:
+            return
+        departure = Departure(next_number(), how, user_source(sys._getframe(2)), leaves)
+        if how == "numpy()":
+            self._departure = departure
+        for each in leaves:
+            leaf = each()
+            record = None if leaf is None else leaf_record(leaf)
+            if record is not None:
+                record.departure = departure
+
+    def from_numpy(self, how: str, tensor: Tensor) -> None:
+        """Remember on a tensor made from an array what went to NumPy last: it may be made of it."""
+        gone = self._departure
+        if gone is not None:
+            tensor.record = Cut(how, user_source(sys._getframe(2)), gone.leaves, gone)
+
+    def line(self) -> Source | None:
+        return user_source(sys._getframe(1))
+
+    def module(self, module: Any) -> Scope:
+        """Ops inside belong to ``module``, by the name it has in the outermost one."""
+        return self._scopes.of(module, sys._getframe(1))
+
+    def scope(self, name: str) -> Scope:
+        """Ops inside belong to ``name``, within the scopes around it."""
+        return self._scopes.named(name)
+
+
+def _is_freed(tensor: Tensor) -> bool:
+    """Return whether a backward pass has freed what made ``tensor``, whose value nobody needs
+    then."""
+    maker, _ = resolve(tensor.edge)
+    return maker is not None and maker.freed_at is not None
+
+
+def _hidden_shapes(node: SavedNode) -> Iterator[tuple[int, ...]]:
+    """Yield the shapes of results that callers do not see: they are saved, and rules compute with
+    them where a derivative is differentiated."""
+    for name in node.op.outputs:
+        if name in node.op.hidden:
+            yield getattr(getattr(node, name, None), "shape", ())
+
+
+@contextmanager
+def trace(
+    values: Values = False, budget: int | Budget = BUDGET, *, defers: bool = False
+) -> Iterator[GraphTracer]:
+    """Record the scope and source line of each op that runs inside, for pictures and debuggers.
+
+    Args:
+        values: also describe every result (root mean square, extrema, NaN), and copy every input of
+            an op with a gradient, so that its rule can be checked; otherwise only single numbers
+            are kept. "core" does this for the ops of this package only. It keeps references to
+            results, describes them on demand, and copies only values that are changed in place. Ops
+            of PyTorch need a dispatch mode, under which ``torch.compile`` compiles nothing.
+        budget: the memory limit of the copies in bytes; 1 GiB by default.
+        defers: only note what ran, and make records when somebody reads one. This costs half as
+            much where nobody does; names of constants in functions that have returned are lost.
+    """
+    mode = current_mode() or USUAL
+    tracer = GraphTracer(values, budget, defers=defers)
+    limit = budget if isinstance(budget, int) else budget.limit
+    with attached(values=values is True, budget=limit):
+        token = enter_mode(replace(mode, tracer=tracer))
+        try:
+            yield tracer
+        finally:
+            tracer.settle()
+            leave_mode(token)
+
+
+@contextmanager
+def scope(name: str) -> Iterator[None]:
+    """Name the ops inside in pictures and addresses. Without tracing, this costs nothing."""
+    mode = current_mode()
+    if mode is None or not isinstance(mode.tracer, GraphTracer):
+        yield
+        return
+    with mode.tracer.scope(name):
+        yield

@@ -1,0 +1,69 @@
+"""The places where values left their graph: ``detach`` and NumPy leave them behind under
+tracing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+from weakref import ref
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.node import resolve
+from autograd_core.tensor import Tensor
+from autograd_core.tensor.stale_views import edge_of
+from gradstep.graph.model import Source
+
+WITHOUT_GRAPH: Final = "autograd.grad() without create_graph=True"
+Leaves = tuple["ref[Tensor]", ...]
+_MOST_NODES = 100_000  # so that logging in a loop over a huge graph does not walk it each time
+
+
+class Departure(NamedTuple):
+    """A value that became a NumPy array or a number: when in the count of records, by a call of
+    what, where, and the leaves that it was computed from."""
+
+    number: int
+    how: str
+    source: Source | None
+    leaves: Leaves
+
+
+class Cut(NamedTuple):
+    """The reason why a tensor has no graph: ``how`` and where it was taken out of one, and the
+    leaves that lie behind.  One made from an array has, in ``departure``, what had gone to NumPy
+    last; one that shares the memory of a result has the record of that behind ``maker``."""
+
+    how: str
+    source: Source | None
+    leaves: Leaves
+    departure: Departure | None = None
+    maker: Callable[[], Any] | None = None  # gives what it came from, while that lives
+
+
+def leaves_behind(tensor: Tensor) -> Leaves:
+    """Return the leaves that require a gradient and that ``tensor`` was computed from, as far as
+    its graph tells; behind a cut, those that the cut knows."""
+    edge = edge_of(tensor)
+    if edge is None:
+        record = tensor.record
+        cut = record if isinstance(record, Cut) else _cut_of(record)
+        return () if cut is None else cut.leaves
+    start = resolve(edge)[0]
+    seen: dict[Any, None] = {start: None}
+    stack: list[Any] = [start]
+    found: list[ref[Tensor]] = []
+    while stack and len(seen) < _MOST_NODES:
+        node = stack.pop()
+        if isinstance(node, AccumulateGrad):
+            found.append(node.leaf)
+            continue
+        for edge in node.edges:
+            target = resolve(edge)[0]
+            if target is not None and target not in seen:
+                seen[target] = None
+                stack.append(target)
+    return tuple(found)
+
+
+def _cut_of(record: Any) -> Cut | None:
+    return getattr(record[0], "cut", None) if isinstance(record, tuple) else None

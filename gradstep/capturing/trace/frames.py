@@ -1,0 +1,100 @@
+"""The program's frames on the stack: the line that runs, and what it calls a tensor or a module."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from inspect import CO_OPTIMIZED
+from types import CodeType, FrameType
+from typing import Any, Final
+
+from autograd_core.tensor import Tensor
+from gradstep.capturing.trace.records import source_at
+from gradstep.graph.model import Source
+from gradstep.own_files import is_user_file
+
+
+def called(tensor: Tensor, frame: FrameType | None) -> str:
+    """Return the name of ``tensor`` in the outermost call in which a local variable, or a
+    parameter, is that tensor; "" where there is none."""
+    found = ""
+    while (frame := user_frame(frame)) is not None:
+        if frame.f_code.co_flags & CO_OPTIMIZED:
+            found = _name_in(frame, tensor) or found
+        frame = frame.f_back
+    return found
+
+
+def outermost_of(module: Any, frame: FrameType | None) -> Any:
+    """Return the module of which ``module`` is a part, and in a method of which, such as
+    ``training_step``, it is called; ``module`` itself where it is called elsewhere."""
+    frame = user_frame(frame)
+    if frame is None or frame.f_code.co_varnames[:1] != ("self",):
+        return module
+    with variables_of(frame) as variables:
+        caller = variables.get("self")
+    named = getattr(type(caller), "named_modules", None)
+    if named is not None and any(part is module for _, part in named(caller)):
+        return caller
+    return module
+
+
+_SHARE_LOCALS = frozenset(("dir", "eval", "exec", "locals", "vars"))
+
+
+def _name_in(frame: FrameType, tensor: Tensor) -> str:
+    """Return the local variable of ``frame`` that is ``tensor``; "" where there is none."""
+    with variables_of(frame) as variables:
+        return next((name for name, value in variables.items() if value is tensor), "")
+
+
+@contextmanager
+def variables_of(frame: FrameType) -> Iterator[Mapping[str, Any]]:
+    """Give the local variables of a function; none where asking for them would be seen.
+
+    Before Python 3.13 a frame keeps the dictionary of its variables: asked for, that changes under
+    a program or a debugger that has it, too, and it would hold what the program deletes.
+    """
+    if sys.version_info >= (3, 13):
+        yield frame.f_locals
+    elif sys.gettrace() is not None or not _SHARE_LOCALS.isdisjoint(frame.f_code.co_names):
+        yield {}
+    else:
+        try:
+            yield frame.f_locals
+        finally:
+            frame.f_locals.clear()
+
+
+def user_source(frame: FrameType | None) -> Source | None:
+    """Return the innermost line on the stack that is not our own."""
+    found = user_frame(frame)
+    return None if found is None else source_at(found.f_code, found.f_lasti)
+
+
+def user_frame(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame on the stack that is not our own."""
+    while frame is not None:
+        number = id(frame.f_code)
+        if number not in _ours and (number in _users or _is_user_code(frame.f_code)):
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _is_user_code(code: CodeType) -> bool:
+    """Return whether ``code``, which was not asked about before, is of the user's program."""
+    if len(_codes) > MOST:
+        for known in (_ours, _users, _codes):
+            known.clear()
+    _codes.append(code)
+    found = is_user_file(code.co_filename)
+    (_users if found else _ours).add(id(code))
+    return found
+
+
+MOST: Final = 1 << 14
+_ours: Final[set[int]] = set()  # by identity, as hashing code takes longer
+_users: Final[set[int]] = set()
+_codes: Final[list[CodeType]] = []  # which keep their identity

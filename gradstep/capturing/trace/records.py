@@ -1,0 +1,309 @@
+"""Records that tracing leaves on nodes and tensors; they lead to those of the inputs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import count
+from types import CodeType
+from typing import Any, Final
+from weakref import ref
+
+from numpy.typing import NDArray
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.autograd.node import notes_of, resolve
+from autograd_core.autograd.saved import SavedNode
+from autograd_core.autograd.version import INFERENCE, Versions
+from autograd_core.op.record import OPS
+from autograd_core.tensor import Tensor
+from gradstep.capturing.trace.cut import Cut, Departure
+from gradstep.capturing.trace.inputs import Copy, Share
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import Statistics, statistics
+
+Array = NDArray[Any]
+next_number = count().__next__
+IN_PLACE: Final = ("in place", "in place through a view")
+"""Attributes of records that no op knows."""
+
+
+class LeafRecord:
+    """A tensor with which a graph begins: a leaf, a parameter, or a constant.
+
+    It belongs to no scope and no line.  ``cut`` says where it was taken out of a graph,
+    ``departure`` where a value that was computed from it last became a NumPy array or a number.
+    ``called`` is what the program called it where it was first used, None before that is known.
+    """
+
+    __slots__ = (
+        "__weakref__", "called", "copies", "cut", "departure", "dtype", "kept", "number",
+        "requires_grad", "shape", "statistics", "tensor",
+    )  # fmt: skip
+
+    scope: Final = ""
+    source: Final = None
+
+    def __init__(
+        self,
+        tensor: Callable[[], Any],
+        shape: tuple[int, ...],
+        dtype: str,
+        requires_grad: bool,
+        statistics: Statistics | None,
+        cut: Cut | None = None,
+    ) -> None:
+        self.number = next_number()
+        self.cut = cut
+        self.called: str | None = None
+        self.departure: Departure | None = None
+        self.copies: dict[int, ref[Copy]] = {}
+        self.kept: Reference | None = None
+        self.tensor = tensor
+        self.shape = shape
+        self.dtype = dtype
+        self.requires_grad = requires_grad
+        self.statistics = statistics
+
+    @classmethod
+    def of(cls, tensor: Tensor, cut: Cut | None = None) -> LeafRecord:
+        """Return the record of a tensor of the core, which it knows weakly."""
+        known = tensor._shape, tensor.dtype.name, tensor.requires_grad, scalar_statistics(tensor)
+        return cls(ref(tensor), *known, cut)
+
+    def value(self, nr: int = 0) -> Array | None:
+        """Return the numbers that ops were given last; see :meth:`OpRecord.value`."""
+        return as_referred(self.kept)
+
+    @property
+    def was_changed(self) -> bool:
+        """Whether it is known that these were changed in place since."""
+        return self.kept is not None and as_referred(self.kept) is None
+
+
+class OpRecord:
+    """An op that ran: name, inputs, attributes, where in the modules, where in the source.
+
+    ``inputs`` holds, per input, the record it came from and which of that op's outputs it
+    was; a Python number stands for itself.  ``grad_mode`` says whether gradients were on,
+    ``pointwise`` whether it works element by element.  ``gaps`` are the places, among all inputs,
+    of those that were left out.
+
+    What takes time to find out is found out when it is asked for: ``place`` leads to the line,
+    ``kept`` to the numbers of each output, as far as these are kept.  ``called`` is what the
+    program calls it, where that is a function whose name does not follow from the op's: "dropout"
+    multiplies.
+    """
+
+    __slots__ = (
+        "__weakref__", "attributes", "bytes_kept", "called", "copies", "dtype", "gaps",
+        "grad_mode", "inputs", "kept", "name", "number", "place", "pointwise", "requires_grad",
+        "scope", "shapes", "source", "statistics",
+    )  # fmt: skip
+
+    bytes_kept: Share | None
+    called: str
+    copies: dict[int, ref[Copy]]
+    gaps: tuple[int, ...]
+    pointwise: bool
+    source: Source | None
+    statistics: Statistics | None
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[Any, ...],
+        attributes: Mapping[str, Any],
+        scope: str = "",
+        place: tuple[CodeType, int] | None = None,
+        requires_grad: bool = False,
+        grad_mode: bool | None = None,
+    ) -> None:
+        self.number = next_number()
+        self.name = name
+        self.inputs = inputs
+        self.attributes = attributes
+        self.scope = scope
+        self.place = place
+        self.requires_grad = requires_grad
+        self.grad_mode = (requires_grad or is_grad_enabled()) if grad_mode is None else grad_mode
+        self.shapes: tuple[tuple[int, ...], ...] = ()
+        self.dtype = ""
+        self.kept: tuple[Reference | None, ...] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        """Fill a slot that was not filled so far."""
+        found = _LATER[name](self) if name in _LATER else object.__getattribute__(self, name)
+        setattr(self, name, found)
+        return found
+
+    def value(self, nr: int = 0) -> Array | None:
+        """Return the numbers of an output as they were when it was made; None where they are not
+        kept, or were changed since."""
+        return as_referred(self.kept[nr]) if nr < len(self.kept) else None
+
+    def copy(self, nr: int) -> None:
+        """Keep a copy of the numbers of an output, which are about to change."""
+        array = self.value(nr)
+        if array is not None:
+            self.keep(nr, array.copy())
+
+    def keep(self, nr: int, array: Array) -> None:
+        """Keep ``array``, which nobody changes, as the numbers of an output."""
+        kept = list(self.kept)
+        kept[nr] = (array, [0], 0)
+        self.kept = tuple(kept)
+
+    def forget(self) -> None:
+        """Keep no numbers any more."""
+        if self.kept:
+            self.kept, self.bytes_kept = (), None
+
+
+_LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
+    "source": lambda record: None if record.place is None else source_at(*record.place),
+    "pointwise": lambda record: record.name in OPS and OPS[record.name].pointwise,
+    "statistics": lambda record: None if (a := record.value()) is None else statistics(a),
+    "called": lambda record: "",
+    "copies": lambda record: {},
+    "gaps": lambda record: (),
+    "bytes_kept": lambda record: None,
+}
+
+Reference = tuple[Array, Versions, int]
+"""An array; the version counter of its memory, and what that was."""
+
+
+def refer(tensor: Tensor) -> Reference | None:
+    """Return a reference to the numbers of ``tensor``; None of one whose changes nobody counts."""
+    versions = tensor.version
+    if versions is None:
+        versions = tensor.version = [0]
+    return None if versions is INFERENCE else (tensor.array, versions, versions[0])
+
+
+def as_referred(reference: Reference | None) -> Array | None:
+    """Return the array of a reference, None where it was changed since."""
+    if reference is None:
+        return None
+    array, versions, since = reference
+    return array if versions[0] == since else None
+
+
+def source_at(code: CodeType, instruction: int) -> Source:
+    """Return the line of an instruction of ``code``."""
+    found = _sources.get((id(code), instruction))
+    if found is None or found[0] is not code:
+        if len(_sources) > _MOST:
+            _sources.clear()
+        found = _sources[id(code), instruction] = code, _source_at(code, instruction)
+    return found[1]
+
+
+def _source_at(code: CodeType, instruction: int) -> Source:
+    known = _lines.get(id(code))
+    if known is None or known[0] is not code:
+        if len(_lines) > _MOST:
+            _lines.clear()
+        starts, lines = [], []
+        for start, _, line in code.co_lines():
+            if line is not None:
+                starts.append(start)
+                lines.append(line)
+        known = _lines[id(code)] = (code, starts, lines)
+    _, starts, lines = known
+    return _source(code.co_filename, lines[max(0, bisect_right(starts, instruction) - 1)])
+
+
+def sources_of(records: Sequence[Any]) -> list[Source | None]:
+    """Return the line of each of many records, or what stands for one."""
+    return [
+        # past the attribute, which takes three times as long
+        source_at(*record.place)
+        if type(record) is OpRecord and record.place is not None
+        else getattr(record, "source", None)
+        for record in records
+    ]
+
+
+_MOST: Final = 1 << 14
+_sources: Final[dict[tuple[int, int], tuple[CodeType, Source]]] = {}
+"""Of places that were asked for: their line, by the identity of the code, as hashing it takes
+long."""
+_lines: Final[dict[int, tuple[CodeType, list[int], list[int]]]] = {}
+"""Of the code that was asked for: where its lines begin, by its identity, as hashing it takes long;
+a frame takes as long as its code to tell the line."""
+
+
+@lru_cache(maxsize=1 << 16)
+def _source(file: str, line: int) -> Source:
+    return Source(file, line)  # one for all ops of a line
+
+
+Record = OpRecord | LeafRecord
+Origin = tuple[Record, int]
+
+
+def origin(tensor: Tensor) -> Origin | int | float:
+    """Find where ``tensor`` came from: its record and output number, or the number it wraps."""
+    record = tensor.record
+    if (leaf := leaf_record(tensor)) is not None:
+        record = tensor.record = (leaf, 0)
+    elif record is None or isinstance(record, Cut):
+        record = tensor.record = _result(tensor) or (LeafRecord.of(tensor, record), 0)
+    found: Origin | int | float = record
+    return found
+
+
+def _result(tensor: Tensor) -> Origin | None:
+    """Return the op that made ``tensor`` by its place in the graph: of a saved result, or of a
+    tensor that stands for another one, this is all there is."""
+    maker, nr = resolve(tensor.edge)
+    if maker is None or maker.record is None:
+        return None
+    if isinstance(maker, SavedNode) and maker.op.outputs and maker.op.view != "each":
+        nr = maker.op.output_numbers[maker.op.differentiable_outputs[nr]]
+    return maker.record, nr
+
+
+def leaf_record(tensor: Tensor) -> LeafRecord | None:
+    """Return the record of ``tensor`` as a leaf that requires a gradient, None if it is none.
+
+    Whatever computed or changed its values, the graph begins with it.  The record hangs on its
+    AccumulateGrad, so that both halves of a graph lead to the same one.
+    """
+    end = tensor.edge
+    if type(end) is not AccumulateGrad:
+        return None
+    record: LeafRecord = end.record or LeafRecord.of(tensor)
+    record.tensor = end.leaf  # which `tensor` may only stand for
+    if not record.shape or tensor.array.size == 1:
+        record.statistics = scalar_statistics(tensor)  # training changes it from pass to pass
+    notes_of(end).record = record
+    return record
+
+
+def reachable(roots: Iterable[Record]) -> list[Record]:
+    """Return everything the roots lead to, in the order of creation."""
+    seen: dict[Record, None] = dict.fromkeys(roots)
+    stack = list(seen)
+    while stack:
+        record = stack.pop()
+        if isinstance(record, OpRecord):
+            for found in record.inputs:
+                if isinstance(found, tuple) and found[0] not in seen:
+                    seen[found[0]] = None
+                    stack.append(found[0])
+    return sorted(seen, key=lambda record: record.number)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether ``value`` is a Python number in the guise of a tensor."""
+    return isinstance(value, Tensor) and isinstance(value.record, (int, float))
+
+
+def scalar_statistics(tensor: Tensor) -> Statistics | None:
+    """Return the value of a single number; a larger tensor is not looked over unasked."""
+    return statistics(tensor.array) if tensor.array.size == 1 else None

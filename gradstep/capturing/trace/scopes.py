@@ -1,0 +1,80 @@
+"""The modules, and the named parts of the program, in which ops run."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any
+
+from gradstep.capturing.module_paths import ModulePaths
+from gradstep.capturing.trace.frames import MOST, outermost_of
+
+
+class Scopes:
+    """The scope that runs ``now``, None outside any; it makes those inside."""
+
+    def __init__(self) -> None:
+        self.now: Scope | None = None
+        self._paths: dict[int, ModulePaths] = {}  # by identity of the outermost module
+
+    def named(self, name: str) -> Scope:
+        """Return a scope called ``name``."""
+        return Scope(self, name, None, None if self.now is None else self.now.outermost)
+
+    def of(self, module: Any, frame: FrameType) -> Scope:
+        """Return the scope of ``module``, which ``frame`` calls, by its name in the outermost
+        one."""
+        outermost = None if self.now is None else self.now.outermost
+        if outermost is None:
+            outermost = outermost_of(module, frame)
+            if (paths := self._paths.get(id(outermost))) is not None:
+                paths.searched = False
+        return Scope(self, "", module, outermost)
+
+    def path(self, module: Any, outermost: Any) -> str:
+        """Return the path of ``module`` in ``outermost``, "" where it has none."""
+        paths = self._paths.get(id(outermost))
+        if paths is None or not paths.are_of(outermost):
+            if len(self._paths) > MOST:
+                self._paths.clear()
+            paths = self._paths[id(outermost)] = ModulePaths(outermost)
+        return paths.of(module) or ""
+
+
+class Scope:
+    """A scope, as a context manager: a generator would take 2 us more for each module.
+
+    Its path is found out when it is asked for, which takes longer than all else.
+    """
+
+    __slots__ = ("_around", "_module", "_name", "_path", "_scopes", "outermost")
+
+    def __init__(self, scopes: Scopes, name: str, module: Any, outermost: Any) -> None:
+        self._scopes, self._name, self._module, self.outermost = scopes, name, module, outermost
+        self._around = scopes.now
+        self._path: str | None = None
+
+    def __enter__(self) -> None:
+        self._scopes.now = self
+
+    def __exit__(self, *error: object) -> None:
+        self._scopes.now = self._around
+
+    @property
+    def path(self) -> str:
+        """The names of the scopes from the outermost one to this."""
+        if self._path is None:
+            around = "" if self._around is None else self._around.path
+            name = self._name if self._module is None else self._of_module()
+            self._path = f"{around}.{name}" if around and name else around or name
+        return self._path
+
+    def _of_module(self) -> str:
+        """Return the name of the module; where it runs inside another, from there on."""
+        path = self._scopes.path(self._module, self.outermost)
+        around = self._around
+        while around is not None and around._module is None:
+            around = around._around
+        if around is None:
+            return path
+        known = self._scopes.path(around._module, self.outermost)
+        return (path or type(self._module).__name__).removeprefix(f"{known}." if known else "")

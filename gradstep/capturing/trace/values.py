@@ -1,0 +1,101 @@
+"""The known values of a forward pass, and the place where a NaN or an infinity began in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from gradstep.capturing.trace.records import LeafRecord, OpRecord, Origin
+from gradstep.engines.protocol import Engine, KeptForward
+from gradstep.graph.statistics import Statistics, Trouble, statistics
+
+
+class ForwardValues:
+    """The values of a traced forward pass: of ops, as ``trace(values=True)`` describes and copies
+    them; of leaves and of the ``roots``, from the tensors themselves.
+
+    What is unknown is told from what is known to be finite.
+    """
+
+    def __init__(self, engine: Engine, roots: Mapping[Origin, Any] | KeptForward) -> None:
+        """``roots`` are the program's own tensors, by what they came from; or else what the graph
+        tells."""
+        self._engine = engine
+        self._roots = roots
+        self._known: dict[Origin, Statistics | None] = {}
+
+    def array(self, origin: Origin) -> NDArray[Any] | None:
+        """Return a value, None where none was kept."""
+        record, nr = origin
+        copied = record.copies.get(nr)
+        if copied is not None and (copy := copied()) is not None:
+            return copy.array
+        kept: NDArray[Any] | None = record.value(nr)
+        if kept is not None:
+            return kept
+        tensor = self._tensor(origin)
+        return None if tensor is None else self._engine.array(tensor)
+
+    def _tensor(self, origin: Origin) -> Any:
+        """Return a tensor that still has the value, None where none is known."""
+        if isinstance(origin[0], LeafRecord):
+            if origin[0].was_changed:
+                return None
+            leaf = origin[0].tensor()
+            return None if leaf is None else self._engine.own(leaf)
+        return self._roots.get(origin)
+
+    def statistics(self, origin: Origin) -> Statistics | None:
+        """Return a value described, None where nothing is known of it."""
+        if origin not in self._known:
+            record, nr = origin
+            known = record.statistics if isinstance(record, OpRecord) and nr == 0 else None
+            if known is None and (tensor := self._tensor(origin)) is not None:
+                known = self._engine.statistics(tensor)
+            elif known is None and (array := self.array(origin)) is not None:
+                known = statistics(array)
+            self._known[origin] = known
+        return self._known[origin]
+
+    def has(self, origin: Origin, trouble: Trouble) -> bool:
+        """Return whether a value is known to hold ``trouble``."""
+        known = self.statistics(origin)
+        return known is not None and known.amount(trouble) > 0
+
+    def first(self, starts: Iterable[Origin], trouble: Trouble) -> Origin | None:
+        """Find where ``trouble`` began of which the ``starts`` may have some: of the values that it
+        came from one to the other, the first that was computed from none with the same."""
+        stack = [each for each in starts if self.has(each, trouble)]
+        seen = set(stack)
+        ends = []
+        while stack:
+            origin = stack.pop()
+            earlier = [
+                each for each in inputs_of(origin) if is_computed(each) and self.has(each, trouble)
+            ]
+            if not earlier:
+                ends.append(origin)
+            stack += [each for each in earlier if each not in seen]
+            seen.update(earlier)
+        return min(ends, key=lambda origin: origin[0].number, default=None)
+
+
+def is_computed(origin: Origin) -> bool:
+    """Return whether a value was computed from tensors; a constant that an op makes is what it is
+    on purpose."""
+    return isinstance(origin[0], OpRecord) and bool(inputs_of(origin))
+
+
+def inputs_of(origin: Origin) -> list[Origin]:
+    """Return the values that the op behind ``origin`` was given, without Python numbers."""
+    record = origin[0]
+    if isinstance(record, LeafRecord):
+        return []
+    return [each for each in record.inputs if isinstance(each, tuple)]
+
+
+def outputs_of(record: OpRecord) -> list[Origin]:
+    """Return the results of an op."""
+    return [(record, nr) for nr in range(len(record.shapes))]

@@ -1,0 +1,96 @@
+"""The headless debugger: ``Session``, and the records it hands out.
+
+Each of these reads only what stands below it::
+
+    commands    the language, on a session
+    session     the debugger of one call: it moves (stop_search goes on to the next stop), tells
+                and changes, in the innermost of the passes that are open (pass_stack)
+    breakpoints where to stop: places, expressions, and what triggers a stop
+    passes      one pass: where it stands (cursor), what is to be seen of it (inspector, terms,
+                scopes), what can be changed (editor); recorded_pass holds them together
+    edits       what a user changed, what that does to a gradient, and the difference it makes
+    history     the nodes run one by one (driver), their steps kept, and the account of every sum
+                (ledger); what hooks and other code of the program did in them
+    snapshot    what is handed out: frozen, and good for any front end
+
+What the program's own code did is never done again to be looked at: ``history`` keeps it,
+``driver`` undoes and redoes it, ``ledger`` reads it; what it changes is in an undo log
+(:mod:`autograd_core.autograd.undo_log`).  Other nodes may run again, on sums that ``history`` kept.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradstep.debugger.breakpoints import Breakpoints
+    from gradstep.debugger.edits.difference import LeafDifference
+    from gradstep.debugger.errors import EditError
+    from gradstep.debugger.passes.editor import Edited
+    from gradstep.debugger.session import Session
+    from gradstep.debugger.snapshot import (
+        Breakpoint,
+        Contribution,
+        EditRecord,
+        Entry,
+        Frame,
+        Incoming,
+        LeafGradient,
+        NodeDetail,
+        Outgoing,
+        Pending,
+        Phase,
+        Reply,
+        Saved,
+        Snapshot,
+        Term,
+        Usage,
+        Value,
+    )
+    from gradstep.debugger.snapshot.timeline import CallRecord, LeafCall, Timeline
+
+__all__ = [
+    "Breakpoint",
+    "Breakpoints",
+    "CallRecord",
+    "Contribution",
+    "EditError",
+    "EditRecord",
+    "Edited",
+    "Entry",
+    "Frame",
+    "Incoming",
+    "LeafCall",
+    "LeafDifference",
+    "LeafGradient",
+    "NodeDetail",
+    "Outgoing",
+    "Pending",
+    "Phase",
+    "Reply",
+    "Saved",
+    "Session",
+    "Snapshot",
+    "Term",
+    "Timeline",
+    "Usage",
+    "Value",
+]
+
+_HOMES = {
+    "errors": ("EditError",),
+    "edits.difference": ("LeafDifference",),
+    "passes.editor": ("Edited",),
+    "session": ("Session",),
+    "breakpoints": ("Breakpoints",),
+    "snapshot.timeline": ("CallRecord", "LeafCall", "Timeline"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Pictures need the driver only, and should not wait for the debugger's commands."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF.get(name, 'snapshot')}"), name)

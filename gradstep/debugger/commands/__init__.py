@@ -1,0 +1,16 @@
+"""The command language: gdb's words, for the prompt, for files and for ``Session.do``."""
+
+from __future__ import annotations
+
+from gradstep.debugger.commands.completing import complete
+from gradstep.debugger.commands.console import Console
+from gradstep.debugger.commands.files import command_lines, uncommented
+from gradstep.debugger.commands.helping import TOPICS
+from gradstep.debugger.session import Session
+
+__all__ = ["Console", "command_lines", "complete", "open_console", "uncommented"]
+
+
+def open_console(session: Session) -> Console:
+    """Open a console with the whole language for ``session``."""
+    return Console(session, [command for _, commands in TOPICS for command in commands])

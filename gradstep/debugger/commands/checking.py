@@ -1,0 +1,115 @@
+"""``check`` holds the rules of nodes to differences of their forward, ``lint`` reads the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
+
+from gradstep.debugger.commands.console import Command, Console
+from gradstep.debugger.commands.language import Operands, pointing_at
+from gradstep.findings.reports.formatting import source_place, wrapped
+from gradstep.graph.addresses import step_number
+from gradstep.text import plural
+
+# What checks is slow to load, and most sessions never ask for it: each command loads its own.
+if TYPE_CHECKING:
+    from gradstep.findings.checking import NodeCheck
+    from gradstep.findings.linting import Finding
+
+
+def _check(console: Console, operands: Operands) -> str:
+    from gradstep.findings.checking import check_node  # slow to load
+
+    session = console.session
+    if operands.text == "all":
+        return _all(console)
+    index = console.session.selected
+    if operands.text:
+        with pointing_at(operands):
+            index = session.breakpoints.locate(operands.text)[0]
+    if index is None:
+        raise operands.error("the pass is over: name a node, as in check #1, or check all")
+    return _line(console, check_node(session, index))
+
+
+def _all(console: Console) -> str:
+    from gradstep.findings.checking import check_plan  # slow to load
+
+    found, end = [], ""
+    console.session.take_interrupt()  # an old one
+    for each in check_plan(console.session):
+        found.append(each)
+        if console.session.take_interrupt():
+            end = f"; interrupted after {step_number(each.index)}"
+            break
+    wrong = [each for each in found if each.verdict == "wrong"]
+    skipped = [each for each in found if each.verdict == "not checkable"]
+    right = len(found) - len(wrong) - len(skipped)
+    summary = f"{plural(len(found), 'node')}: {right} right, {len(wrong)} wrong"
+    if skipped:
+        summary += f", {len(skipped)} not checkable"
+    lines = [_line(console, each) for each in wrong]
+    return "\n".join([*lines, *_not_checkable(console, skipped), summary + end])
+
+
+def _not_checkable(console: Console, skipped: Sequence[NodeCheck]) -> Iterator[str]:
+    """Yield each reason once, with the first node for which it holds."""
+    by_reason: dict[str, list[NodeCheck]] = {}
+    for each in skipped:
+        by_reason.setdefault(each.why_not, []).append(each)
+    for reason, (first, *others) in by_reason.items():
+        more = f" and {len(others)} more" if others else ""
+        said = reason if first.worst else f"not checkable: {reason}"
+        yield wrapped(f"{_named(console, first)}{more}: {said}")
+
+
+def _line(console: Console, found: NodeCheck) -> str:
+    return wrapped(f"{_named(console, found)}: {found.sentence}")
+
+
+def _named(console: Console, found: NodeCheck) -> str:
+    place = source_place(console.session.graph, found.index)
+    return f"{step_number(found.index)} {found.address}" + (f" ({place})" if place else "")
+
+
+def _certify(console: Console, operands: Operands) -> str:
+    session = console.session
+    return wrapped(session.certificate().text(session.graph))
+
+
+_UNTRACED: Final = "gradstep check traces the forward pass and can tell"
+
+
+def _lint(console: Console, operands: Operands) -> str:
+    from gradstep.findings.linting import lint  # slow to load
+
+    session = console.session
+    lines = []
+    for found in lint(session.roots, names=session.names):
+        place = f" ({PurePath(found.source.file).name}:{found.source.line})" if found.source else ""
+        remedy = _UNTRACED if found.code == "untraced" else found.remedy
+        lines += [
+            wrapped(f"{found.severity}: {found.what}{_times(found)}{place}"),
+            f"  {remedy}",
+        ]
+    return "\n".join(lines) or "no findings"
+
+
+def _times(found: Finding) -> str:
+    return f" ({found.count} times)" if found.count > 1 else ""
+
+
+COMMANDS: Final = (
+    Command(
+        "check [PLACE]", "compare a node's rule with finite differences", _check, (), "place",
+        details="check all checks every node, and names those that are wrong. Nothing moves, "
+            "and no gradient changes.",
+    ),
+    Command(
+        "certify", "call every node again, and compare the bits", _certify,
+        details="It shows that the recorded gradients reproduce the engine's results bit by "
+            "bit. Custom Functions run again; hooks do not.",
+    ),
+    Command("lint", "find common mistakes in the graph", _lint),
+)  # fmt: skip

@@ -1,0 +1,127 @@
+"""Commands that read and write files of commands, and those that leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from gradstep.debugger.commands.console import Command, Console
+from gradstep.debugger.commands.language import Operands, choose
+from gradstep.debugger.errors import CommandError
+from gradstep.debugger.history.user_code import put_back_text
+from gradstep.debugger.snapshot.breakpoint import Breakpoint
+from gradstep.text import plural
+
+_HEADER: Final = "# breakpoints, saved by gradstep"
+_DEEPEST: Final = 10  # files that source files
+
+
+def command_lines(path: str) -> list[str]:
+    """Return the lines of a file of commands; those that start with # say nothing.
+
+    Raises:
+        OSError, UnicodeDecodeError: it cannot be read.
+    """
+    return uncommented(Path(path).read_text(encoding="utf-8-sig"))
+
+
+def uncommented(text: str) -> list[str]:
+    """Return the lines of ``text``, those that start with # empty."""
+    return ["" if line.lstrip().startswith("#") else line.rstrip() for line in text.splitlines()]
+
+
+def _source(console: Console, operands: Operands) -> str:
+    path = operands.required("which file? source FILE").text
+    if path in console.sourcing or len(console.sourcing) >= _DEEPEST:
+        raise operands.error(f"{path} is being carried out already")
+    try:
+        lines = command_lines(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise operands.error(f"cannot read {path} ({reason.lower()})") from None
+    console.sourcing.append(path)
+    try:
+        return _carry_out(console, path, lines)
+    finally:
+        console.sourcing.pop()
+
+
+def _carry_out(console: Console, path: str, lines: list[str]) -> str:
+    said: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if line and not console.leaving:
+            try:
+                console.carry_out(line, said)
+            except CommandError as error:
+                error.place = error.place or f"{path}:{number}"
+                raise
+    if console.open_block:
+        console.drop_block()
+        raise CommandError(f"{path} ends inside a block of commands; add end")
+    return "\n".join(said)
+
+
+def _save(console: Console, operands: Operands) -> str:
+    what, file = operands.first()
+    choose(what.required("save breakpoints FILE"), ["breakpoints"], "thing to save:")
+    path = Path(file.required("to which file? save breakpoints FILE").text)
+    points = console.session.breakpoints.points
+    try:
+        if path.exists() and not path.read_text(encoding="utf-8").startswith(_HEADER):
+            raise file.error(f"{path} holds something else; save to another file")
+        path.write_text("\n".join([_HEADER, *map(_script, points), ""]), encoding="utf-8")
+    except UnicodeDecodeError:
+        raise file.error(f"{path} holds something else; save to another file") from None
+    except OSError as error:
+        raise file.error(f"cannot write {path} ({(error.strerror or '').lower()})") from None
+    return f"{plural(len(points), 'breakpoint')} saved; source {path} sets them again"
+
+
+def _script(point: Breakpoint) -> str:
+    """Return the commands that set ``point`` again."""
+    word, _, rest = point.command.partition(" ")
+    if point.text and not point.indices:
+        rest = f"--pending {rest}"
+    lines = [f"{word} {rest}"]
+    if point.kind == "log" and point.condition:
+        lines.append(f"condition $ {point.condition}")
+    if point.ignore:
+        lines.append(f"ignore $ {point.ignore}")
+    if not point.enabled:
+        lines.append("disable $")
+    if point.commands:
+        lines += ["commands $", *(f"  {line}" for line in point.commands), "end"]
+    return "\n".join(lines)
+
+
+def _quit(console: Console, operands: Operands) -> str:
+    console.session.breakpoints.passing = operands.count() - 1
+    console.leaving = "continue"
+    return ""
+
+
+def _detach(console: Console, operands: Operands) -> str:
+    console.leaving = "detach"
+    return ""
+
+
+def _abort(console: Console, operands: Operands) -> str:
+    console.leaving = "abort"
+    session = console.session
+    ran = [index for index, each in session.effects.items() if each.user_code]
+    return put_back_text(ran, "have run", session.cursor.driver.put_back) if ran else ""
+
+
+COMMANDS: Final = (
+    Command("source FILE", "run the commands in FILE", _source, (), "file"),
+    Command("save breakpoints FILE", "save breakpoints as commands for source", _save, (), "file"),
+    Command(
+        "quit [COUNT]",
+        "close the debugger, continue the program",
+        _quit,
+        ("q",),
+        details="COUNT chooses the next call to open: 3 skips two.",
+    ),
+    Command("detach", "the same, without opening in later calls", _detach, ("D",)),
+    Command("abort", "end the program, with .grad as before", _abort, ("Q", "kill")),
+)

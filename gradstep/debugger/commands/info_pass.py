@@ -1,0 +1,139 @@
+"""The topics of ``info`` about the whole pass, and about those around it and before it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import PurePath
+
+from gradstep.debugger.commands.console import Console
+from gradstep.debugger.commands.language import Operands
+from gradstep.debugger.snapshot.timeline import CallRecord
+from gradstep.debugger.snapshot.wording import described, summary
+from gradstep.findings.reports.formatting import table_text, wrapped
+from gradstep.graph.addresses import step_number
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import (
+    Statistics,
+    format_bytes,
+    format_number,
+    format_statistics,
+)
+from gradstep.text import plural
+
+
+def leaves(console: Console, operands: Operands) -> str:
+    """Return the ``.grad`` of every leaf, before this pass and now."""
+    rows: list[tuple[str, ...]] = []
+    for leaf in console.session.snapshot.leaves:
+        name = f"{leaf.name}.grad"
+        first, *others = described(leaf.now, "None")
+        rows.append((name, f"{leaf.arrived} of {leaf.expected} in", first))
+        rows += [("", "", line) for line in others]
+        if leaf.before is not None:
+            rows.append(("", "", f"was {summary(leaf.before)} before this pass"))
+    return table_text(rows) or "no leaves"
+
+
+def pending(console: Console, operands: Operands) -> str:
+    """Return the sums whose node has not run."""
+    rows = [
+        (
+            f"{step_number(each.index)} {console.session.graph.address(each.index)}",
+            f"{each.arrived} of {each.expected} in",
+            f"sum {summary(each.total)}",
+        )
+        for each in console.session.snapshot.pending
+    ]
+    return table_text(rows) or "nothing waits"
+
+
+def progress(console: Console, operands: Operands) -> str:
+    """Say the progress of the pass, and the nodes that are ready."""
+    session = console.session
+    snapshot = session.snapshot
+    ready = [each.index for each in snapshot.pending if each.arrived == each.expected]
+    places = [
+        f"{step_number(index)} {session.graph.address(index)}" for index in dict.fromkeys(ready)
+    ]
+    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
+    counts = f"{plural(session.length, 'node')}, {_leaves(len(snapshot.leaves))} among them"
+    done = f"{snapshot.position} have run, {snapshot.recorded} are recorded"
+    lines = [f"{counts}; {done}", f"ready: {', '.join(places[:8]) or 'none'}{more}"]
+    return "\n".join([*lines, wrapped(snapshot.hint)] if snapshot.hint else lines)
+
+
+def history(console: Console, operands: Operands) -> str:
+    """Say how much is recorded, and what that takes."""
+    snapshot = console.session.snapshot
+    usage = snapshot.usage
+    said = f"{snapshot.recorded} of {snapshot.length} nodes recorded"
+    if usage is None:
+        return f"{said}, {format_bytes(snapshot.bytes_recorded)}"
+    said += f", {format_bytes(usage.bytes)} of at most {format_bytes(usage.budget)}"
+    if usage.dropped:
+        said += f"\n{plural(usage.dropped, 'record')} dropped; they are computed again when needed"
+    if graph := console.session.cursor.driver.kept_bytes():
+        said += (
+            f"\nthe graph is kept too, {format_bytes(graph)}, until the program drops its loss "
+            "(not with --no-replay)"
+        )
+    return said
+
+
+def frames(console: Console, operands: Operands) -> str:
+    """Return the passes that run inside each other."""
+    rows = [
+        ("->" if frame.selected else "", frame.title,
+         f"{frame.position} of {frame.length} nodes", frame.parent and f"inside {frame.parent}")
+        for frame in console.session.frames
+    ]  # fmt: skip
+    return table_text(rows)
+
+
+def calls(console: Console, operands: Operands) -> str:
+    """Return one line per call, or, for a leaf, what each call did to its ``.grad``."""
+    calls = console.session.timeline
+    name = operands.text.removesuffix(".grad")
+    if not name:
+        lines = [
+            (call.label, call.title, plural(call.nodes, "node"), _at(call.source), _kept(call))
+            for call in calls.calls
+        ]  # fmt: skip
+        return table_text(lines) or "no call has finished yet"
+    rows: list[tuple[str, ...]] = [("", "before", "added", "after", "")]
+    for call, leaf in calls.of_leaf(name):
+        numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
+        rows.append((call.label, *numbers, "kept from before" if leaf.kept else ""))
+        reach = [_reach(each) for each in (leaf.before, leaf.added, leaf.after)]
+        if any(reach):
+            rows.append(("", *reach, ""))
+    if len(rows) == 1:
+        raise operands.error(f"no finished call has a leaf '{name}'")
+    return table_text(rows)
+
+
+def _kept(call: CallRecord) -> str:
+    """Return whether nobody set a ``.grad`` to zero before the call."""
+    kept = sum(leaf.kept for leaf in call.leaves)
+    return f"{kept} of {_leaves(len(call.leaves))} kept a .grad from before" if kept else ""
+
+
+def _reach(statistics: Statistics | None) -> str:
+    """Return what the root mean square hides: minimum and maximum, and how many are 0."""
+    if statistics is None or statistics.size < 2 or math.isnan(statistics.minimum):
+        return ""
+    zeros = f", {statistics.zeros:,} are 0" if statistics.zeros else ""
+    ends = f"{format_number(statistics.minimum)} to {format_number(statistics.maximum)}"
+    return f"{ends}{zeros}"
+
+
+def _told(statistics: Statistics | None) -> str:
+    return "None" if statistics is None else format_statistics(statistics)
+
+
+def _at(source: Source | None) -> str:
+    return "" if source is None else f"{PurePath(source.file).name}:{source.line}"
+
+
+def _leaves(count: int) -> str:
+    return "1 leaf" if count == 1 else f"{count} leaves"

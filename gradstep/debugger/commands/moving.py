@@ -1,0 +1,217 @@
+"""Commands that move through the pass, forwards and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from gradstep.debugger.commands.console import Command, Console
+from gradstep.debugger.commands.language import Operands, pointing_at
+from gradstep.debugger.commands.position_text import arrived
+from gradstep.debugger.commands.stopping import catch
+from gradstep.debugger.session import Session
+from gradstep.findings.reports.formatting import node_line, table_text
+from gradstep.graph.addresses import step_number
+
+PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"
+_COUNTED = "COUNT is an integer; the default is 1."
+
+
+def _ahead(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
+    """Return a movement that takes a count itself, and leads on."""
+
+    def run(console: Console, operands: Operands) -> str:
+        session, count = console.session, operands.count()
+        at_end = session.position == session.length
+        move(session, count)
+        note = f"nothing is left to run{_way_out(session)}\n" if at_end else ""
+        return f"{note}{arrived(console)}"
+
+    return run
+
+
+def _back(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
+    """Return a movement that takes a count itself, and leads back."""
+
+    def run(console: Console, operands: Operands) -> str:
+        session, count = console.session, operands.count()
+        at_start = session.position == 0 and session.snapshot.phase == 0
+        move(session, count)
+        note = f"nothing is left to undo{_way_out(session)}\n" if at_start else ""
+        return f"{note}{arrived(console)}"
+
+    return run
+
+
+def _way_out(session: Session) -> str:
+    """Say what to do at either end of a pass that ran inside another one."""
+    return " in this pass; leave shows the one around it" if len(session.frames) > 1 else ""
+
+
+def _reverse_step(console: Console, operands: Operands) -> str:
+    said = _back(lambda s, n: s.step_back(n))(console, operands)
+    return said if console.session.snapshot.phase else f"{said}\n  before its first phase"
+
+
+def _repeated(move: Callable[[Session], object]) -> Callable[[Console, Operands], str]:
+    """Return a movement that is made as often as the count says, or until it stops moving."""
+
+    def run(console: Console, operands: Operands) -> str:
+        for _ in range(operands.count()):
+            before = console.session.position
+            move(console.session)
+            if console.session.position == before:
+                break
+        return arrived(console)
+
+    return run
+
+
+def _continue(console: Console, operands: Operands) -> str:
+    """Go on to the next stop; with ``--calls``, also in the calls of the program that follow."""
+    flag, condition = operands.first()
+    if flag.text != "--calls":
+        return _repeated(lambda s: s.continue_())(console, operands)
+    session = console.session
+    known = {each.condition for each in session.breakpoints.points if each.kind == "catch"}
+    if condition.text and condition.text not in known:
+        catch(console, condition)
+    if session.position < session.length or len(session.frames) > 1:
+        session.breakpoints.last = None
+        said = arrived_after(console)
+        if session.breakpoints.last is not None or session.position < session.length:
+            return said
+    if not session.breakpoints.points:
+        raise operands.error("nothing to stop at: use catch nan or break PLACE first")
+    console.leaving = "calls"
+    return ""
+
+
+def arrived_after(console: Console) -> str:
+    """Go on to the next stop, or to the end, and tell."""
+    console.session.continue_()
+    return arrived(console)
+
+
+def _until(console: Console, operands: Operands) -> str:
+    place, count = operands.required(PLACE).first()
+    with pointing_at(place):
+        console.session.until(place.text, count.count())
+    return arrived(console)
+
+
+def _jump(console: Console, operands: Operands) -> str:
+    session, text = console.session, operands.required(PLACE).text
+    if text == "end":
+        session.jump(session.length)
+        return arrived(console)
+    if text in console.marks:
+        session.jump(console.marks[text])
+        return arrived(console)
+    with pointing_at(operands):
+        session.jump(session.breakpoints.locate(f"#{text}" if text.isdecimal() else text)[0])
+    return arrived(console)
+
+
+def _mark(console: Console, operands: Operands) -> str:
+    marks, session = console.marks, console.session
+    if not operands.text:
+        rows = [(name, "end" if at == session.length else node_line(session.graph, at))
+                for name, at in marks.items()]  # fmt: skip
+        return table_text(rows) or "no marks: mark NAME sets one here"
+    name, _ = operands.first()
+    if not name.text.isidentifier():
+        raise name.error(
+            f"'{name.text}' is not a name: write letters and digits, as in mark before"
+        )
+    marks[name.text] = session.position
+    return f"mark {name.text}: jump {name.text} comes back here"
+
+
+def _restart(console: Console, operands: Operands) -> str:
+    console.session.restart()
+    return arrived(console)
+
+
+def _enter(console: Console, operands: Operands) -> str:
+    place, number = operands.first()
+    index = console.session.selected
+    if place.text:
+        with pointing_at(place):
+            index = console.session.breakpoints.locate(place.text)[0]
+    if index is None:
+        raise operands.error("the pass is over: name a node, as in enter #1")
+    if not console.session.enter(index, number.count() - 1):
+        raise operands.error(f"node {step_number(index)} has not started a backward pass so far")
+    return arrived(console)
+
+
+def _leave(console: Console, operands: Operands) -> str:
+    for number in range(operands.count()):
+        if not console.session.leave() and not number:
+            raise operands.error("this is the outermost pass; quit closes the debugger")
+    return arrived(console)
+
+
+COMMANDS: Final = (
+    Command(
+        "next [COUNT]", "run the next node", _ahead(lambda s, n: s.next(n)), ("n",),
+        details=_COUNTED,
+    ),
+    Command(
+        "step [COUNT]", "step inside the node, to its next phase",
+        _ahead(lambda s, n: s.step(n)), ("s",),
+        details="A phase is a hook, the formula, a reduction, one delivery, an accumulation.",
+    ),
+    Command(
+        "over [COUNT]", "run the module that begins here", _ahead(lambda s, n: s.over(n)),
+        ("o",), details="If none begins here, it runs the next node.",
+    ),
+    Command("finish [COUNT]", "run to the end of the module", _ahead(lambda s, n: s.out(n))),
+    Command(
+        "continue [COUNT]", "run to the next stop, or to the end", _continue, ("c",),
+        details="COUNT chooses the stop: 3 skips two. continue --calls continues through later "
+            "calls of backward() until one of them stops; continue --calls nan sets catch nan "
+            "first.",
+    ),
+    Command(
+        "reverse-next [COUNT]", "undo the last node", _back(lambda s, n: s.back(n)),
+        ("back", "rn", "N"), details=_COUNTED,
+    ),
+    Command(
+        "reverse-step [COUNT]", "go back inside the node",
+        _reverse_step, ("rs", "S"),
+    ),
+    Command(
+        "reverse-over [COUNT]", "go back before the module ending here",
+        _back(lambda s, n: s.back_over(n)), ("ro", "O"),
+    ),
+    Command(
+        "reverse-finish [COUNT]", "go back before the module around here",
+        _back(lambda s, n: s.back_out(n)), ("rf",),
+    ),
+    Command(
+        "reverse-continue [COUNT]", "go back to the previous stop",
+        _repeated(lambda s: s.reverse_continue()), ("rc", "C"),
+    ),
+    Command(
+        "until PLACE [COUNT]", "run to just before a node", _until, ("u", "advance"), "place",
+        details="Goes to the next such node or, if all have run, back to the first.",
+    ),
+    Command(
+        "jump PLACE", "go to just before a node, forward or back", _jump, ("j",), "place",
+        details="7 means #7, end is the end of the pass, and a mark is a place, too. "
+            "Breakpoints do not stop it.",
+    ),
+    Command(
+        "mark [NAME]", "name this position for jump, or list marks", _mark, (), "word",
+        details="Marks belong to this pass.",
+    ),
+    Command(
+        "enter [PLACE] [COUNT]", "enter a backward pass that ran inside a node", _enter, (),
+        "place", details="A hook or a Function may call backward() itself; COUNT chooses which "
+        "call.",
+    ),
+    Command("leave [COUNT]", "return to the outer pass", _leave),
+    Command("restart", "go back to before the first node", _restart, ("run", "r")),
+)  # fmt: skip

@@ -1,0 +1,287 @@
+"""The protocol between a session and whoever runs the nodes of a backward pass.
+
+A driver executes plan nodes one by one and can undo them; it knows nothing of
+positions, breakpoints or screens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Final, NamedTuple, Protocol, Self
+
+from numpy.typing import NDArray
+
+from autograd_core.autograd.call import BackwardCall, Gradients, Interceptor
+from autograd_core.autograd.node import Node, Port
+from autograd_core.autograd.plan import Plan
+from autograd_core.autograd.step import Step
+from gradstep.debugger.history.hooks import HookCall
+
+Place = Node | Port
+Pending = dict[Place, Any]
+Keep = Callable[[Step, float], bool]
+Pass = Callable[[int], bool]
+"""Told how many nodes have run of which no Step was made; false where the pass is to halt."""
+
+
+class Later(NamedTuple):
+    """Whoever takes Steps that are made when somebody asks: ``ran`` is told how many nodes have run
+    and at most how many bytes they keep, and answers as :data:`Pass` does; ``keep`` gets them."""
+
+    ran: Callable[[int, int], bool]
+    keep: Keep
+
+
+STEP_BYTES: Final = 600  # of the objects that make a step, beside its gradients
+
+
+class Nested(Protocol):
+    """A pass that ran inside a node of another one."""
+
+    @property
+    def title(self) -> str:
+        """The call as the program wrote it: ``inner.backward()``."""
+        ...
+
+
+class NodeEffects(NamedTuple):
+    """The effects of a node besides the gradients it sends.
+
+    Attributes:
+        start, stop: the places in the undo log before and after it.
+        nbytes: what its entries there keep.
+        calls: those of its hooks.
+        nested: the passes that ran inside it.
+        user_code: whether it ran user code.
+        gradients: the ``.grad`` of leaves that this code changed, by plan index: copies, or None.
+    """
+
+    start: int
+    stop: int
+    nbytes: int = 0
+    calls: tuple[HookCall, ...] = ()
+    nested: tuple[Nested, ...] = ()
+    user_code: bool = False
+    gradients: tuple[tuple[int, Any], ...] = ()
+
+
+class Replay(Protocol):
+    """A pass that goes its own way, for nodes that run no user code; it changes nothing of the
+    program."""
+
+    pending: Pending
+
+    def record(self, start: int, stop: int, keep: Keep) -> None:
+        """Run plan nodes, as :meth:`Driver.record`."""
+        ...
+
+    def redo(self, step: Step) -> None:
+        """Do what ``step`` did, from its record."""
+        ...
+
+
+class Driver(Protocol):
+    """One backward pass, at the mercy of a session."""
+
+    call: BackwardCall
+    order: Sequence[Node]
+    plan: Plan
+    pending: Pending
+    effects: dict[int, NodeEffects]
+    """By plan index, the effects of nodes that may do more than send gradients."""
+    changed_gradients: dict[int, dict[int, Any]]
+    """By leaf, and by node, both plan indices: the ``.grad`` of the leaf as user code at the node
+    left it, if that changed it."""
+    waited: dict[int, tuple[tuple[Place, Any], ...]]
+    """By node, what waited elsewhere of what user code at it changed in place."""
+    failed_in: str
+    muted_edges: set[tuple[int, int]]
+    muted_hooks: set[tuple[int, int]]
+    intercept: Interceptor | None
+    nested: list[Nested]
+    read_only: str
+    """Why this pass can be looked at, not changed; "" if it can be changed.  Going back and forth
+    in one that cannot leaves the program's state alone."""
+    put_back: str
+    """What is put back of what user code changed, before it runs again, and what is not."""
+    disturbances: int
+    """How often memory was changed in place that gradients may share."""
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``, which drives the pass, while this thread is at the service of the engine;
+        returns what it returns."""
+        ...
+
+    def execute(self, index: int) -> Step:
+        """Run plan node ``index`` and tell what it did."""
+        ...
+
+    def record(
+        self,
+        start: int,
+        stop: int,
+        keep: Keep,
+        passed: Pass | None = None,
+        later: Later | None = None,
+    ) -> None:
+        """Run plan nodes from ``start`` on, handing each Step and its seconds to ``keep``, to
+        ``stop`` or until that returns False.
+
+        With ``passed``, nodes that can run again in a fork may run as in a plain pass: it is told
+        of them instead, some at a time.  With ``later``, the Steps may be made when something is
+        read that depends on them."""
+        ...
+
+    def catch_up(self) -> None:
+        """Make the Steps that were left for later."""
+        ...
+
+    def inner_passes(self) -> Iterable[Nested]:
+        """Return the passes that ran inside nodes."""
+        ...
+
+    def added(self, index: int) -> Any:
+        """Return what the leaf at node ``index``, of which a Step is due, had added, after hooks:
+        its ``.grad`` where that is it; None where no Step is due."""
+        ...
+
+    def undo(self, step: Step) -> None:
+        """Put everything back to what it was before ``step``, which was the last one."""
+        ...
+
+    def redo_state(self, step: Step) -> None:
+        """Do to the program's state what ``step`` did, but not to the sums that wait."""
+        ...
+
+    def redo(self, step: Step) -> None:
+        """Do what ``step`` did, from its record, calling no user code."""
+        ...
+
+    def as_it_was(self, step: Step) -> Step:
+        """Return ``step``, with copies of those of its gradients that user code has changed in
+        place since."""
+        ...
+
+    def entered(self, seed: Any) -> Any:
+        """Return a gradient that entered, as it was then."""
+        ...
+
+    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
+        """Return the input buffers that ``step`` emptied, and what each held."""
+        ...
+
+    def places(self, node: Node) -> Sequence[Place]:
+        """Return the input buffers of ``node``."""
+        ...
+
+    def entering_seeds(self) -> Sequence[Any]:
+        """Return the gradients of the roots that take part in the pass, in their order."""
+        ...
+
+    def fork(self, pending: Pending) -> Replay:
+        """Return the same pass, going its own way from ``pending``, within :meth:`as_before`."""
+        ...
+
+    def replays(self, index: int) -> bool:
+        """Return whether node ``index``, which has run, can run again in a fork."""
+        ...
+
+    def why_not_again(self, start: int) -> str:
+        """Say why nodes from ``start`` on, which have run, cannot run again; "" if they can."""
+        ...
+
+    def why_not_beside(self, start: int) -> str:
+        """Say why the pass cannot run from ``start`` on beside itself, in :meth:`anew`; "" if it
+        can."""
+        ...
+
+    def repeat(self, step: Step) -> Sequence[Any] | None:
+        """Return what the node of ``step`` sends when it is called alone, with what it was given,
+        within :meth:`repeating`; None where it cannot be, or only adds to a ``.grad``."""
+        ...
+
+    def repeating(self) -> AbstractContextManager[None]:
+        """Within it, nodes are called alone."""
+        ...
+
+    def agree(self, one: Any, other: Any) -> bool:
+        """Return whether two gradients agree bit for bit."""
+        ...
+
+    def in_engine_thread(self, work: Callable[[], None]) -> None:
+        """Do ``work`` where the engine runs, in the state of the program's thread."""
+        ...
+
+    def runs_user_code(self, index: int) -> bool:
+        """Return whether node ``index`` is known to run user code."""
+        ...
+
+    def unreduced(self, step: Step) -> Sequence[Any] | None:
+        """Return what the rule of a node made before it was summed to the shapes of the inputs;
+        None where that is the same, or cannot be told."""
+        ...
+
+    def step_bytes(self, step: Step) -> int:
+        """Return the bytes that a step keeps alive, as far as no step before it does."""
+        ...
+
+    def kept_bytes(self) -> int:
+        """Return the bytes of saved values that are kept though the program's call would have freed
+        them by now, each memory once."""
+        ...
+
+    # the numbers of gradients
+
+    def grad(self, index: int) -> Any:
+        """Return the ``.grad`` of the leaf at node ``index``, as it is in the program now."""
+        ...
+
+    def grad_before(self, index: int) -> Any:
+        """Return the same before the pass: nothing changes it."""
+        ...
+
+    def set_grad(self, index: int, gradient: Any) -> None:
+        """Replace the ``.grad`` of the leaf at node ``index``."""
+        ...
+
+    def numbers(self, gradient: Any) -> NDArray[Any]:
+        """Return the numbers of a gradient."""
+        ...
+
+    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
+        """Return a gradient of these numbers, for an input of node ``index``, or, with ``grad``,
+        for its leaf."""
+        ...
+
+    def anew(self, pending: Pending) -> Self:
+        """Return a driver that runs all anew from ``pending``, without edits, user code too."""
+        ...
+
+    def as_before(self, start: int) -> AbstractContextManager[None]:
+        """Within it, the program's state is as it was before node ``start`` ran."""
+        ...
+
+    def undo_all(self) -> None:
+        """Undo what the nodes that have run did to the program's state; to sums nothing."""
+        ...
+
+    def forget(self, start: int) -> None:
+        """Forget what nodes from ``start`` on did; they were undone."""
+        ...
+
+    def run(self, start: int) -> None:
+        """Run everything from plan node ``start`` on, keeping no record."""
+        ...
+
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, whatever the call says: what runs is to be undone."""
+        ...
+
+    def release(self) -> None:
+        """Let go of saved values as the plain pass would have."""
+        ...
+
+    def gradients(self) -> Gradients:
+        """Return what the call gives to the program: of ``grad``, the gradients."""
+        ...

@@ -1,0 +1,133 @@
+"""A backward pass that is run to be looked at: its graph with the gradients that flowed so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from autograd_core.autograd.call import BackwardCall, Gradients
+from autograd_core.autograd.node import Node
+from autograd_core.autograd.plan import Plan
+from autograd_core.autograd.profiler import running_profile
+from autograd_core.autograd.step import Step
+from gradstep.capturing import View, capture
+from gradstep.capturing.names import Names
+from gradstep.debugger.history.driver_protocol import NodeEffects
+from gradstep.debugger.history.hooks import changes_of
+from gradstep.engines import engine_of_call
+from gradstep.graph.model import Graph
+
+
+def graph_of_call(
+    call: BackwardCall,
+    view: View,
+    names: Names,
+    steps: Sequence[Step],
+    order: Sequence[Node],
+    effects: Mapping[int, NodeEffects],
+    title: str = "",
+    *,
+    plan: Plan | None = None,
+    lazy: bool = False,
+) -> Graph:
+    """Return the graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks
+    made of them, as ``effects`` tells; ``plan`` is that of the whole graph, if it is known."""
+    seeds = engine_of_call(call).seeds(call)
+    known = {step.index: effects[step.index].calls for step in steps if step.index in effects}
+    hooks = {index: changes_of(calls) for index, calls in known.items() if calls}
+    return capture(
+        call.roots, view, gradient=seeds, names=names, steps=steps, hooks=hooks, plan=plan,
+        order=order, title=title, lazy=lazy,
+    )  # fmt: skip
+
+
+class ObservedPass:
+    """Runs ``call`` node by node; as a context manager it undoes what it did, so that every
+    ``.grad`` is as it was and nothing has been freed.
+
+    >>> import autograd_core as torch
+    >>> from autograd_core.autograd.call import make_call
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with ObservedPass(make_call(x * x * x, None, None, False), Names({"x": x})) as seen:
+    ...     seen.run(1)
+    ...     graph = seen.graph("backward")
+    >>> [graph.address(id) for id in graph.statistics if graph.kinds[id] == "op"], x.grad
+    (['mul:2'], None)
+    """
+
+    def __init__(self, call: BackwardCall, names: Names) -> None:
+        self._call = call
+        self._names = names
+        self._driver = engine_of_call(call).driver(call)
+        self._steps: list[Step] = []
+
+    @property
+    def order(self) -> Sequence[Node]:
+        """The nodes in the order in which they run."""
+        found: Sequence[Node] = self._driver.order
+        return found
+
+    def run(self, stop: int | None = None) -> None:
+        """Run the nodes up to ``stop``, not including it; None is the end.
+
+        Raises:
+            Exception: whatever a node or a hook raised.
+        """
+        end = len(self.order) if stop is None else stop
+        append, measured = self._steps.append, running_profile()
+
+        def keep(step: Step, seconds: float) -> bool:
+            append(step)
+            if measured is not None:
+                sent = [each.gradient for each in step.deliveries]
+                measured.ran(step.node, seconds, sum(g.nbytes for g in sent if g is not None))
+            return True
+
+        self._driver.record(len(self._steps), end, keep)
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of the nodes that have run."""
+        return list(map(self._driver.as_it_was, self._steps))
+
+    def graph(self, view: View, title: str = "", *, lazy: bool = False) -> Graph:
+        """Return the graph as it now stands; a ``lazy`` one is to be read before anything else
+        runs."""
+        plan = None if self._call.inputs else self._driver.plan  # else it may be a part
+        return graph_of_call(
+            self._call, view, self._names, self.steps, self.order, self._driver.effects, title,
+            plan=plan, lazy=lazy,
+        )  # fmt: skip
+
+    @property
+    def gradients(self) -> Gradients:
+        """The gradients that a call of ``grad``, of which all has run, returns to the program."""
+        found: Gradients = self._driver.gradients()
+        return found
+
+    def forget(self) -> None:
+        """Keep no steps: they cannot be undone any more, nor told."""
+        self._steps.clear()
+
+    def undo(self) -> None:
+        """Undo all that has run."""
+        while self._steps:
+            self._driver.undo(self._steps.pop())
+        self._driver.undo_all()
+
+    def release(self) -> None:
+        """Let go of the saved values, as the call itself would have."""
+        self._driver.release()
+
+    def __enter__(self) -> Self:
+        self._driver.retain_graph()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.undo()

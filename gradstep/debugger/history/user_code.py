@@ -1,0 +1,18 @@
+"""What is said of user code that runs once more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradstep.graph.addresses import step_number
+
+
+def put_back_text(indices: Sequence[int], called: str, put_back: str) -> str:
+    """Say that user code at nodes ``indices`` runs again, and what is put back before.
+
+    >>> put_back_text([3], "are called again", ".grad is put back")
+    'the hooks or Functions of #4 are called again: .grad is put back'
+    """
+    nodes = ", ".join(step_number(index) for index in indices[:8])
+    more = f" and {len(indices) - 8} more" if len(indices) > 8 else ""
+    return f"the hooks or Functions of {nodes}{more} {called}: {put_back}"

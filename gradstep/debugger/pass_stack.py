@@ -1,0 +1,68 @@
+"""The passes that are open inside each other: a hook or a custom Function may call ``backward``."""
+
+from __future__ import annotations
+
+from gradstep.debugger.breakpoints import Breakpoints
+from gradstep.debugger.passes.recorded_pass import RecordedPass
+from gradstep.debugger.snapshot import Frame
+
+
+class PassStack:
+    """The passes from the outermost to the one in ``view``, in whose plan ``breakpoints`` lie."""
+
+    def __init__(self, first: RecordedPass, breakpoints: Breakpoints) -> None:
+        self._passes = [first]
+        self._breakpoints = breakpoints
+        self._bind()
+
+    def __len__(self) -> int:
+        return len(self._passes)
+
+    @property
+    def view(self) -> RecordedPass:
+        """The innermost pass."""
+        return self._passes[-1]
+
+    @property
+    def around(self) -> RecordedPass:
+        """The pass in which the one in view was started."""
+        return self._passes[-2]
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The passes as records, the outermost first."""
+        return tuple(
+            Frame(
+                depth,
+                each.title,
+                each.cursor.position,
+                each.cursor.length,
+                "" if each.call.parent is None else each.call.parent.name(),
+                each is self.view,
+            )
+            for depth, each in enumerate(self._passes)
+        )
+
+    def enter(self, index: int, number: int) -> bool:
+        """View a pass that was started inside node ``index``; False if there is none."""
+        found = self.view.nested(index)
+        if number >= len(found):
+            return False
+        found[number].inside = index
+        self._passes.append(found[number])
+        self._bind()
+        return True
+
+    def leave(self) -> bool:
+        """View the pass around this one again; False if there is none."""
+        if len(self._passes) == 1:
+            return False
+        self._passes.pop()
+        self._bind()
+        return True
+
+    def _bind(self) -> None:
+        view = self.view
+        self._breakpoints.bind(
+            view.graph, view.cursor.length, view.places, view.run_user_code, view.names
+        )

@@ -1,0 +1,87 @@
+"""The certificate of a pass: every node, called once more, sends the bits that are shown."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gradstep.debugger.history import History
+from gradstep.debugger.history.driver_protocol import Driver
+from gradstep.graph.addresses import step_number
+from gradstep.graph.model import Graph
+from gradstep.text import plural
+
+
+class Certificate(NamedTuple):
+    """The outcome of calling the nodes of a pass once more, each with what it was given.
+
+    Attributes:
+        nodes: how many have run.
+        repeated: how many of them were called again; leaves only add, and a compiled function or a
+            graph that is not kept cannot be called again.
+        different: those that sent different bits.
+        hooked: those where hooks of the program changed what arrived, or what was sent.
+        called: those whose call ran code of the program again.
+    """
+
+    nodes: int
+    repeated: int
+    different: tuple[int, ...] = ()
+    hooked: tuple[int, ...] = ()
+    called: tuple[int, ...] = ()
+
+    def text(self, graph: Graph) -> str:
+        """Return one or two sentences for the console."""
+        said = [self._verdict(graph)]
+        if self.hooked:
+            said.append(f"hooks of the program changed what arrived at {_list(self.hooked)}")
+        if self.called:
+            said.append(f"code of the program ran again in {_list(self.called)}")
+        return "; ".join(said)
+
+    def _verdict(self, graph: Graph) -> str:
+        if not self.repeated:
+            return f"not certified: none of {plural(self.nodes, 'node')} can be called again"
+        counts = f"{self.repeated} of {plural(self.nodes, 'node')} called again"
+        if not self.different:
+            return f"certified: {counts}, and all results are bit-identical"
+        first = self.different[0]
+        where = f"{step_number(first)} {graph.address(first)}"
+        why = (
+            "a custom Function that computes a different result each time"
+            if first in self.called
+            else "a kernel that is not deterministic, or values that were changed in place since"
+        )
+        also = f", and {len(self.different) - 1} more" if len(self.different) > 1 else ""
+        return f"not certified: {counts}; {where} sent different bits{also}: {why}"
+
+
+def certificate(driver: Driver, history: History) -> Certificate:
+    """Call every node that is recorded once more.
+
+    Raises:
+        Exception: whatever a custom Function of the program raises.
+    """
+    repeated, different, hooked, called = 0, [], [], []
+    driver.catch_up()
+    known = driver.effects
+    with driver.repeating():
+        for index in range(len(history)):
+            step = history.shown(index)
+            effects = known.get(index)
+            if effects is not None and any(call.changed for call in effects.calls):
+                hooked.append(index)
+            sent = driver.repeat(step)
+            if sent is None:
+                continue
+            repeated += 1
+            if driver.runs_user_code(index):
+                called.append(index)
+            shown = [each.gradient for each in step.deliveries]
+            if not all(map(driver.agree, sent, shown)):
+                different.append(index)
+    return Certificate(len(history), repeated, tuple(different), tuple(hooked), tuple(called))
+
+
+def _list(indices: tuple[int, ...]) -> str:
+    more = f" and {len(indices) - 8} more" if len(indices) > 8 else ""
+    return ", ".join(map(step_number, indices[:8])) + more

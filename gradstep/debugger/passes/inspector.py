@@ -1,0 +1,365 @@
+"""From the recording to the records that faces show."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from autograd_core.autograd.node import LEAF, Node, Port
+from autograd_core.autograd.saved import SavedNode
+from gradstep.capturing.gradients import describe
+from gradstep.capturing.names import Names
+from gradstep.debugger.history.contributions import PassState
+from gradstep.debugger.history.ledger import Ledger
+from gradstep.debugger.passes.cursor import Cursor
+from gradstep.debugger.passes.leaf_history import LeafHistory, UntouchedLeaves, leaf_name
+from gradstep.debugger.passes.terms import terms_of
+from gradstep.debugger.snapshot import (
+    Entry,
+    Incoming,
+    LeafGradient,
+    LeafTable,
+    NodeDetail,
+    Outgoing,
+    Pending,
+    Phase,
+    Saved,
+    Value,
+)
+from gradstep.debugger.snapshot.timeline import LeafCall
+from gradstep.debugger.snapshot.value import array_of, current_value
+from gradstep.engines import engine_of_call, named_parameters
+from gradstep.engines.protocol import OWN_RESULT
+from gradstep.graph.model import Cost, Graph, Source
+from gradstep.graph.statistics import Statistics
+
+FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
+
+
+class Inspector:
+    """Describes nodes, leaves and waiting sums at any position of a recording.
+
+    What is asked for at every stop costs what was moved since the last one, not what was run.
+
+    Attributes:
+        graph: node k of it is plan index k.
+        number: which call of the program the pass belongs to, from 1 on.
+    """
+
+    def __init__(
+        self, cursor: Cursor, graph: Graph, ledger: Ledger, names: Names, number: int
+    ) -> None:
+        self.graph = graph
+        self.number = number
+        self._cursor = cursor
+        self._engine = engine_of_call(cursor.driver.call)
+        self._order = cursor.driver.order
+        self._ledger = ledger
+        self._contributions = ledger.order_of_contributions
+        self._names = names
+        self._gradients = LeafHistory(cursor, ledger.values)
+        self._place = {index: number for number, index in enumerate(self._gradients.leaves)}
+        self._untouched = UntouchedLeaves(graph, self._gradients, self._order, self._contributions)
+        self._rows: list[LeafGradient | None] = [None] * len(self._place)  # None: untouched
+        self._table = self._leaf_table()
+        self._at = 0
+        self._waiting = set(self._contributions.waiting(0))
+        self._stale = self._place.keys() & self._waiting
+        self._edited: set[int] = set()
+
+    @property
+    def length(self) -> int:
+        """The number of nodes in the plan."""
+        return self._cursor.length
+
+    @property
+    def position(self) -> int:
+        """The plan index of the node that runs next."""
+        return self._cursor.position
+
+    def tensor(self, name: str) -> Any:
+        """Return the program's tensor of that name, None where there is none; one of a module also
+        by its path, with or without the module's name in front."""
+        for tensor in self._names.tensors():
+            if self._names.of(tensor) == name:
+                return tensor
+        for variable, module in self._names.modules.items():
+            for path, parameter in named_parameters(module):
+                if name in (path, f"{variable}.{path}"):
+                    return parameter
+            for path, buffer in module.named_buffers():
+                if name in (path, f"{variable}.{path}"):
+                    return buffer
+        return None
+
+    def index_of_leaf(self, tensor: Any) -> int | None:
+        """Return the position of the AccumulateGrad of a leaf, None where it has none here."""
+        for index in self._place:
+            leaf = self._engine.leaf(self._order[index])
+            if leaf is not None and self._engine.own(leaf) is tensor:
+                return index
+        return None
+
+    def incoming(self, index: int) -> tuple[Incoming, ...]:
+        """List what has arrived at node ``index``; the part of :meth:`detail` that is quickly
+        told."""
+        return self._ledger.incoming(index, self._cursor.state)
+
+    def outgoing(self, index: int) -> tuple[Outgoing, ...]:
+        """List what node ``index`` has sent; see :meth:`incoming`."""
+        return self._ledger.outgoing(index, self._cursor.state)
+
+    def contributions(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+        """Return every contribution to one input of node ``index`` so far, and every change by the
+        user, with the running sum."""
+        changes = self._cursor.edits.of_sum(index, input_nr)
+        return self._ledger.entries(index, input_nr, self._cursor.state, changes)
+
+    def path(self, index: int) -> tuple[int, ...]:
+        """Return the shortest way of the gradient from a root to node ``index``, as plan
+        indices."""
+        return self._contributions.path(index)
+
+    def detail(self, index: int) -> NodeDetail:
+        """Return all that is known about node ``index`` where the cursor stands."""
+        cursor, node = self._cursor, self._order[index]
+        ran = index < cursor.position
+        inside = index == cursor.position and bool(cursor.phase)
+        outgoing = self.outgoing(index)
+        saved = tuple(self._saved(node))
+        cost = self.graph.costs.get(index, Cost())
+        return NodeDetail(
+            index=index,
+            status="done" if ran else "current" if index == cursor.position else "waiting",
+            incoming=self.incoming(index),
+            outgoing=outgoing,
+            saved=saved,
+            formulas=node.formulas(),
+            hooks=() if node.hooks is None else node.hooks.names(),
+            source_line=source_line(self.graph.sources.get(index)),
+            phases=cursor.phases[: cursor.phase] if inside else (),
+            seconds=cursor.history.seconds(index) if ran or inside else None,
+            nbytes=cursor.driver.step_bytes(cursor.history[index]) if ran else 0,
+            forward=getattr(node.record, "statistics", None),
+            forward_seconds=cost.forward_seconds,
+            forward_bytes=cost.forward_bytes,
+            terms=terms_of(node, self._given(index, ran or inside), saved, outgoing, self._names),
+            nested=tuple(each.title for each in cursor.nested(index))
+            if ran or cursor.error
+            else (),
+            rule_line=None if isinstance(node, SavedNode) else self._engine.rule(node),
+        )
+
+    def forward_value(self, index: int) -> Value | Statistics | None:
+        """Return what the forward op of node ``index`` made, or what the leaf holds, as far as a
+        node still keeps it; else what tracing noted of it, None where that is nothing."""
+        node, engine = self._order[index], self._engine
+        leaf = engine.own(engine.leaf(node)) if node.kind == LEAF else None
+        if leaf is not None:
+            return current_value(leaf)
+        for root in self._cursor.driver.call.roots:
+            if _made_by(engine.own(root), node):
+                return current_value(engine.own(root))
+        edges = ((self._order[each.producer], each.output_nr)
+                 for each in self._contributions.sources(index)
+                 if each.producer >= 0 and not each.input_nr)  # fmt: skip
+        for keeper, edge in ((node, OWN_RESULT), *edges):
+            for name, kept, state in keeper.saved():
+                tensor = engine.kept_tensor(keeper, name, kept) if state == "kept" else None
+                at = None if tensor is None else engine.input_of(keeper, name)
+                if at == OWN_RESULT and name not in ("result", "result0"):
+                    continue  # such as the indices of a maximum
+                if at == edge or _made_by(tensor, node):
+                    return current_value(tensor)
+        found: Statistics | None = getattr(node.record, "statistics", None)
+        return found
+
+    def _given(self, index: int, ran: bool) -> Sequence[Any]:
+        """Return what the rules of node ``index`` were given, or what has arrived for them so
+        far."""
+        if ran:
+            return self._cursor.history.shown(index).hooked
+        node, pending = self._order[index], self._cursor.driver.pending
+        if not node.ported:
+            return (pending[node],)
+        return [pending.get(Port(node, nr)) for nr in range(node.output_count)]
+
+    def phases(self, index: int) -> tuple[Phase, ...]:
+        """List what has happened inside node ``index``."""
+        cursor = self._cursor
+        if index == cursor.position:
+            return cursor.phases[: cursor.phase]
+        return cursor.phases_of(index)
+
+    def _saved(self, node: Node) -> Iterator[Saved]:
+        """List what ``node`` keeps."""
+        for name, kept, state in node.saved():
+            tensor = self._engine.kept_tensor(node, name, kept)
+            if kept is None:
+                at = node.freed_at if state == "freed" else None
+                lines: tuple[Source, ...] = () if at is None else (Source(*at[:2]),)
+                yield Saved(name, (), "", 0, state, None, lines)
+            elif (extent := self._engine.extent(kept)) is not None:
+                found = None if tensor is None else current_value(tensor)
+                if tensor is not None and found is None:
+                    state = "freed"  # by the program, which may fill it again
+                lines = tuple(Source(*line[:2]) for line in node.changed_at(name))
+                shape, dtype, nbytes = extent.shape or (), extent.dtype, extent.nbytes
+                yield Saved(name, shape, dtype, nbytes, state, found, lines)
+
+    # leaves
+
+    def leaves(self) -> LeafTable:
+        """Return the ``.grad`` of every leaf, in the order in which they are done."""
+        self._catch_up()
+        state = self._cursor.state
+        self._stale.update(self._cursor.edits.leaves)
+        at = state.position
+        # inside a node, only part of what it does is done, which is soon different
+        partial = (at, *self._contributions.targets(at), *self._changed(at)) if state.inside else ()
+        self._forget(partial)
+        if self._stale:
+            for index in self._stale:
+                self._rows[self._place[index]] = self._leaf(index, state)
+            self._stale.clear()
+            self._table = self._leaf_table()
+        self._forget(partial)
+        return self._table
+
+    def leaf(self, index: int) -> LeafGradient | None:
+        """Return the ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
+        return self._leaf(index, self._cursor.state) if index in self._place else None
+
+    def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
+        """Return what the node before ``position`` made of the ``.grad`` of the leaf at node
+        ``index``: the old one and the new one; None if it left it alone."""
+        return self._gradients.change(index, position) if index in self._place else None
+
+    def _leaf(self, index: int, state: PassState) -> LeafGradient:
+        arrived, expected = self._contributions.arrived(index, state)
+        done = state.has_accumulated(index)
+        waiting = None if done else self._ledger.total(index, 0, state)
+        return LeafGradient(
+            index=index,
+            name=leaf_name(self.graph, index),
+            shape=self._order[index].output_shape,
+            before=self._gradients.before(index),
+            now=self._now(index, state),
+            pending=self._ledger.values.of(waiting),
+            arrived=arrived,
+            expected=expected,
+        )
+
+    def _leaf_table(self) -> LeafTable:
+        return LeafTable(self._gradients.leaves, tuple(self._rows), self._untouched)
+
+    def _now(self, index: int, state: PassState) -> Value | None:
+        if index == state.position and state.accumulated:
+            last = self._cursor.phases[self._cursor.phase - 1]
+            return last.after[0]
+        return self._gradients.at(index, state.position)
+
+    def leaf_calls(self) -> Iterator[LeafCall]:
+        """List what the pass, which is over, did to each leaf."""
+        befores = [self._gradients.before(index) for index in self._place]
+        afters = [self._cursor.driver.grad(index) for index in self._place]
+        added = list(map(self._added, self._place, befores, afters))
+        other = [None if one is after else one for one, after in zip(added, afters, strict=True)]
+        known = list(self._engine.all_statistics([*afters, *other]))
+        rows = zip(self._place, befores, added, other, known, known[len(afters) :], strict=False)
+        for index, before, one, apart, after, described in rows:
+            yield LeafCall(
+                leaf_name(self.graph, index),
+                None if before is None else before.statistics,
+                after if apart is None else described or describe(one),
+                after,
+            )
+
+    def _added(self, index: int, before: Value | None, after: Any) -> Any:
+        """Return what the pass added to the ``.grad`` of a leaf: ``after`` itself, where that has
+        its numbers."""
+        history = self._cursor.history
+        if before is None and (found := self._cursor.driver.added(index)) is not None:
+            return found
+        if index < len(history):
+            step = history.shown(index)
+            return after if before is None and step.after is after else step.hooked[0]
+        return after if after is None or before is None else array_of(after) - before.array
+
+    # waiting sums
+
+    def pending(self) -> tuple[Pending, ...]:
+        """Return the sums that wait for a node that has not run."""
+        self._catch_up()
+        state = self._cursor.state
+        waiting = set(self._waiting)
+        if state.inside:
+            waiting.update(self._contributions.targets(state.position))
+        return tuple(
+            Pending(index, each.input_nr, each.arrived, each.expected, each.total)
+            for index in sorted(waiting)
+            for each in self._ledger.sums(index, state)
+            if each.total is not None
+        )
+
+    def _catch_up(self) -> None:
+        """Bring what depends on the position from where it was to where the cursor is."""
+        position = self._cursor.position
+        if abs(position - self._at) > FAR:
+            first, last = sorted((self._at, position))
+            moved = (index for index in self._cursor.driver.effects if first <= index < last)
+            self._forget(range(first, last))
+            self._forget(self._contributions.targets_between(first, last))
+            for index in moved:
+                self._forget(self._changed(index))
+            self._at = position
+            self._waiting = {*self._contributions.waiting(position), *self._edited}
+        while self._at < position:
+            self._waiting.discard(self._at)
+            targets = self._contributions.targets(self._at)
+            self._waiting.update(targets)
+            self._forget((self._at, *targets, *self._changed(self._at)))
+            self._at += 1
+        while self._at > position:
+            self._at -= 1
+            targets = self._contributions.targets(self._at)
+            for target in targets:
+                if not self._waits(target):
+                    self._waiting.discard(target)
+            if self._waits(self._at):
+                self._waiting.add(self._at)
+            self._forget((self._at, *targets, *self._changed(self._at)))
+
+    def _changed(self, index: int) -> tuple[int, ...]:
+        """Return the leaves of which user code at node ``index`` changed ``.grad``, or what
+        waits."""
+        if self._cursor.driver.waited.get(index):
+            return tuple(self._place)
+        effects = self._cursor.driver.effects.get(index)
+        return () if effects is None else tuple(leaf for leaf, _ in effects.gradients)
+
+    def _waits(self, index: int) -> bool:
+        return (
+            index in self._edited or self._contributions.arrived(index, PassState(self._at))[0] > 0
+        )
+
+    def _forget(self, indices: Iterable[int]) -> None:
+        self._stale.update(self._place.keys() & indices)
+
+    def edited(self, indices: tuple[int, ...]) -> None:
+        """Take note that the user changed sums, at these nodes."""
+        self._edited.update(indices)
+        self._waiting.update(indices)
+        self._stale.update(self._place)
+
+
+def _made_by(tensor: Any, node: Node) -> bool:
+    """Return whether ``tensor`` is the result of the op of ``node``."""
+    maker = getattr(tensor, "grad_fn", None)
+    return maker is not None and maker in (node, getattr(node, "origin", None))
+
+
+def source_line(source: Source | None) -> str:
+    """Return the text of the forward line, "" when it cannot be read."""
+    return "" if source is None else linecache.getline(source.file, source.line).strip()

@@ -1,0 +1,168 @@
+"""One backward pass under the debugger: all that a session needs to move in it and to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from weakref import ref
+
+from autograd_core.autograd.call import BackwardCall, Gradients
+from autograd_core.autograd.node import LEAF, Node
+from autograd_core.autograd.profiler import profile
+from gradstep.capturing import capture
+from gradstep.capturing.names import Names, caller_names
+from gradstep.debugger.history.driver_protocol import Driver
+from gradstep.debugger.history.ledger import Ledger
+from gradstep.debugger.passes.certificate import Certificate, certificate
+from gradstep.debugger.passes.cursor import Cursor
+from gradstep.debugger.passes.editor import Editor
+from gradstep.debugger.passes.inspector import Inspector
+from gradstep.debugger.passes.scopes import Scopes
+from gradstep.debugger.snapshot.timeline import CallRecord
+from gradstep.engines import engine_of_call
+from gradstep.graph.addresses import NOT_TRACED
+from gradstep.graph.model import Source
+
+_LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole
+
+
+class RecordedPass:
+    """A pass, its graph, and where one stands in it.
+
+    Passes that are started by a hook or a custom Function while this one runs are recorded
+    whole, and kept with the node that started them; they can be looked at, not changed.  They are
+    ``inner`` ones.
+    """
+
+    def __init__(
+        self,
+        call: BackwardCall,
+        names: Names,
+        history_bytes: int,
+        measured: profile | None = None,
+        number: int = 1,
+        inner: bool = False,
+        keep_graph: bool = True,
+    ) -> None:
+        self.call = call
+        self.number = number
+        self.names = names
+        self._history_bytes = history_bytes
+        engine = engine_of_call(call)
+        self.driver: Driver = engine.driver(call, halting=not inner, keep=keep_graph)
+        driver = self.driver
+        self.graph = capture(
+            call.roots,
+            "backward",
+            names=names,
+            gradient=engine.seeds(call),
+            plan=driver.plan,
+            order=driver.order,
+            live=True,
+            profile=measured,
+        )
+        self.cursor = cursor = Cursor(driver, history_bytes)
+        self.ledger = Ledger(
+            self.graph,
+            driver.order,
+            driver.entering_seeds(),
+            cursor.history,
+            lambda: driver.pending,
+            lambda: driver.disturbances,
+        )
+        self.inspector = Inspector(cursor, self.graph, self.ledger, names, number)
+        self.scopes = Scopes(self.graph, cursor.length)
+        self.edit = Editor(cursor, self.inspector.leaf, self.inspector.edited)
+        self.places: dict[str, tuple[int, ...]] = {}  # what places mean here, once looked up
+        self.inside = -1  # the node of the pass around this one that started it
+        self.hint = driver.read_only or _hint(driver.order[:_LOOKED_AT])
+        self._intercept_nested()
+
+    @property
+    def title(self) -> str:
+        """The call as the program wrote it: ``loss.backward()``."""
+        return f"{self.graph.title}.{self.call.kind}()"
+
+    def run_user_code(self) -> tuple[int, ...]:
+        """Return the nodes that run user code."""
+        return tuple(filter(self.driver.runs_user_code, range(self.cursor.length)))
+
+    def nested(self, index: int) -> tuple[RecordedPass, ...]:
+        """Return the passes that were started inside node ``index``; if it raised, up to then."""
+        found = self.cursor.nested(index)
+        return tuple(each for each in found if isinstance(each, RecordedPass))
+
+    def _intercept_nested(self) -> None:
+        mine = ref(self)  # the driver is this pass's own: a strong reference would be a cycle
+
+        def intercept(call: BackwardCall) -> bool | Gradients:
+            around = mine()
+            assert around is not None
+            return around._record_nested(call)
+
+        self.driver.intercept = intercept
+
+    def _record_nested(self, call: BackwardCall) -> bool | Gradients:
+        names = caller_names()  # of the hook or Function, and behind them the program's
+        names.add_missing(self.names)
+        inner = RecordedPass(call, names, self._history_bytes, number=self.number, inner=True)
+        self.driver.nested.append(inner)
+        inner.cursor.travel(inner.cursor.length)
+        inner.driver.read_only = "a nested pass is read-only"
+        if inner.cursor.error is not None:
+            raise inner.cursor.error
+        return inner.driver.gradients() if call.is_grad else True
+
+    def certificate(self) -> Certificate:
+        """Call every node that has run once more, and compare."""
+        found: list[Certificate] = []
+
+        def work() -> None:
+            found.append(certificate(self.driver, self.cursor.history))
+
+        self.driver.in_engine_thread(work)
+        return found[0]
+
+    def record(self) -> CallRecord:
+        """Record what it did, for the timeline; it is over."""
+        line = self.call.line
+        return CallRecord(
+            self.number,
+            self.title,
+            None if line is None else Source(*line),
+            self.cursor.length,
+            self.call.graph,
+            self.call.keep,
+            () if self.call.is_grad else tuple(self.inspector.leaf_calls()),
+            self.call.kind,
+        )
+
+    # the end
+
+    def run_out(self) -> None:
+        """Run what is left, and let go of saved values, also those of passes inside.
+
+        Raises:
+            Exception: whatever a node or a hook raised.
+        """
+        self.cursor.run_out()
+        self._release()
+
+    def _release(self) -> None:
+        self.driver.release()
+        for inner in self.driver.inner_passes():
+            if isinstance(inner, RecordedPass):
+                inner._release()
+
+
+def _hint(nodes: Sequence[Node]) -> str:
+    """Say what to do to see more, or why this pass will not run; "" when all is well."""
+    freed = next((node for node in nodes if node.is_freed), None)
+    if freed is not None:
+        where = "" if freed.freed_at is None else ", at {}:{}".format(*freed.freed_at[:2])
+        return (
+            f"an earlier backward pass freed the values this graph saved{where}: call that one "
+            "with retain_graph=True"
+        )
+    if any(node.record is not None for node in nodes if node.kind != LEAF):
+        return ""
+    return f"scopes and source lines are unknown: {NOT_TRACED}"

@@ -1,0 +1,506 @@
+"""The debugger without a screen: a backward pass that you can stop, step, reverse and inspect.
+
+A session is at a *position* in the plan. Nodes that have run are recorded. Moving within the
+recording calls no code; moving past its end runs the next node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+from weakref import proxy
+
+from autograd_core.autograd.call import BackwardCall, Gradients
+from autograd_core.autograd.node import Node
+from autograd_core.autograd.profiler import profile
+from autograd_core.autograd.step import Step
+from autograd_core.tensor import Tensor
+from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.roots import tensors_in
+from gradstep.debugger.breakpoints import Breakpoints, Reached
+from gradstep.debugger.history import DEFAULT_BUDGET
+from gradstep.debugger.history.driver_protocol import NodeEffects
+from gradstep.debugger.pass_stack import PassStack
+from gradstep.debugger.passes.certificate import Certificate
+from gradstep.debugger.passes.cursor import Cursor
+from gradstep.debugger.passes.editor import Editor
+from gradstep.debugger.passes.inspector import Inspector
+from gradstep.debugger.passes.recorded_pass import RecordedPass
+from gradstep.debugger.snapshot import (
+    Entry,
+    Frame,
+    LeafGradient,
+    NodeDetail,
+    Phase,
+    Reply,
+    Snapshot,
+    Value,
+)
+from gradstep.debugger.snapshot.timeline import Timeline
+from gradstep.debugger.stop_search import StopSearch
+from gradstep.graph.model import Graph
+from gradstep.graph.statistics import Statistics
+
+
+class Session:
+    """Debug one backward pass, and the passes that start inside it.
+
+    >>> import autograd_core as torch
+    >>> a = torch.tensor(2.0, requires_grad=True)
+    >>> session = Session(a * a + a)
+    >>> print(session.do("next").text)
+    #2 mul:1  MulBackward0  g · a, g · a
+    >>> session.finish()
+    >>> a.grad
+    tensor(5.)
+
+    A session that is dropped before :meth:`finish` or :meth:`abort` ends its pass where it stands.
+
+    Args:
+        roots: the tensors to call ``backward`` on; scalars, unless ``gradient`` is given.
+        gradient, retain_graph, create_graph: as ``backward`` takes them.
+        names: names of tensors; by default the variables of the calling program.
+        call: the number of this backward call in the program, from 1.
+        breakpoints: where to stop. Pass them from session to session to keep them.
+        timeline: the earlier calls; this one is added when it finishes.
+        history_bytes: the memory limit of the recording; steps beyond it are recomputed when
+            needed.
+        keep_graph: keep the graph that PyTorch would free, as long as the program holds the loss,
+            so that the pass can continue differently. The core always keeps it until the end.
+        measured: a profile of the forward pass; by default the active one.
+
+    Raises:
+        NotInGraph: a root is no tensor.
+        RuntimeError: as ``backward`` does.
+
+    Attributes:
+        call: the number of this call, from 1. Calls of ``backward`` and ``grad`` count separately.
+        kind: "backward" or "grad".
+        breakpoints: where to stop.
+        timeline: the finished calls of the program.
+    """
+
+    def __init__(
+        self,
+        roots: Tensor | Sequence[Tensor],
+        gradient: Tensor | Sequence[Tensor | None] | None = None,
+        *,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        names: Names | Mapping[str, Any] | None = None,
+        call: int = 1,
+        breakpoints: Breakpoints | None = None,
+        timeline: Timeline | None = None,
+        history_bytes: int = DEFAULT_BUDGET,
+        measured: profile | None = None,
+        keep_graph: bool = True,
+    ) -> None:
+        tensors, engine = tensors_in(roots)
+        backward_call = engine.call(tensors, gradient, retain_graph, create_graph)
+        self._begin(
+            backward_call,
+            _names(names),
+            call,
+            breakpoints,
+            timeline,
+            history_bytes,
+            measured,
+            keep_graph,
+        )
+
+    @classmethod
+    def of_call(
+        cls,
+        backward_call: BackwardCall,
+        *,
+        names: Names,
+        call: int = 1,
+        breakpoints: Breakpoints | None = None,
+        timeline: Timeline | None = None,
+        history_bytes: int = DEFAULT_BUDGET,
+        measured: profile | None = None,
+        keep_graph: bool = True,
+    ) -> Session:
+        """Return the session of a call of ``backward`` or ``grad`` that was intercepted."""
+        session = cls.__new__(cls)
+        session._begin(
+            backward_call, names, call, breakpoints, timeline, history_bytes, measured, keep_graph
+        )
+        return session
+
+    def _begin(
+        self,
+        backward_call: BackwardCall,
+        names: Names,
+        call: int,
+        breakpoints: Breakpoints | None,
+        timeline: Timeline | None,
+        history_bytes: int,
+        measured: profile | None,
+        keep_graph: bool,
+    ) -> None:
+        self.call, self.kind = call, backward_call.kind
+        self.breakpoints = Breakpoints() if breakpoints is None else breakpoints
+        self.timeline = Timeline() if timeline is None else timeline
+        first = RecordedPass(
+            backward_call, names, history_bytes, measured, call, keep_graph=keep_graph
+        )
+        self._stack = PassStack(first, self.breakpoints)
+        self._search = StopSearch(self._stack, self.breakpoints)
+        self._selected: int | None = None
+        self._carry_out: Callable[[str, str], Reply] | None = None
+        self._closed = False
+        self._say("before the first node")
+
+    def __repr__(self) -> str:
+        run = f"{self.position} of {self.length} nodes have run"
+        hint = f"; {self._view.hint}" if self._view.hint else ""
+        return f"<Session: {self._view.title}, {run}{hint}>"
+
+    # the pass in view, and what it is composed of
+
+    @property
+    def _view(self) -> RecordedPass:
+        return self._stack.view
+
+    @property
+    def cursor(self) -> Cursor:
+        """The position in the pass, and its recording."""
+        return self._view.cursor
+
+    @property
+    def inspector(self) -> Inspector:
+        """Describes nodes, leaves and sums at this position."""
+        return self._view.inspector
+
+    @property
+    def edit(self) -> Editor:
+        """Changes gradients, edges and hooks at this position."""
+        return self._view.edit
+
+    @property
+    def graph(self) -> Graph:
+        """The backward graph; node k is plan index k."""
+        return self._view.graph
+
+    @property
+    def order(self) -> Sequence[Node]:
+        """The nodes of the plan, in the order in which they run."""
+        return self.cursor.driver.order
+
+    @property
+    def roots(self) -> Sequence[Tensor]:
+        """The tensors that the pass starts from."""
+        return self._view.call.roots
+
+    @property
+    def backward_call(self) -> BackwardCall:
+        """The call that started the pass."""
+        return self._view.call
+
+    @property
+    def names(self) -> Names:
+        """The program's variables, where it was called."""
+        return self._view.names
+
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of the nodes that have run."""
+        history = self.cursor.history
+        return [history.shown(index) for index in range(self.position)]
+
+    @property
+    def effects(self) -> Mapping[int, NodeEffects]:
+        """The effects of nodes that run the user's code, besides the gradients they send, by
+        index."""
+        return self.cursor.driver.effects
+
+    @property
+    def length(self) -> int:
+        """The number of nodes in the plan."""
+        return self.cursor.length
+
+    @property
+    def position(self) -> int:
+        """The plan index of the node that runs next; another thread may read it."""
+        return self.cursor.position
+
+    # what it tells
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The current state of the debugger, frozen."""
+        cursor, inspector = self.cursor, self.inspector
+        position, error, finished = cursor.position, cursor.error, cursor.position == cursor.length
+        usage = cursor.history.usage
+        return Snapshot(
+            call=self.call,
+            position=position,
+            recorded=len(cursor.history),
+            length=cursor.length,
+            status="failed" if error else "finished" if finished else "paused",
+            reason=self.reason,
+            graph=self.graph,
+            current=None if finished else inspector.detail(position),
+            leaves=inspector.leaves(),
+            pending=inspector.pending(),
+            breakpoints=self.breakpoints.points,
+            bytes_recorded=usage.bytes,
+            error="" if error is None else f"{type(error).__name__}: {error}",
+            usage=usage,
+            phase=cursor.phase,
+            edits=self.edit.records,
+            frames=self.frames,
+            hint=self._view.hint,
+            calls=self.timeline.calls,
+            kind=self.kind,
+        )
+
+    def detail(self, index: int) -> NodeDetail:
+        """Describe plan node ``index``, as far as known at this position."""
+        return self.inspector.detail(index)
+
+    def forward_value(self, index: int) -> Value | Statistics | None:
+        """Return the result of the forward op of node ``index``, or the value of a leaf, if it is
+        still kept; otherwise its statistics, or None if nothing is known."""
+        return self.inspector.forward_value(index)
+
+    def phases(self, index: int) -> tuple[Phase, ...]:
+        """Return what has happened inside node ``index`` so far: hooks, formula, deliveries ..."""
+        return self.inspector.phases(index)
+
+    def leaf(self, index: int) -> LeafGradient | None:
+        """Describe the ``.grad`` of the leaf whose AccumulateGrad is node ``index``; None for other
+        nodes."""
+        return self.inspector.leaf(index)
+
+    def contributions(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+        """List every contribution to one input of node ``index`` so far, and every change by the
+        user, with the running sum."""
+        return self.inspector.contributions(index, input_nr)
+
+    def certificate(self) -> Certificate:
+        """Call every node that has run again with the same inputs, and report any whose results are
+        not bit-identical."""
+        return self._view.certificate()
+
+    def path(self, index: int) -> tuple[int, ...]:
+        """Find the shortest path of the gradient from a root to node ``index``, as plan indices."""
+        return self.inspector.path(index)
+
+    @property
+    def reason(self) -> str:
+        """The reason for the current stop."""
+        return self._reason if self._said_at == self._place() else self.cursor.reason
+
+    def _say(self, reason: str) -> None:
+        self._reason, self._said_at = reason, self._place()
+
+    def _place(self) -> tuple[RecordedPass, int, int]:
+        return self._view, self.position, self.cursor.phase
+
+    # passes inside passes
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The nested passes that are open, outermost first; the last one is in view."""
+        return self._stack.frames
+
+    def nested(self, index: int) -> int:
+        """Count the passes that were started inside node ``index``."""
+        return len(self._view.nested(index))
+
+    def enter(self, index: int, number: int = 0) -> bool:
+        """View a pass that was started inside node ``index``; False if there is none."""
+        entered = self._stack.enter(index, number)
+        if entered:
+            self._say(self.cursor.reason)
+        return entered
+
+    def leave(self) -> bool:
+        """Return to the pass around this one; False if there is none."""
+        left = self._stack.leave()
+        if left:
+            self._say(self.cursor.reason)
+        return left
+
+    # moving
+
+    def next(self, count: int = 1) -> None:
+        """Run the next node, or several."""
+        self.jump(self.position + count)
+
+    def back(self, count: int = 1) -> None:
+        """Undo the last node, or several. Inside a node, the first one undone is that node."""
+        self.jump(self.position - count + (self.cursor.phase > 0))
+
+    def step(self, count: int = 1) -> None:
+        """Run the next phase of a node: a hook, the formula, one delivery ..."""
+        with self._moving() as cursor:
+            while count and not cursor.interrupted and cursor.step():
+                count -= 1
+
+    def step_back(self, count: int = 1) -> None:
+        """Go back by one phase."""
+        with self._moving() as cursor:
+            while count and not cursor.interrupted and cursor.step_back():
+                count -= 1
+
+    def over(self, count: int = 1) -> None:
+        """Run the module that begins here, or one node."""
+        self._repeat(count, self._view.scopes.over, self.length)
+
+    def back_over(self, count: int = 1) -> None:
+        """Go back before the module that ends here, or by one node."""
+        self._repeat(count, self._view.scopes.back_over, 0)
+
+    def out(self, count: int = 1) -> None:
+        """Run to the end of the module around this node."""
+        self._repeat(count, self._view.scopes.out, self.length)
+
+    def back_out(self, count: int = 1) -> None:
+        """Go back before the module around the previous node."""
+        self._repeat(count, self._view.scopes.back_out, 0)
+
+    def _repeat(self, count: int, target: Callable[[int], int], end: int) -> None:
+        """Go to the ``target`` of where we are, ``count`` times or until ``end``; without trying a
+        node again that raises."""
+        while count and (before := self.position) != end:
+            self.jump(target(before))
+            count = count - 1 if self.position != before else 0
+
+    def until(self, location: str, count: int = 1) -> None:
+        """Go to just before the next node at ``location``, forward or back.
+
+        Raises:
+            UnknownAddress: there is no such place in this plan.
+        """
+        found = self.breakpoints.locate(location)
+        ahead = [index for index in found if index > self.position]
+        self.jump(ahead[min(count, len(ahead)) - 1] if ahead else found[0])
+
+    def jump(self, position: int) -> None:
+        """Go to any position, forwards or back."""
+        with self._moving() as cursor:
+            cursor.travel(max(0, min(position, self.length)))
+
+    def restart(self) -> None:
+        """Go back to before the first node."""
+        self.jump(0)
+
+    def continue_(self) -> None:
+        """Run to the next stop or the end. At the end of a nested pass, continue in the outer
+        one."""
+        if self._search.at_end:
+            self.leave()
+        self._seek(self._search.ahead)
+
+    def reverse_continue(self) -> None:
+        """Go back to the previous stop or the start. At the start of a nested pass, continue in the
+        outer one."""
+        if self.position == 0 and len(self._stack) > 1:
+            inside = self._view.inside
+            self.leave()
+            self.jump(inside)  # behind that node, the way back leads into it again
+            if reached := self._search.here():
+                self._say(reached.reason)
+                return
+        self._seek(self._search.back)
+
+    def _seek(self, search: Callable[[], Reached | None]) -> None:
+        with self._moving():
+            reached = search()
+        if reached is not None:
+            self._say(reached.reason)
+
+    @contextmanager
+    def _moving(self) -> Iterator[Cursor]:
+        """Move inside; afterwards, say where that led."""
+        cursor = self.cursor
+        cursor.interrupted = False
+        yield cursor
+        self._say(self.cursor.reason)
+        cursor.interrupted = False
+
+    def interrupt(self) -> None:
+        """Stop before the next node. Another thread may call this."""
+        self.cursor.interrupted = True
+
+    def take_interrupt(self) -> bool:
+        """Answer, for something that does not move, whether it was asked to stop."""
+        asked, self.cursor.interrupted = self.cursor.interrupted, False
+        return asked
+
+    # the end
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``, which moves the session, while this thread is at the service of the engine:
+        PyTorch's runs where the program called it.  Without this it has a thread of its own."""
+        return self._view.driver.host(body)
+
+    def finish(self) -> None:
+        """Run the rest of the pass, as plain ``backward`` would.
+
+        An exception of a node or hook is raised, as in a plain pass.
+        """
+        if not self._closed:
+            self._leave_all()
+            self._view.run_out()
+            self._closed = True
+            self.timeline.add(self._view.record())
+
+    @property
+    def gradients(self) -> Gradients:
+        """The result of a call of ``grad``, after :meth:`finish`."""
+        return self._view.driver.gradients()
+
+    def abort(self) -> None:
+        """Restore every ``.grad`` to its value before the pass."""
+        if not self._closed:
+            self._leave_all()
+            self.restart()
+            self._view.driver.undo_all()
+            self._closed = True
+
+    def _leave_all(self) -> None:
+        while self.leave():
+            pass
+
+    # the command language
+
+    @property
+    def selected(self) -> int | None:
+        """The node that inspecting commands refer to; None at the end of the pass."""
+        if self._selected is not None:
+            return self._selected
+        return self.position if self.position < self.length else None
+
+    def select(self, index: int | None) -> None:
+        """Select node ``index`` for inspecting commands until a command moves; None selects the
+        node that runs next."""
+        self._selected = index
+
+    def do(self, line: str, place: str = "") -> Reply:
+        """Run one command, such as ``next 10``. An empty line repeats the last one.
+
+        ``place`` is the location of a line that was read from a file.
+        """
+        if self._carry_out is None:
+            # the language moves sessions, and so stands above them
+            from gradstep.debugger.commands import open_console
+
+            self._carry_out = open_console(proxy(self)).do  # a cycle would keep the graph alive
+        return self._carry_out(line, place)
+
+    def complete(self, line: str, column: int) -> list[str]:
+        """Return completions for the word before ``column`` of a command line."""
+        from gradstep.debugger.commands import complete  # above the session, as said there
+
+        return complete(self, line, column)
+
+
+def _names(given: Names | Mapping[str, Any] | None) -> Names:
+    if given is None:
+        return caller_names()
+    return given if isinstance(given, Names) else Names(given)

@@ -1,0 +1,196 @@
+"""A tensor as the debugger shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.memory import memory_of
+from autograd_core.tensor import Tensor
+from gradstep.debugger.snapshot.tensor_views import (
+    HeatMap,
+    Histogram,
+    heat_map,
+    histogram,
+    slice_of,
+)
+from gradstep.engines import engine_of
+from gradstep.engines.protocol import Extent
+from gradstep.graph.model import Shape
+from gradstep.graph.statistics import Statistics, format_number, statistics
+
+Gradient = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A tensor as the debugger shows it: read-only, with statistics on demand.
+
+    Two values are equal if they are bit-identical, including NaNs.
+
+    Attributes:
+        held: an array that never changes, or a tensor of another engine.
+    """
+
+    held: Any
+
+    @cached_property
+    def array(self) -> NDArray[np.generic]:
+        """Its numbers, dense and on the CPU; empty for a tensor without data."""
+        if isinstance(self.held, np.ndarray | np.generic):
+            return np.asarray(self.held)
+        found = engine_of((self.held,)).array(self.held)
+        return np.zeros(0) if found is None else found
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        if isinstance(self.held, np.ndarray | np.generic):
+            return statistics(self.array)
+        # on the device where it lies
+        return engine_of((self.held,)).statistics(self.held) or statistics(self.array)
+
+    @cached_property
+    def _extent(self) -> Extent | None:
+        return engine_of((self.held,)).tensor_extent(self.held)
+
+    @property
+    def shape(self) -> Shape:
+        if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
+            return self.array.shape
+        return self._extent.shape or ()
+
+    @property
+    def dtype(self) -> str:
+        if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
+            return self.array.dtype.name
+        return self._extent.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that its elements take, in bytes."""
+        if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
+            return self.array.nbytes
+        return self._extent.nbytes
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Value):
+            return NotImplemented
+        if self.held is other.held:
+            return True
+        mine, theirs = self.array, other.array
+        return (
+            mine.shape == theirs.shape
+            and mine.dtype == theirs.dtype
+            and mine.tobytes() == theirs.tobytes()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def histogram(self, bins: int = 20) -> Histogram:
+        """Count the elements by size."""
+        return histogram(self.array, bins)
+
+    def heat_map(self, rows: int, columns: int) -> HeatMap:
+        """Return the tensor as a picture of at most ``rows`` by ``columns`` cells."""
+        return heat_map(self.array, rows, columns)
+
+    def slice(self, text: str) -> Value:
+        """Return a part, given as in NumPy's brackets: ``value.slice("0, :, 2:5")``.
+
+        Raises:
+            ValueError: there is no such part.
+        """
+        return Value(slice_of(self.array, text))
+
+    def text(self, limit: int = 8) -> str:
+        """Return the first elements with three digits: ``[36, 0.5, ...]`` or ``36``."""
+        if self.array.ndim == 0:
+            return format_number(float(self.array))
+        flat = self.array.ravel()
+        shown = ", ".join(format_number(float(element)) for element in flat[:limit])
+        return f"[{shown}{', ...' if flat.size > limit else ''}]"
+
+
+class Values:
+    """The Value of each gradient, made once, so that its statistics are computed once.
+
+    The last few thousand are kept, so that this does not become a recording of its own; and as long
+    as ``version`` gives the same number, which it does until a gradient may have been changed in
+    place.
+    """
+
+    MOST = 4096
+
+    def __init__(self, version: Callable[[], int]) -> None:
+        self._made: dict[int, tuple[Gradient, Value | None]] = {}
+        self._version = version
+        self._known = version()
+
+    def of(self, gradient: Gradient) -> Value | None:
+        """Return the Value of a gradient that the recording keeps."""
+        if gradient is None:
+            return None
+        if (version := self._version()) != self._known:
+            self._made.clear()
+            self._known = version
+        found = self._made.get(id(gradient))
+        if found is None:
+            if len(self._made) >= self.MOST:
+                for old in list(self._made)[: self.MOST // 2]:
+                    del self._made[old]
+            # kept beside its Value, because an id is only good while its object lives
+            found = self._made[id(gradient)] = (gradient, value(gradient))
+        return found[1]
+
+
+def value(gradient: Gradient) -> Value | None:
+    """Return a gradient, or a tensor, as the debugger shows it."""
+    if gradient is None:
+        return None
+    if not isinstance(gradient, Tensor | np.ndarray | np.generic):
+        return Value(gradient)
+    if is_shared(gradient):
+        return current_value(gradient)
+    shown = array_of(gradient).view()
+    shown.flags.writeable = False
+    return Value(shown)
+
+
+def share(gradient: Gradient) -> None:
+    """Take note that code of the program may hold ``gradient`` and change it later, so that what is
+    shown of it has to be a copy."""
+    memory = memory_of(array_of(gradient))
+    if memory is not None and id(memory) not in _shared:
+        _shared[id(memory)] = memory
+
+
+def is_shared(gradient: Gradient) -> bool:
+    """Return whether code of the program may hold ``gradient``."""
+    return id(memory_of(array_of(gradient))) in _shared
+
+
+_shared: Final[WeakValueDictionary[int, NDArray[Any]]] = WeakValueDictionary()
+
+
+def current_value(tensor: Any) -> Value | None:
+    """Return a tensor of the program as it is now, whatever the program makes of it later; None
+    where the program has freed its memory."""
+    copy = engine_of((tensor,)).copy(tensor)
+    return None if copy is None else Value(copy)
+
+
+def array_of(gradient: Gradient) -> NDArray[Any]:
+    """Return the array of a gradient, be it one, a NumPy scalar or a tensor."""
+    if isinstance(gradient, Tensor):
+        return gradient.array
+    if isinstance(gradient, np.ndarray | np.generic):
+        return np.asarray(gradient)
+    found = engine_of((gradient,)).array(gradient)
+    return np.zeros(0) if found is None else found

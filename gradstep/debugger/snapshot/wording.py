@@ -1,0 +1,74 @@
+"""Tensors in words: a few of them in a line, or all that statistics can tell."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradstep.debugger.snapshot.value import Value
+from gradstep.graph.statistics import Statistics, first_place, format_number, format_statistics
+
+
+def summary(value: Value | None, nothing: str = "undefined") -> str:
+    """Return a tensor in one line that hides no zero and no extreme: ``rms 1.7, 0 to 3.56, 8 of 32
+    are 0``."""
+    return nothing if value is None else of_statistics(value.statistics)
+
+
+def of_statistics(stats: Statistics) -> str:
+    """Return the same, of a tensor of which only statistics are known."""
+    if stats.size <= 1 or math.isnan(stats.minimum):
+        return format_statistics(stats) if stats.size else "no elements"
+    ends = f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
+    if stats.minimum == stats.maximum and not stats.trouble:
+        return f"{format_number(stats.minimum)} everywhere"
+    rare = ((stats.nans, "nan"), (stats.infs, "infinite"), (stats.zeros, "0"))
+    counts = [f"{count:,} of {stats.size:,} are {word}" for count, word in rare if count]
+    return ", ".join([f"rms {format_number(stats.rms)}", ends, *counts])
+
+
+def headline(value: Value | None, nothing: str = "undefined") -> str:
+    """Return a tensor in a sentence that goes on: what is wrong with it, or :func:`summary`."""
+    if value is not None and value.statistics.trouble:
+        return format_statistics(value.statistics)
+    return summary(value, nothing)
+
+
+def described(value: Value | None, nothing: str = "undefined") -> list[str]:
+    """Return all that statistics tell of a tensor, in two lines; a single number, or ``nothing``,
+    in one."""
+    if value is None or value.statistics.size <= 1:
+        return [summary(value, nothing)]
+    return [extremes(value), counts(value)]
+
+
+def extremes(value: Value) -> str:
+    """Root mean square, minimum and maximum of the finite elements, and where these are."""
+    stats = value.statistics
+    if math.isnan(stats.minimum):
+        return "no finite element"
+    said = [f"rms {format_number(stats.rms)}"]
+    for word, number in (("min", stats.minimum), ("max", stats.maximum)):
+        place = "" if math.isnan(number) else f" at {list(_place_of(value, number))}"
+        said.append(f"{word} {format_number(number)}{place}")
+    return "  ".join(said)
+
+
+def _place_of(value: Value, number: float) -> tuple[int, ...]:
+    array = np.asarray(value.array)
+    return tuple(map(int, np.unravel_index(int((array == number).argmax()), array.shape)))
+
+
+def counts(value: Value) -> str:
+    """Return how many elements are NaN, infinite, zero, negative and positive; of the first two,
+    the first place."""
+    stats, array = value.statistics, np.asarray(value.array)
+    negative = int((array < 0).sum()) - int(np.isneginf(array).sum()) if array.size else 0
+    positive = stats.size - stats.nans - stats.infs - stats.zeros - negative
+    said = []
+    for trouble in ("nan", "inf"):
+        if count := stats.amount(trouble):
+            said.append(f"{count:,} {trouble}, first at {list(first_place(array, trouble))}")
+    said += [f"{stats.zeros:,} zero", f"{negative:,} negative", f"{positive:,} positive"]
+    return "  ".join(said)

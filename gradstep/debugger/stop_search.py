@@ -1,0 +1,101 @@
+"""The way on to the next stop, and back to the last one.
+
+A pass that was started inside a node is recorded whole before anybody can stop in it.  The stops
+in it are found right after that node has run: the inner pass comes into view, and stands where the
+stop is, while the pass around it stands behind the node.
+"""
+
+from __future__ import annotations
+
+from gradstep.debugger.breakpoints import Breakpoints, Reached
+from gradstep.debugger.pass_stack import PassStack
+from gradstep.debugger.passes.recorded_pass import RecordedPass
+from gradstep.graph.addresses import step_number
+
+
+class StopSearch:
+    """Moves the passes of ``stack`` until one of ``breakpoints`` is reached."""
+
+    def __init__(self, stack: PassStack, breakpoints: Breakpoints) -> None:
+        self._stack = stack
+        self._breakpoints = breakpoints
+        self._unasked: tuple[RecordedPass, int] | None = None  # where a stop inside came before
+
+    @property
+    def at_end(self) -> bool:
+        """True if nothing is left to run in the pass in view."""
+        return self._stack.view.cursor.position == self._end(True)
+
+    def here(self) -> Reached | None:
+        """Ask whether the present position is a stop."""
+        view = self._stack.view
+        return self._breakpoints.at(view.inspector, view.cursor.position)
+
+    def ahead(self) -> Reached | None:
+        """Go on to the next stop, or to the end."""
+        self._stack.view.cursor.leave_node()
+        reached = self.here() if self._was_passed_over() else None
+        return reached or self._find(True)
+
+    def back(self) -> Reached | None:
+        """Go back to the stop before, or to the start."""
+        self._stack.view.cursor.leave_node()
+        return self._find(False)
+
+    def _was_passed_over(self) -> bool:
+        """Return whether nobody asked for a stop here, because there was one inside the last
+        node."""
+        view = self._stack.view
+        if self._unasked is None or self._unasked[0] is not view:
+            return False
+        (_, position), self._unasked = self._unasked, None
+        return position == view.cursor.position
+
+    def _find(self, ahead: bool) -> Reached | None:
+        """Move on in the pass in view until a stop is reached, be it in a pass inside."""
+        cursor, end, breakpoints = self._stack.view.cursor, self._end(ahead), self._breakpoints
+        while cursor.position != end:
+            if not ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
+                return reached
+            stop = breakpoints.next_position(cursor.position, end)
+            cursor.travel(stop, stop_after_nested=bool(breakpoints.points))
+            if cursor.error is not None or cursor.interrupted:
+                return None
+            if ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
+                self._unasked = (self._stack.around, cursor.position)
+                return reached
+            if reached := self.here():
+                return reached
+        return None
+
+    def _end(self, ahead: bool) -> int:
+        """Find where a pass ends; one inside another, where it raised."""
+        if not ahead:
+            return 0
+        cursor = self._stack.view.cursor
+        return cursor.length if len(self._stack) == 1 else len(cursor.history)
+
+    def _find_inside(self, index: int, ahead: bool) -> Reached | None:
+        """Find the first stop in the passes that ran inside node ``index``, or the last one, and
+        stand there; without one, stay."""
+        outer = self._stack.view
+        count = len(outer.nested(index)) if self._breakpoints.points else 0
+        for number in range(count) if ahead else reversed(range(count)):
+            self._stack.enter(index, number)
+            inner = self._stack.view
+            inner.cursor.travel(self._end(not ahead))
+            if reached := self.here() or self._find(ahead):
+                self._tell_where(index)
+                return reached
+            outer.cursor.interrupted, inner.cursor.interrupted = inner.cursor.interrupted, False
+            self._stack.leave()
+            if outer.cursor.interrupted:
+                return None
+        return None
+
+    def _tell_where(self, index: int) -> None:
+        address = self._stack.around.graph.address(index)
+        self._breakpoints.tell(
+            f"in {self._stack.view.title} inside {step_number(index)} {address}, "
+            "which has run; leave goes out"
+        )

@@ -1,0 +1,170 @@
+"""This package's own core, as readers of graphs see an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any, Final, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.call import BackwardCall, Gradients, make_call, run
+from autograd_core.autograd.graph import GradientEdge
+from autograd_core.autograd.node import Node
+from autograd_core.autograd.packed import Packed
+from autograd_core.autograd.plan import Plan, make_plan
+from autograd_core.autograd.saved import SavedNode
+from autograd_core.own_files import hide_files
+from autograd_core.tensor import Tensor
+from gradstep.capturing.names import Names
+from gradstep.capturing.trace.cut import Departure
+from gradstep.capturing.trace.records import is_number, leaf_record, origin
+from gradstep.engines.native.rules import Kept, extent, formula
+from gradstep.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import Statistics, statistics
+from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
+from gradstep.own_files import OWN_FILES
+
+T = TypeVar("T")
+
+hide_files(*OWN_FILES)  # where this tool calls the core, it stands in for the program
+
+
+class NativeEngine:
+    """The engine of :mod:`autograd_core.autograd`; its nodes and tensors are seen as they are."""
+
+    name = "autograd_core"
+
+    def owns(self, value: Any) -> bool:
+        return isinstance(value, Tensor | GradientEdge)
+
+    def tensors(self, roots: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(roots)
+
+    def plan(self, tensors: Sequence[Any]) -> Plan:
+        return make_plan([tensor.edge for tensor in tensors])
+
+    def call(
+        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
+    ) -> BackwardCall:
+        return make_call(roots, gradient, retain_graph, create_graph)
+
+    def run(self, call: BackwardCall) -> Gradients:
+        return run(call)
+
+    def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
+        # the debugger reads graphs itself, and is not loaded where none is stepped through
+        from gradstep.engines.native.driver import NativeDriver
+
+        return NativeDriver(call)
+
+    def kept_run(self, call: BackwardCall) -> Any:
+        return _kept_run()(call)
+
+    def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
+        return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept
+
+    def seeds(self, call: BackwardCall) -> list[Tensor]:
+        return [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+
+    def statistics(self, gradient: Any) -> Statistics | None:
+        return None if gradient is None else statistics(_array(gradient))
+
+    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
+        return statistics_of_each([None if g is None else _array(g) for g in gradients])
+
+    def scalar_statistics(self, tensor: Any) -> Statistics | None:
+        return statistics(tensor.array) if tensor.array.size == 1 else None
+
+    def array(self, gradient: Any) -> NDArray[np.generic]:
+        return np.asarray(_array(gradient))
+
+    def copy(self, tensor: Any) -> NDArray[np.generic]:
+        array = self.array(tensor)
+        distinct = array[tuple(slice(None if step else 1) for step in array.strides)]
+        return np.broadcast_to(distinct.copy(), array.shape)  # which is read-only
+
+    def extent(self, value: Any) -> Extent | None:
+        return extent(value)
+
+    def tensor_extent(self, tensor: Any) -> Extent | None:
+        return extent(tensor)
+
+    def is_input(self, value: Any) -> bool:
+        return isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result)
+
+    def input_of(self, node: Node, name: str) -> int | None:
+        if not isinstance(node, SavedNode):
+            return None
+        if name == "result" and name in node.op.outputs:
+            return OWN_RESULT
+        if name not in node.op.edges or node.op.variadic:
+            return None
+        return node.op.edges.index(name)
+
+    def leaf(self, node: Node) -> Tensor | None:
+        return node.leaf() if isinstance(node, AccumulateGrad) else None
+
+    def stem(self, node: Node) -> str:
+        return node.op.public_name if isinstance(node, SavedNode) else ""
+
+    def formula(self, node: Node, kept: Iterable[Kept], names: Names) -> str:
+        return formula(node, kept, names)
+
+    def opaque(self, node: Node) -> str:
+        return ""
+
+    def own(self, tensor: Any) -> Any:
+        return tensor
+
+    def hooks(self, node: Node) -> list[Iterable[Any]]:
+        found = node.hooks
+        kinds = ("tensor", "pre", "post", "accumulated")
+        return [] if found is None else [getattr(found, kind).values() for kind in kinds]
+
+    def departure(self, leaf: Tensor) -> Departure | None:
+        record = leaf_record(leaf)
+        return None if record is None else record.departure
+
+    def rerun(self, node: Node, wide: bool) -> Rerun:
+        # only checks need it
+        from gradstep.engines.native import rerun
+
+        return rerun.Rerun(node, wide)
+
+    def rule(self, node: Node) -> Source | None:
+        # as above
+        from gradstep.engines.native.rerun import rule_of
+
+        return rule_of(node)
+
+    def apart(self, function: Callable[[], T]) -> T:
+        return function()  # a Rerun sees to it
+
+    def origin(self, tensor: Any) -> Any:
+        return origin(tensor)
+
+    def kept_forward(self, roots: Sequence[Any], order: Sequence[Node]) -> None:
+        return None  # every command traces what runs
+
+    def records(self, nodes: Sequence[Node]) -> list[Any]:
+        # past the property, which takes 0.1 us a node
+        return [None if node.notes is None else node.notes.record for node in nodes]
+
+
+@cache
+def _kept_run() -> Callable[[BackwardCall], Any]:
+    # as above; each call of a program would look up the module once more
+    from gradstep.engines.native.kept_run import KeptRun
+
+    return KeptRun
+
+
+def _array(gradient: Any) -> Any:
+    return gradient.array if isinstance(gradient, Tensor) else gradient
+
+
+NATIVE: Final[Engine] = NativeEngine()

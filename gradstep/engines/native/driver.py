@@ -1,0 +1,650 @@
+"""The driver of this package's own engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, Final, Self
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.anomaly_mode import run_watched, watched
+from autograd_core.autograd.call import (
+    BackwardCall,
+    Gradients,
+    Interceptor,
+    gradients,
+    interceptor,
+    note_freed,
+    pass_mode,
+    start,
+)
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    Anomaly,
+    Mode,
+    current_mode,
+    enter_mode,
+    leave_mode,
+    undo_log,
+)
+from autograd_core.autograd.memory import memory_of
+from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, Port, resolve
+from autograd_core.autograd.packed import nodes_with_packed
+from autograd_core.autograd.saved import SavedNode
+from autograd_core.autograd.step import Delivery, Step
+from autograd_core.autograd.undo_log import UndoLog
+from autograd_core.tensor import Tensor
+from gradstep.debugger.history.driver_protocol import (
+    STEP_BYTES,
+    Keep,
+    Later,
+    Nested,
+    NodeEffects,
+    Pass,
+    Pending,
+    Place,
+)
+from gradstep.debugger.history.hooks import KINDS, watching
+from gradstep.debugger.snapshot.value import array_of, is_shared, share
+
+_OURS: Final = (SavedNode, AccumulateGrad)  # with no hooks, these run no code of the program's
+_FEWEST = 4  # nodes that are worth a loop of their own
+_MOST = 512  # so that memory is freed on the way, and a pass can be interrupted
+_UNSEEN = 0.01  # seconds that nobody waits for
+
+
+def runs_user_code(node: Node) -> bool:
+    """Return whether ``node`` calls hooks, is a custom Function, or reads saved values that the
+    user's hooks bring back."""
+    hooks = node.hooks
+    if hooks is not None and (hooks.tensor or hooks.pre or hooks.post or hooks.accumulated):
+        return True
+    inner: Node = getattr(node, "inner", node)  # of a change through a view
+    return inner.runs_undefined or (inner.notes is not None and inner.notes in nodes_with_packed)
+
+
+def nodes_of_user(order: Sequence[Node]) -> list[Node]:
+    """List the nodes that :func:`runs_user_code`; most need not be asked, which takes 0.4 us."""
+    packed = bool(nodes_with_packed)
+    return [
+        node
+        for node in order
+        if packed
+        or not isinstance(node, _OURS)
+        or ((notes := node.notes) is not None and notes.hooks is not None)
+        if runs_user_code(node)
+    ]
+
+
+def keep_of_user(log: UndoLog, node: Node) -> None:
+    """Let ``log`` keep what code of the user's at ``node`` changes without telling it."""
+    log.keep_random_state()
+    for kind in KINDS if node.hooks is not None else ():
+        log.keep_items(getattr(node.hooks, kind))
+    inner: Any = getattr(node, "inner", node)  # of a change through a view
+    if inner.runs_undefined:
+        log.keep_items(vars(inner.ctx))
+
+
+class NativeDriver:
+    """Drives this package's own engine.
+
+    Saved values are kept while the pass is debugged, so that it can go back; ``release``
+    does at the end what a plain pass does on the way.  Of passes that start inside a node,
+    ``intercept`` hears; it puts their sessions into ``nested``.
+
+    What user code changes is kept in an undo log.  A pass inside another one writes into
+    the log of that one: by itself it is never undone.
+    """
+
+    def __init__(self, call: BackwardCall) -> None:
+        self.call = call
+        self._task = start(call, keep=True)
+        self.order = self._task.order
+        self.plan = self._task.plan
+        self.pending: Pending = self._task.pending
+        for seed in call.seeds:
+            share(seed)
+        self.effects: dict[int, NodeEffects] = {}
+        self.changed_gradients: dict[int, dict[int, Any]] = {}
+        self.disturbances = 0  # how often memory was changed in place that gradients may share
+        self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()  # that memory
+        # whether to guard what is shown from later changes
+        self._guards = call.graph or bool(nodes_of_user(self.order))
+        self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
+        self._freeing_from = len(self.order)  # from there on the pass itself freed what was saved
+        self.muted_edges: set[tuple[int, int]] = set()
+        self.muted_hooks: set[tuple[int, int]] = set()
+        self.intercept: Interceptor | None = None
+        self.nested: list[Nested] = []
+        self.failed_in = ""  # the hook that raised last
+        self.read_only = ""
+        self._grads = {
+            index: None if (grad := self.grad(index)) is None else grad.array.copy()
+            for index, node in enumerate(self.order)
+            if node.kind == LEAF
+        }
+        outer = undo_log()
+        self._log = UndoLog() if outer is None else outer
+        self._is_inner = outer is not None
+        self._program: Mode | None = None  # the mode around the pass
+        self._user_mode: Mode | None = None  # what user code runs in
+        self._leaf_of: dict[int, int] | None = None  # by id of the leaf, or its gradient's memory
+
+    put_back = (
+        ".grad, tensors, modules, optimizers and random state are restored; other changes "
+        "(Python objects, files, NumPy arrays) are not"
+    )
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        return body()
+
+    # running
+
+    def execute(self, index: int) -> Step:
+        """Run plan node ``index`` and tell what it did."""
+        steps: list[Step] = []
+        self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
+        return steps[0]
+
+    def record(
+        self,
+        start: int,
+        stop: int,
+        keep: Keep,
+        passed: Pass | None = None,
+        later: Later | None = None,
+    ) -> None:
+        self._program, self._user_mode, self._leaf_of = current_mode(), None, None
+        self._log.forget_random_state()  # the program may have drawn numbers
+        with pass_mode(self.call.graph, self._task):
+            if passed is None or self._guards or self.muted_edges or self._anomaly is not None:
+                self._observe(start, stop, keep)
+            else:
+                self._pass_over(start, stop, keep, passed)
+
+    @property
+    def _anomaly(self) -> Anomaly | None:
+        """What the program has anomaly mode look for, None where it is off."""
+        return None if self._program is None else self._program.anomaly
+
+    def catch_up(self) -> None:
+        """Do nothing: Steps are made when nodes run."""
+
+    def added(self, index: int) -> Any:
+        """Return None: no Step is due."""
+
+    def inner_passes(self) -> Iterable[Nested]:
+        return [each for effects in self.effects.values() for each in effects.nested]
+
+    def _observe(self, start: int, stop: int, keep: Keep) -> bool:
+        """Run nodes one by one; whether ``keep`` let it come to the end."""
+        order, packed = self.order, nodes_with_packed or ()
+        steps = self._task.observe(start, stop)
+        if self._anomaly is not None:
+            steps = watched(steps, order[start:stop], self._anomaly.check_nan, self.undo)
+        muted = bool(self.muted_edges)
+        for index in range(start, stop):
+            node = order[index]
+            began = perf_counter()
+            kind = node.kind
+            if node.hooks is not None or kind < ONE_EDGE or node.notes in packed:
+                step = self._observe_around(index, node, steps)
+                packed = nodes_with_packed or ()  # a hook may have set further ones
+            else:
+                step = next(steps)
+            if muted:
+                step = self._without_muted(step)
+            if self._guards:
+                for delivery in step.deliveries:
+                    if delivery.after is not None:
+                        share(delivery.after)
+            if not keep(step, perf_counter() - began):
+                return False
+        return True
+
+    def _pass_over(self, start: int, stop: int, keep: Keep, passed: Pass) -> None:
+        """Run nodes as a plain pass does, some at a time; one by one where they run user code,
+        change a ``.grad``, or fail."""
+        count = _FEWEST
+        goes_on = True
+        while goes_on and start < stop:
+            end = self._end_of_plain(start, min(start + count, stop))
+            if end - start < _FEWEST:
+                end = min(end + 1, stop)
+                goes_on = self._observe(start, end, keep)
+            else:
+                began = perf_counter()
+                if self._run_plainly(start, end):
+                    goes_on = passed(end - start)
+                else:
+                    goes_on = self._observe(start, end, keep)
+                if perf_counter() - began < _UNSEEN:
+                    count = min(2 * count, _MOST)
+                else:
+                    count = max(_FEWEST, count // 2)
+            start = end
+
+    def _end_of_plain(self, start: int, stop: int) -> int:
+        """Return the first node from ``start`` on that is to run by itself."""
+        order = self.order
+        for index in range(start, stop):
+            node = order[index]
+            notes = node.notes
+            if (notes is not None and notes.hooks is not None) or node.kind == LEAF:
+                return index
+        return stop
+
+    def _run_plainly(self, start: int, stop: int) -> bool:
+        """Run nodes that no user code belongs to; False if one failed, and none of them has run."""
+        waiting = dict(self.pending)
+        try:
+            self._task.run(start, stop)
+        except BaseException as error:
+            self.pending.clear()
+            self.pending.update(waiting)
+            if not isinstance(error, Exception):
+                raise
+            return False
+        return True
+
+    def _observe_around(self, index: int, node: Node, steps: Iterator[Step]) -> Step:
+        """Take the next of ``steps``, of a node that may change more than sums that wait."""
+        users = runs_user_code(node)
+        if not users and node.hooks is None and node.kind != LEAF:
+            return next(steps)
+        self.nested = []
+        muted = {id for at, id in self.muted_hooks if at == index}
+        log, start = self._log, self._log.place()
+        if users:
+            self._guards = True
+            for place in self.places(node):
+                if self.pending[place] is not None:
+                    share(self.pending[place])
+        token = interceptor.set(self.intercept) if users else None
+        try:
+            self._keep_state(node, users)
+            with self._mode_of(users), watching(node, muted) as watch:
+                try:
+                    step = next(steps)
+                except BaseException:
+                    self.failed_in = watch.running
+                    raise
+        except BaseException:
+            if not self._is_inner:  # else it is up to the code around it what becomes of it
+                log.go(start)
+                log.cut(start)
+            raise
+        finally:
+            if token is not None:
+                interceptor.reset(token)
+        if node.kind == LEAF:
+            self._find_leaf(index)
+        made = [g for g in _results(step) if not is_shared(g)] if users else []
+        stop = log.settle(made) if users else log.place()
+        if users and stop > start:
+            self._find_changed(index, start)
+        for gradient in made:
+            share(gradient)
+        changed = self._changed_gradients(index, start) if users and stop > start else ()
+        self.disturbances += users and stop > start
+        for leaf, gradient in changed:
+            self.changed_gradients.setdefault(leaf, {})[index] = gradient
+        nbytes, nested = log.nbytes(start, stop), tuple(self.nested)
+        calls = tuple(watch.calls)
+        self.effects[index] = NodeEffects(start, stop, nbytes, calls, nested, users, changed)
+        return step
+
+    def _keep_state(self, node: Node, users: bool) -> None:
+        """Keep what ``node`` changes without being asked, and what nobody else tells of."""
+        log = self._log
+        if node.kind == LEAF:
+            leaf: Any = node
+            keep = log.keep_fields if self.call.graph else log.keep_gradient
+            keep(leaf.variable)
+        if node.hooks is not None:
+            for kept in node.hooks.retain.values():
+                tensor = kept()
+                if tensor is not None:
+                    log.keep_fields(tensor)
+        if users:
+            keep_of_user(log, node)
+
+    @contextmanager
+    def _mode_of(self, users: bool) -> Iterator[None]:
+        """The mode of user code, which is traced as the program is; the pass is not."""
+        if not users:
+            yield
+            return
+        if self._user_mode is None:
+            tracer = None if self._program is None else self._program.tracer
+            mode = current_mode() or USUAL
+            self._user_mode = replace(mode, tracer=tracer, undo_log=self._log)
+        token = enter_mode(self._user_mode)
+        try:
+            yield
+        finally:
+            leave_mode(token)
+
+    def _changed_gradients(self, index: int, start: int) -> tuple[tuple[int, Any], ...]:
+        """Return the ``.grad`` of other leaves than that at ``index`` that has changed since
+        ``start``."""
+        if self._leaf_of is None:
+            self._leaf_of = {}
+            for number, node in enumerate(self.order):
+                if node.kind == LEAF:
+                    self._find_leaf(number)
+        leaf_of = self._leaf_of
+        tensors, memories = self._log.changed(start)
+        for tensor in tensors:
+            if id(tensor) in leaf_of:
+                self._find_leaf(leaf_of[id(tensor)])
+        found = {leaf_of.get(id(each), index) for each in (*tensors, *memories)} - {index}
+        return tuple((number, _gradient(self.order[number])) for number in sorted(found))
+
+    def _find_leaf(self, number: int) -> None:
+        """Note which leaf, by its number in the plan, a tensor is, or memory is the gradient of."""
+        if self._leaf_of is not None:
+            node: Any = self.order[number]
+            leaf = node.variable
+            self._leaf_of[id(leaf)] = number
+            if leaf.grad is not None:
+                self._leaf_of[id(memory_of(leaf.grad.array))] = number
+
+    def _find_changed(self, index: int, start: int) -> None:
+        """Note what user code at node ``index`` changed of what waits."""
+        _, memories = self._log.changed(start)
+        changed = {id(memory): memory for memory in memories}
+        self._changed.update(changed)
+        self.waited[index] = tuple(
+            (place, g)
+            for place, g in self.pending.items()
+            if g is not None and id(memory_of(array_of(g))) in changed
+        )
+
+    def _without_muted(self, step: Step) -> Step:
+        """Let ``step`` send nothing along the edges that are muted."""
+        if not any((step.index, each.output_nr) in self.muted_edges for each in step.deliveries):
+            return step
+        self._undo_deliveries(step)
+        return self._deliver(step, self.muted_edges)
+
+    def _undo_deliveries(self, step: Step) -> None:
+        for delivery in reversed(step.deliveries):
+            if delivery.edge is not None:
+                self.pending[delivery.edge] = delivery.before
+
+    def _deliver(self, step: Step, muted: Set[tuple[int, int]]) -> Step:
+        """Deliver anew what ``step`` sends along edges that are not ``muted``."""
+        deliveries = []
+        for each in step.deliveries:
+            if each.edge is not None:
+                before = self.pending[each.edge]
+                g = None if (step.index, each.output_nr) in muted else each.gradient
+                after = before if g is None else g if before is None else before + g
+                self.pending[each.edge] = after
+                each = each._replace(gradient=g, before=before, after=after)
+            deliveries.append(each)
+        return step._replace(deliveries=tuple(deliveries))
+
+    def run(self, start: int) -> None:
+        if self.muted_edges or self.muted_hooks:
+            self.record(start, len(self.order), lambda step, seconds: True)
+            return
+        self._task.keep = self.call.keep  # nobody will go back
+        self._freeing_from = min(start, self._freeing_from)
+        self._program = current_mode()
+        with pass_mode(self.call.graph, self._task):
+            if self._anomaly is None:
+                self._task.run(start)
+            else:
+                run_watched(self._task, self._anomaly.check_nan, start)
+
+    # what is shown
+
+    def as_it_was(self, step: Step) -> Step:
+        if not self._changed:
+            return step
+        if not any(map(self._was_changed, (*step.incoming, *_results(step)))):
+            return step
+        effects = self.effects.get(step.index)
+        start, stop = self._place_of(step.index) if effects is None else effects[:2]
+        hooked = [self._as_of(g, start) for g in step.hooked]
+        for call in () if effects is None else effects.calls:
+            if call.kind == "tensor":
+                hooked[call.output_nr] = call.after[0]
+            elif call.kind == "pre":
+                hooked = list(call.after)
+        return step._replace(
+            incoming=tuple(self._as_of(g, start) for g in step.incoming),
+            hooked=tuple(hooked),
+            deliveries=tuple(
+                Delivery(*each[:2], *(self._as_of(g, stop) for g in each[2:]))
+                for each in step.deliveries
+            ),
+            captured=tuple((place, self._as_of(g, start)) for place, g in step.captured),
+        )
+
+    def entered(self, seed: Any) -> Any:
+        return self._as_of(seed, 0)
+
+    def _place_of(self, index: int) -> tuple[int, int]:
+        """Return the place in the log when node ``index``, which left nothing there, ran."""
+        later = next((each for each in self.effects if each > index), None)
+        place = self._log.end if later is None else self.effects[later].start
+        return place, place
+
+    def _was_changed(self, gradient: Any) -> bool:
+        return gradient is not None and id(memory_of(array_of(gradient))) in self._changed
+
+    def _as_of(self, gradient: Any, place: int) -> Any:
+        if not self._was_changed(gradient):
+            return gradient
+        return self._log.as_of(array_of(gradient), place)
+
+    # going back and forth
+
+    def undo(self, step: Step) -> None:
+        pending = self.pending
+        self._undo_deliveries(step)
+        for place, gradient in self.inputs(step):
+            pending[place] = gradient
+        for place, _ in step.captured:
+            self._task.captured[place] = None
+        effects = self.effects.get(step.index)
+        if effects is not None and not self.read_only:
+            self._go(effects, effects.start)
+
+    def redo(self, step: Step) -> None:
+        pending = self.pending
+        for place, _ in self.inputs(step):
+            pending[place] = None
+        pending.update(self.waited.get(step.index, ()))
+        for delivery in step.deliveries:
+            if delivery.edge is not None:
+                pending[delivery.edge] = delivery.after
+        self._task.captured.update(step.captured)
+        self.redo_state(step)
+
+    def redo_state(self, step: Step) -> None:
+        effects = self.effects.get(step.index)
+        if effects is not None and not self.read_only:
+            self._go(effects, effects.stop)
+
+    def _go(self, effects: NodeEffects, place: int) -> None:
+        self._log.go(place)
+        self.disturbances += effects.user_code and effects.stop > effects.start
+
+    def undo_all(self) -> None:
+        self._log.go(0)
+
+    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
+        places = self.places(step.node)
+        return [
+            (place, step.incoming[place.nr if isinstance(place, Port) else 0]) for place in places
+        ]
+
+    def places(self, node: Node) -> Sequence[Place]:
+        """Return the input buffers of ``node``."""
+        return self.plan.ports.get(node, ()) if node.ported else [node]
+
+    def entering_seeds(self) -> list[Any]:
+        """Return the gradients of the roots that take part in the pass, in their order."""
+        seeds = self.call.seeds
+        if len(self.order) == len(self.plan.order):
+            return list(seeds)
+        here = set(self.order)
+        nodes = (resolve(root.edge)[0] for root in self.call.roots)
+        return [seed for seed, node in zip(seeds, nodes, strict=True) if node in here]
+
+    def fork(self, pending: Pending) -> Self:
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._task = self._task.fork(pending)
+        other.pending = other._task.pending
+        other.effects = dict(self.effects)
+        other.waited = dict(self.waited)
+        other.read_only = ""
+        return other
+
+    def anew(self, pending: Pending) -> Self:
+        other = self.fork(pending)
+        other.effects, other.waited, other.changed_gradients = {}, {}, {}
+        other._log = UndoLog()
+        other.muted_edges, other.muted_hooks, other.intercept = set(), set(), None
+        return other
+
+    def replays(self, index: int) -> bool:
+        node = self.order[index]
+        return node.kind != LEAF and node.hooks is None and not runs_user_code(node)
+
+    def why_not_again(self, start: int) -> str:
+        return ""  # the undo log puts back what they changed
+
+    def why_not_beside(self, start: int) -> str:
+        return ""  # as above
+
+    def repeat(self, step: Step) -> Sequence[Any] | None:
+        if not self.replays(step.index):
+            return None
+        again: list[Step] = []
+        with self.as_before(step.index):
+            other = self.fork({place: g for place, g in self.inputs(step) if g is not None})
+            other.record(step.index, step.index + 1, lambda made, seconds: not again.append(made))  # type: ignore[func-returns-value]
+        return [each.gradient for each in again[0].deliveries]
+
+    def repeating(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def agree(self, one: Any, other: Any) -> bool:
+        if one is None or other is None:
+            return one is other
+        mine, theirs = array_of(one), array_of(other)
+        return mine.dtype == theirs.dtype and mine.tobytes() == theirs.tobytes()
+
+    def in_engine_thread(self, work: Callable[[], None]) -> None:
+        work()
+
+    def runs_user_code(self, index: int) -> bool:
+        return runs_user_code(self.order[index])
+
+    def unreduced(self, step: Step) -> Sequence[Any] | None:
+        node = step.node
+        if self.call.graph or node.to is None or runs_user_code(node):
+            return None
+        if all(g is None for g in step.hooked):
+            return None
+        with pass_mode(self.call.graph):
+            result = node.backward(list(step.hooked) if node.ported else step.hooked[0], True)
+        raw = (result,) if node.kind == ONE_EDGE else tuple(result)
+        return [None if edge is None else g for edge, g in zip(node.edges, raw, strict=True)]
+
+    def step_bytes(self, step: Step) -> int:
+        size = STEP_BYTES  # gradients that share memory count twice
+        for delivery in step.deliveries:
+            g = delivery.gradient
+            if g is not None:
+                nbytes: int = g.nbytes
+                size += nbytes if delivery.before is None else 2 * nbytes
+        if step.node.kind == LEAF:
+            size += sum(int(g.nbytes) for g in (step.before, step.after) if g is not None)
+        effects = self.effects.get(step.index)
+        return size if effects is None else size + effects.nbytes
+
+    def kept_bytes(self) -> int:
+        return 0  # they are gone at the end of the session
+
+    # the numbers of gradients
+
+    def grad(self, index: int) -> Any:
+        leaf: Any = self.order[index]
+        return leaf.variable.grad
+
+    def grad_before(self, index: int) -> Any:
+        return self._grads[index]
+
+    def set_grad(self, index: int, gradient: Any) -> None:
+        leaf: Any = self.order[index]
+        leaf.variable.grad = gradient
+
+    def numbers(self, gradient: Any) -> NDArray[Any]:
+        return array_of(gradient)
+
+    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
+        node: Any = self.order[index]
+        dtype = node.variable.array.dtype if grad else node.output_dtype.dtype
+        made = np.array(array, dtype)
+        return Tensor.from_array(made) if grad or self.call.graph else made
+
+    @contextmanager
+    def as_before(self, start: int) -> Iterator[None]:
+        effects = self.effects
+        last = next(reversed(effects), -1)  # they are in the order of the plan
+        if last < start:
+            yield
+            return
+        first = next(index for index in range(start, last + 1) if index in effects)
+        with self._log.at(effects[first].start):
+            yield
+
+    def forget(self, start: int) -> None:
+        forgotten = [index for index in self.effects if index >= start]
+        if forgotten:
+            self._log.cut(min(self.effects[index].start for index in forgotten))
+        for index in forgotten:
+            for leaf, _ in self.effects[index].gradients:
+                del self.changed_gradients[leaf][index]
+            del self.effects[index]
+            self.waited.pop(index, None)
+
+    # the end
+
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, as is done anyhow until :meth:`release`."""
+
+    def release(self) -> None:
+        if not self.call.keep:
+            for node in self.order[: self._freeing_from]:
+                node.release()
+            note_freed(self.call, self._task)
+
+    def gradients(self) -> Gradients:
+        return gradients(self.call, self._task)
+
+
+def _gradient(node: Any) -> Any:
+    """Return a copy of the ``.grad`` of the leaf behind ``node``."""
+    gradient = node.variable.grad
+    return None if gradient is None else gradient.array.copy()
+
+
+def _results(step: Step) -> list[Any]:
+    """Return the gradients that user code made at a node, as far as they are recorded."""
+    sent = [each.gradient for each in step.deliveries] + [g for _, g in step.captured]
+    return [g for g in (*step.hooked, *sent) if g is not None]

@@ -1,0 +1,99 @@
+"""Saved values and rules of the core's own nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.copy_slices import CopySlices
+from autograd_core.autograd.node import Node as GradFn
+from autograd_core.autograd.node import SavedState
+from autograd_core.autograd.packed import Packed
+from autograd_core.autograd.saved import SavedNode, rules_of
+from autograd_core.op.record import Op
+from autograd_core.tensor import Tensor
+from gradstep.capturing.formula import Constant, formula_text
+from gradstep.capturing.names import Names
+from gradstep.capturing.trace.records import is_number
+from gradstep.engines.protocol import Extent
+
+Kept = tuple[str, Any, SavedState]
+"""One thing that a node keeps, as :meth:`Node.saved` tells it."""
+
+
+def extent(value: Any) -> Extent | None:
+    """Return the extent of what a node keeps: a tensor, an array, or what stands for one that was
+    packed; None of a number."""
+    if isinstance(value, Tensor):
+        if isinstance(value.record, (int, float)):
+            return None
+        array: Any = value.array
+    elif isinstance(value, Packed):
+        return Extent(value.shape, dtype_name(value.dtype), value.nbytes)
+    else:
+        array = value
+    # an array that owns its memory is known by itself: to ask where that begins takes 2 us
+    storage = id(array) if array.base is None else _storage(array)
+    # 0.3 us less than by its own constructor
+    return tuple.__new__(Extent, (array.shape, dtype_name(array.dtype), array.nbytes, storage))
+
+
+def _storage(array: NDArray[Any]) -> int:
+    """Return a number for where the memory of a view begins: that of the array that owns it, if
+    both begin there."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    begin: int = array.__array_interface__["data"][0]
+    if owner.base is None and owner.__array_interface__["data"][0] == begin:
+        return id(owner)
+    return begin
+
+
+@lru_cache(maxsize=64)
+def dtype_name(kind: np.dtype[Any]) -> str:
+    """Return the name of a dtype; NumPy spells it out anew each time, which takes 4 us."""
+    return kind.name
+
+
+def formula(node: GradFn, kept: Iterable[Kept], names: Names) -> str:
+    """Return the rules of the inputs that need a gradient, with this node's names and numbers."""
+    if isinstance(node, CopySlices):
+        part = formula(node.inner, kept, names)
+        return f"{part} in the view, g elsewhere" if part else ""
+    if not isinstance(node, SavedNode):
+        return ""
+    called: list[tuple[str, str]] = []
+    constants: list[tuple[str, Constant]] = []
+    for name, value, _ in kept:
+        if is_number(value):
+            constants.append((name, value.record))
+        else:
+            known = names.of(value) if isinstance(value, Tensor) else ""
+            called.append((name, known or names.placeholder(name)))
+    for name in node.op.saved_plain:
+        value = getattr(node, name)
+        if isinstance(value, (bool, int, float)) or value is None:
+            constants.append((name, value))
+    needed = tuple([edge is not None for edge in node.edges])
+    return _formula(node.op, needed, tuple(called), tuple(constants))
+
+
+@lru_cache(maxsize=4096)
+def _formula(
+    op: Op,
+    needed: tuple[bool, ...],
+    called: tuple[tuple[str, str], ...],
+    constants: tuple[tuple[str, Constant], ...],
+) -> str:
+    """Return the formula of all nodes that are alike in this."""
+    wanted = {edge for edge, is_needed in zip(op.edges, needed, strict=False) if is_needed}
+    return ", ".join(
+        formula_text(rule, dict(called), dict(constants))
+        for name, rule in rules_of(op)
+        if name in wanted or op.joint is not None or op.variadic
+    )

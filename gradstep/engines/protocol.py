@@ -1,0 +1,359 @@
+"""Protocols between readers of a graph and the engine whose graph it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from gradstep.capturing.trace.cut import Departure
+    from gradstep.graph.model import Source
+    from gradstep.graph.statistics import Statistics
+    from gradstep.graph.statistics_table import StatisticsTable
+
+T = TypeVar("T")
+SavedState = Literal["kept", "freed", "changed", "packed"]
+Shape = tuple[int, ...]
+OWN_RESULT: Final = -1
+"""In the place of an input: the result of the node's own op."""
+
+
+class Extent(NamedTuple):
+    """Shape, dtype and bytes of a value that a node keeps, the shape None of a nested tensor;
+    ``storage`` is equal for values that begin at the same memory, None where that is unknown."""
+
+    shape: Shape | None
+    dtype: str
+    nbytes: int
+    storage: int | None = None
+
+
+class DType(Protocol):
+    """The dtype of a tensor."""
+
+    @property
+    def name(self) -> str:
+        """As PyTorch spells it, without ``torch.``: ``float32``."""
+        ...
+
+
+class Record(Protocol):
+    """The place where a node was made, as far as it was traced."""
+
+    @property
+    def scope(self) -> str:
+        """The path of the module, "" outside any."""
+        ...
+
+    @property
+    def source(self) -> Source | None:
+        """The line of the program."""
+        ...
+
+
+class Node(Protocol):
+    """A ``grad_fn``: one step of the backward pass.
+
+    The names of its attributes are those of :class:`autograd_core.autograd.node.Node`, where
+    they are explained; ``kind`` is LEAF for an AccumulateGrad.
+    """
+
+    @property
+    def kind(self) -> int: ...
+    @property
+    def edges(self) -> tuple[Any, ...]: ...
+    @property
+    def output_shape(self) -> Shape | None: ...
+    @property
+    def output_dtype(self) -> DType: ...
+    @property
+    def sequence_nr(self) -> int: ...
+    @property
+    def record(self) -> Any: ...
+    def name(self) -> str: ...
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]: ...
+    @property
+    def freed_at(self) -> Any: ...
+    def changed_at(self, name: str) -> tuple[Any, ...]: ...
+
+
+class Tensor(Protocol):
+    """A tensor as capture sees it: the root of a graph, or a leaf."""
+
+    @property
+    def _shape(self) -> Shape | None: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def edge(self) -> Any: ...
+    @property
+    def record(self) -> Any: ...
+    @property
+    def is_parameter(self) -> bool: ...
+    @property
+    def requires_grad(self) -> bool: ...
+
+
+class Plan(Protocol):
+    """Nodes in the order in which they will run."""
+
+    @property
+    def order(self) -> Sequence[Any]: ...
+
+
+class CannotRerun(Exception):
+    """The function of a node cannot be run again; says why."""
+
+
+class Rerun(Protocol):
+    """The function of a node, run again on copies of what it ran on, and its rule.
+
+    Numbers are arrays, whatever the library: of a complex tensor with the real and the imaginary
+    parts along a last dimension of their own.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the inputs that need a gradient."""
+        ...
+
+    @property
+    def points(self) -> Sequence[NDArray[Any]]:
+        """The values of these inputs."""
+        ...
+
+    @property
+    def eps(self) -> float:
+        """The precision in which inputs and outputs are computed."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of elements that the outputs have together."""
+        ...
+
+    @property
+    def custom(self) -> bool:
+        """Whether the function is the user's own."""
+        ...
+
+    def direction(self, v: NDArray[Any]) -> NDArray[Any]:
+        """Return ``v``, as far as an input may be moved along it."""
+        ...
+
+    def values(self, points: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Return the outputs there, flat and one behind the other, in float64."""
+        ...
+
+    def gradients(
+        self, points: Sequence[NDArray[Any]], weights: NDArray[Any]
+    ) -> Sequence[NDArray[Any] | None]:
+        """Apply the rule to the gradient ``weights``, given for all outputs in one row: a gradient
+        for each input, None for one that it leaves out."""
+        ...
+
+
+class KeptRun(Protocol):
+    """A call that has run as it would plainly, but for its graph, which was kept."""
+
+    @property
+    def result(self) -> Any:
+        """What the call returns to the program."""
+        ...
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        """List the loss, and the gradients that the call made: what each is, and the tensor."""
+        ...
+
+    def is_finite(self) -> bool:
+        """Return whether no element of these is NaN or infinite; False where it is in doubt."""
+        ...
+
+    def undo(self) -> None:
+        """Put back every ``.grad`` as it was, so that the call can run again."""
+        ...
+
+    def release(self) -> None:
+        """Let the graph be freed, as after the plain call."""
+        ...
+
+
+class KeptForward(Protocol):
+    """What a graph tells of its forward pass: a record of the op of each node, and values, by the
+    record that each came from and the number of the output."""
+
+    @property
+    def records(self) -> Mapping[Any, Any]:
+        """The record of each node that has an op."""
+        ...
+
+    def get(self, origin: Any, default: None = None, /) -> Any:
+        """Return a value, None where it is unknown."""
+        ...
+
+
+def values_of_call(
+    roots: Iterable[Any], returned: Iterable[Any] | None, leaves: Iterable[Any]
+) -> Iterator[tuple[str, Any]]:
+    """List what :meth:`KeptRun.values` does: the roots, and the gradients that ``autograd.grad()``
+    has ``returned``, or, where that is None, the ``.grad`` of the leaves."""
+    for root in roots:
+        yield "the loss", root
+    if returned is None:
+        for leaf in leaves:
+            yield "the .grad of a leaf", leaf.grad
+    else:
+        for gradient in returned:
+            yield "a gradient that it returns", gradient
+
+
+class Engine(Protocol):
+    """A library that computes gradients."""
+
+    @property
+    def name(self) -> str:
+        """The name that users import: ``torch``, ``autograd_core``."""
+        ...
+
+    def owns(self, value: Any) -> bool:
+        """Return whether ``value`` is a tensor, or a GradientEdge, of this library."""
+        ...
+
+    def tensors(self, roots: Iterable[Any]) -> tuple[Any, ...]:
+        """Return ``roots`` as capture sees them, on one graph."""
+        ...
+
+    def plan(self, tensors: Sequence[Any]) -> Plan:
+        """Find what a backward pass from ``tensors`` runs, and in which order."""
+        ...
+
+    def call(self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool) -> Any:
+        """Check and complete the arguments of ``backward``; errors as there."""
+        ...
+
+    def run(self, call: Any) -> Any:
+        """Carry out ``call`` as the library does; returns what it returns."""
+        ...
+
+    def driver(self, call: Any, *, halting: bool = False, keep: bool = True) -> Any:
+        """Return what runs ``call`` and tells of each node; with ``halting``, node by node, keeping
+        the graph so that the pass can go on in another way, unless ``keep`` is false."""
+        ...
+
+    def kept_run(self, call: Any) -> KeptRun | None:
+        """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
+        None where this library knows nothing quicker than its driver."""
+        ...
+
+    def kept_tensor(self, node: Any, name: str, kept: Any) -> Any:
+        """Return the tensor that ``node.saved()`` tells of, None where there is none, or where to
+        ask for it would run code of the program's."""
+        ...
+
+    def seeds(self, call: Any) -> Sequence[Any]:
+        """Return the gradients that enter at the roots of ``call``."""
+        ...
+
+    def statistics(self, gradient: Any) -> Statistics | None:
+        """Describe a gradient or a tensor; None of one without data."""
+        ...
+
+    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
+        """Describe several as :meth:`statistics` does each; where they are small, much faster."""
+        ...
+
+    def scalar_statistics(self, tensor: Any) -> Statistics | None:
+        """Describe a tensor of one element; a larger one is not looked over unasked."""
+        ...
+
+    def array(self, gradient: Any) -> NDArray[np.generic] | None:
+        """Return the numbers of a gradient on the CPU, dense; None where it has none."""
+        ...
+
+    def copy(self, tensor: Any) -> Any:
+        """Return a copy of a tensor of the program as it is now, which nothing changes; None where
+        its memory is freed."""
+        ...
+
+    def extent(self, value: Any) -> Extent | None:
+        """Return the extent of a value that a node keeps; None of a Python number."""
+        ...
+
+    def tensor_extent(self, tensor: Any) -> Extent | None:
+        """Return the extent of a tensor, or of a gradient."""
+        ...
+
+    def is_input(self, value: Any) -> bool:
+        """Return whether a value that a node keeps was given to its op, not made by it."""
+        ...
+
+    def input_of(self, node: Any, name: str) -> int | None:
+        """Return which edge of ``node`` leads to the maker of what it keeps, or kept, as
+        ``name``; OWN_RESULT for a result of its own, None where that is unknown."""
+        ...
+
+    def leaf(self, node: Any) -> Any:
+        """Return the tensor whose ``.grad`` an AccumulateGrad adds to, None if it is gone."""
+        ...
+
+    def stem(self, node: Any) -> str:
+        """Return what addresses call a node, "" where its name says it."""
+        ...
+
+    def formula(self, node: Any, kept: Iterable[Any], names: Any) -> str:
+        """Return the derivative rules that a node runs, "" where they are unknown."""
+        ...
+
+    def opaque(self, node: Any) -> str:
+        """Return why the inside of a node is not drawn, "" where it is, or there is none."""
+        ...
+
+    def own(self, tensor: Any) -> Any:
+        """Return the program's own tensor, for one as capture sees it."""
+        ...
+
+    def hooks(self, node: Any) -> Iterable[Iterable[Any]]:
+        """Return the hooks around ``node`` as far as they can be known, those of each place and
+        kind together."""
+        ...
+
+    def departure(self, leaf: Any) -> Departure | None:
+        """Return where a value that was computed from ``leaf``, a tensor of the program's, last
+        became an array or a number."""
+        ...
+
+    def rerun(self, node: Any, wide: bool) -> Rerun:
+        """Return what runs the function of ``node`` again: ``wide``, in float64; else in the dtypes
+        of the original call.
+
+        Raises:
+            CannotRerun: nothing can; says why.
+            Exception: whatever the function raises.
+        """
+        ...
+
+    def rule(self, node: Any) -> Source | None:
+        """Return the line where the rule of ``node`` is written, None where that is unknown."""
+        ...
+
+    def apart(self, function: Callable[[], T]) -> T:
+        """Return what ``function``, which works with Reruns, returns, undisturbed by the program
+        and without a trace in it."""
+        ...
+
+    def origin(self, tensor: Any) -> Any:
+        """Return what traced ``tensor``: its record and the number of the output; a Python number
+        for a tensor that stands for one."""
+        ...
+
+    def kept_forward(self, roots: Sequence[Any], order: Sequence[Any]) -> KeptForward | None:
+        """Return what the graph of a pass itself tells of the forward pass, None where only tracing
+        tells."""
+        ...
+
+    def records(self, nodes: Sequence[Any]) -> Sequence[Any]:
+        """Return what tracing knows of each node, None where that is nothing."""
+        ...

@@ -1,0 +1,177 @@
+"""The one place at which all calls of ``backward`` and ``grad`` enter PyTorch's engine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from threading import Lock
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+import torch
+
+from autograd_core.autograd.call import BackwardCall, Interceptor, interceptor
+from gradstep.capturing.trace.frames import user_source
+from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_freed
+from gradstep.engines.pytorch.nodes import TorchGraph
+from gradstep.engines.pytorch.origins import Origins, current
+from gradstep.engines.pytorch.private import (
+    is_traced,
+    run_backward,
+    sequence_nr_of,
+    set_run_backward,
+    transform_level,
+)
+from gradstep.own_files import frames_of_program
+
+
+class Arguments(NamedTuple):
+    """The arguments with which PyTorch calls its engine."""
+
+    outputs: tuple[Any, ...]
+    seeds: tuple[Any, ...]
+    keep: bool
+    graph: bool
+    inputs: tuple[Any, ...]
+    allow_unreachable: bool = True
+    accumulate_grad: bool = True
+
+
+_ENGINE: Final[Any] = run_backward()
+
+
+_attached = 0  # how many ask for it
+_attaching: Final = Lock()
+
+
+@contextmanager
+def intercepted() -> Iterator[None]:
+    """Within it, the interceptor of this package is asked about each call."""
+    if _ENGINE is None:  # attaching has told
+        yield
+        return
+    _attach(1)
+    try:
+        yield
+    finally:
+        _attach(-1)
+
+
+def _attach(count: int) -> None:
+    """Begin to intercept calls where nobody had asked for it, or end it with the last one."""
+    global _attached
+    with _attaching:
+        before, _attached = _attached, _attached + count
+        if not before or not _attached:
+            set_run_backward(_run_backward if _attached else _ENGINE)
+
+
+def is_engine_call(frame: FrameType | None, by: FrameType | None) -> bool:
+    """Return whether ``frame`` belongs to a hook that a pass calls which the frame ``by`` had
+    carried out; of a device's own thread, that nobody else did."""
+    frame = None if frame is None else frame.f_back
+    while frame is not None and frame.f_code in _OF_ENGINE:
+        frame = frame.f_back
+    return frame is None or frame is by
+
+
+def _run_backward(*given: Any, **named: Any) -> Any:
+    intercept: Any = interceptor.get()
+    # inside of vmap and grad of torch.func, and while a function is compiled, tensors stand for
+    # others, and the call is PyTorch's own
+    if transform_level() is not None or is_traced(given[0]):
+        return _ENGINE(*given, **named)
+    arguments = Arguments(*given, **named)
+    refuse_freed(arguments.outputs)
+    if torch.is_anomaly_enabled():
+        _leave_out_own_frames(arguments.outputs)
+    kind = "backward" if arguments.accumulate_grad else "grad"
+    if intercept is None or (hasattr(intercept, "requests") and not intercept.requests(kind)):
+        return carry_out(arguments)
+    graph = TorchGraph(current.get() or Origins())
+    roots = tuple(map(graph.tensor, arguments.outputs))
+    if not all(root.requires_grad for root in roots):
+        return carry_out(arguments)  # the engine says what is wrong
+    call = call_from(arguments, roots, tuple(map(graph.tensor, arguments.inputs)))
+    answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
+    return run(call) if answer is False else answer
+
+
+def _leave_out_own_frames(roots: Any) -> None:
+    """Have anomaly mode, which keeps at each node the traceback of its forward call, show the
+    frames of the program alone."""
+    for node in nodes_behind(roots):
+        kept = node.metadata.get("traceback_", [])
+        stack = [_Entry(each.partition('"')[2].partition('"')[0], each) for each in kept]
+        kept[:] = [entry.text for entry in frames_of_program(stack)]
+
+
+class _Entry(NamedTuple):
+    filename: str
+    text: str
+
+
+def call_from(arguments: Arguments, roots: Any, inputs: Any) -> BackwardCall:
+    """Return a call of the engine as an interceptor sees it."""
+    # the engine is made of this module
+    from gradstep.engines.pytorch import PYTORCH
+
+    seeds = tuple(
+        torch.ones_like(output) if seed is None and isinstance(output, torch.Tensor) else seed
+        for output, seed in zip(arguments.outputs, arguments.seeds, strict=True)
+    )
+    return BackwardCall(
+        roots, seeds, bool(arguments.keep), bool(arguments.graph), inputs,
+        is_grad=not arguments.accumulate_grad, line=user_source(sys._getframe(1)),
+        engine=PYTORCH, arguments=arguments,
+    )  # fmt: skip
+
+
+def run(call: BackwardCall) -> Any:
+    """Let PyTorch's engine carry out ``call``."""
+    return carry_out(call.arguments)
+
+
+def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
+    """Let PyTorch's engine do what it was called for; ``inner`` hears of calls made inside."""
+    origins = current.get() or Origins()
+    token, inside, origins.running = interceptor.set(inner), origins.running, True
+    try:
+        with nullcontext() if given.graph or origins.ops is None else origins.ops.paused():
+            result = _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)
+        if origins.ops is not None and not given.accumulate_grad and not given.graph:
+            line = user_source(sys._getframe(1))
+            origins.ops.without_graph(result, given.outputs[0], line)
+        return result
+    except RuntimeError as error:
+        if "second time" in str(error):
+            error.gradstep_note = _who_freed(given.outputs)  # type: ignore[attr-defined]
+        raise
+    finally:
+        interceptor.reset(token)
+        origins.running = inside
+        if not inside and not given.keep and (line := user_source(sys._getframe(1))):
+            origins.freed(max(map(_number, given.outputs), default=0), line)
+
+
+_OF_ENGINE: Final = (carry_out.__code__, getattr(_ENGINE, "__code__", None))
+
+
+def _number(root: Any) -> int:
+    """Return the sequence number of the node that a root comes from, 0 of a leaf."""
+    node = root.grad_fn if isinstance(root, torch.Tensor) else root.node
+    return 0 if node is None or hasattr(node, "variable") else sequence_nr_of(node)
+
+
+def _who_freed(roots: Any) -> str:
+    """Name the call that freed values which those behind ``roots`` kept, "" if it is unknown."""
+    graph = TorchGraph(current.get() or Origins())
+    for root in roots:
+        graph.edge_behind(root)
+    for node in graph.nodes.values():
+        at = node.freed_at
+        if at is not None and any(state == "freed" for _, _, state in node.saved()):
+            return f"the call at {Path(at.file).name}:{at.line} freed them"
+    return ""

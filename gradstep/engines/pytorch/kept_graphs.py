@@ -1,0 +1,92 @@
+"""Graphs that were kept for going back, though the program's call frees them.
+
+PyTorch frees what a node kept right after it has run.  A pass that is stepped through keeps it, for
+as long as the program holds the loss; a later call of the program's must fail all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+from weakref import WeakSet
+
+import torch
+
+from autograd_core.autograd.call import BackwardCall
+from gradstep.engines.pytorch.nodes import TorchGraph
+from gradstep.engines.pytorch.origins import Origins
+from gradstep.graph.model import Source
+
+_MARK: Final = "gradstep: freed"  # in the metadata of a node, which live as long as it
+
+
+class _Mark:
+    """Lives in the metadata of nodes: as long as one of them.
+
+    Attributes:
+        line: of the call that freed them, None where it is unknown.
+    """
+
+    def __init__(self, line: Source | None) -> None:
+        self.line = line
+
+
+_marks: Final[WeakSet[_Mark]] = WeakSet()
+
+
+def mark_as_freed(call: BackwardCall, nodes: Iterable[Any]) -> None:
+    """Let later calls through these nodes of PyTorch, which ``call`` would have freed, fail."""
+    mark = _Mark(None if call.line is None else Source(*call.line))
+    for node in nodes:
+        if not hasattr(node, "variable"):  # that of a leaf keeps nothing, and may live on
+            node.metadata[_MARK] = mark
+    _marks.add(mark)
+
+
+def refuse_freed(roots: Sequence[Any]) -> None:
+    """See that the engine will come upon no node that is marked.
+
+    Raises:
+        RuntimeError: PyTorch's own, where it does.
+    """
+    if not _marks:
+        return
+    for node in nodes_behind(roots):
+        mark = node.metadata.get(_MARK)
+        if mark is not None and TorchGraph(Origins()).keeps_values(node):
+            error = RuntimeError(_WORDS)
+            if mark.line is not None:
+                where = f"{Path(mark.line.file).name}:{mark.line.line}"
+                error.gradstep_note = f"the call at {where} freed them"  # type: ignore[attr-defined]
+            raise error
+
+
+def nodes_behind(roots: Sequence[Any]) -> Iterator[Any]:
+    """Yield every node of PyTorch that a pass from ``roots`` comes upon."""
+    seen: set[Any] = set()
+    waiting = [node for node in map(_node_of, roots) if node is not None]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            yield node
+            waiting += [target for target, _ in node.next_functions if target is not None]
+
+
+def _node_of(root: Any) -> Any:
+    return root.node if hasattr(root, "output_nr") and hasattr(root, "node") else root.grad_fn
+
+
+def _words() -> str:
+    """Return what PyTorch says of a graph that is freed."""
+    freed = torch.zeros((), device="cpu", requires_grad=True).exp()
+    for _ in range(2):
+        try:
+            freed.backward()
+        except RuntimeError as error:
+            return str(error)
+    raise AssertionError("PyTorch frees graphs")
+
+
+_WORDS: Final = _words()  # asked before calls are intercepted: this is none of the program's

@@ -1,0 +1,394 @@
+"""Nodes of PyTorch as readers of a graph see them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, Final
+
+import torch
+import torch.utils.checkpoint
+
+from autograd_core.autograd.node import GENERAL, LEAF, Port
+from gradstep.engines.protocol import SavedState
+from gradstep.engines.pytorch.formulas import formulas
+from gradstep.engines.pytorch.origins import Origins
+from gradstep.engines.pytorch.private import (
+    FunctionNode,
+    metadata_of,
+    sequence_nr_of,
+    unobserved,
+)
+from gradstep.engines.pytorch.tensors import (
+    UNREAD,
+    DType,
+    SavedTensor,
+    SeenTensor,
+    dtype_of,
+    extent_of,
+    has_memory,
+    shape_of,
+)
+from gradstep.graph.model import Source
+
+_ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
+_CONVOLUTION = "ConvolutionBackward0"
+_NO_DTYPE = DType("", 0)
+_NONE: Final[dict[str, tuple[Source, ...]]] = {}
+
+
+class TorchNode:
+    """A node of PyTorch; ``origin`` is that node.
+
+    There is a subclass for each name, as PyTorch has a class for each: what is the same for all
+    nodes of a name is looked up once.
+    """
+
+    __slots__ = (
+        "__weakref__", "_changed", "_saved", "edges", "graph", "hooks", "origin", "output_count",
+        "output_dtype", "output_shapes", "sequence_nr",
+    )  # fmt: skip
+
+    kind: ClassVar[int] = GENERAL
+    torch_name: ClassVar[str]
+    saved_names: ClassVar[tuple[str, ...]]
+    saved_places: ClassVar[tuple[tuple[str, str, str], ...]]  # with where PyTorch has them
+    opaque: ClassVar[str]
+    is_function: ClassVar[bool]  # a custom Function, with code of the program's
+    transposed: ClassVar[bool] = False  # of a convolution, whose node has the same name
+
+    def __init__(self, origin: Any, graph: TorchGraph) -> None:
+        metadata = metadata_of(origin)
+        self.origin, self.graph, self.hooks = origin, graph, None
+        self.sequence_nr: int = sequence_nr_of(origin)
+        self.output_count = len(metadata)
+        self.output_shapes = tuple([shape_of(each) for each in metadata])
+        self.output_dtype = dtype_of(metadata[0].dtype) if metadata else _NO_DTYPE
+        self.edges: tuple[Any, ...] = ()
+        self._saved: list[tuple[str, Any, SavedState]] | None = None
+        self._changed: dict[str, tuple[Source, ...]] = _NONE
+
+    @property
+    def output_shape(self) -> tuple[int, ...] | None:
+        return self.output_shapes[0] if self.output_shapes else None
+
+    @property
+    def ported(self) -> bool:
+        """Whether its op has several outputs, which have a place each."""
+        return self.output_count > 1
+
+    @property
+    def is_freed(self) -> bool:
+        """Whether it kept values, and a pass has let go of them."""
+        return any(state == "freed" for _, _, state in self.saved())
+
+    def value_of(self, name: str) -> torch.Tensor | None:
+        """Return what it keeps as ``name``, None where that is gone or would run code of the
+        program's."""
+        name, _, rest = name.partition("[")
+        place = "saved_tensors" if self.is_function else f"_saved_{name}"
+        try:
+            value = getattr(self.origin, place, None)
+        except RuntimeError:
+            return None
+        found = value[int(rest.rstrip("]"))] if rest and value is not None else value
+        return found if isinstance(found, torch.Tensor) else None
+
+    def told(self, name: str) -> Any:
+        """Return the argument ``name`` of its op, None where it does not tell that, or where that
+        is gone: a tensor after its pass, say."""
+        try:
+            return getattr(self.origin, f"_saved_{name}", None)
+        except RuntimeError:
+            return None
+
+    def formulas(self) -> tuple[tuple[str, str], ...]:
+        """Return the derivative rules that run here: (input, text of the rule)."""
+        return formulas(self)
+
+    @property
+    def record(self) -> Any:
+        """The op that made it, or where that was not traced, the module and the line."""
+        return self.graph.origins.record(self.sequence_nr)
+
+    def name(self) -> str:
+        return self.torch_name
+
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
+        """List what it keeps, as it was when this was first asked."""
+        if self._saved is None:
+            with unobserved():
+                self._saved = _read_saved(self)
+        return iter(self._saved)
+
+    def is_packed(self) -> bool:
+        """Return whether reading what it keeps would call code of the program's."""
+        if self._saved is not None or self.is_function:
+            return any(state == "packed" for _, _, state in self.saved())
+        found = [getattr(self.origin, f"_raw_saved_{name}", None) for name in self.saved_names]
+        return any(
+            each is not None and each.unpack_hook is not None
+            for raw in found
+            for each in (raw if isinstance(raw, tuple | list) else (raw,))
+        )
+
+    @property
+    def freed_at(self) -> Any:
+        """The line whose call freed what it kept, None where that is unknown."""
+        return self.graph.origins.freed_at(self.sequence_nr)
+
+    def changed_at(self, name: str) -> tuple[Source, ...]:
+        """Return the lines that changed in place what it kept as ``name``, the first one first."""
+        return self._changed.get(name, ())
+
+    def note_changed(self, name: str, raw: Any, error: RuntimeError) -> None:
+        """Find the lines that changed a value since this node saved it."""
+        version = re.search(r"expected version (\d+)", str(error))
+        recorder = self.graph.origins.recorder
+        if recorder is not None and version is not None:
+            found = recorder.changes.since(raw.data, int(version[1]))
+            self._changed = {**self._changed, name: found}
+
+    @property
+    def next_functions(self) -> Any:
+        return self.origin.next_functions
+
+    def __repr__(self) -> str:
+        return repr(self.origin)
+
+
+class TorchLeaf(TorchNode):
+    """An AccumulateGrad; ``tensor`` is its leaf."""
+
+    __slots__ = ("tensor",)
+
+    kind = LEAF
+    torch_name = _ACCUMULATE_GRAD
+    saved_names = ()
+    saved_places = ()
+    opaque = ""
+    is_function = False
+
+    def __init__(self, origin: Any, graph: TorchGraph) -> None:
+        super().__init__(origin, graph)
+        self.tensor = SeenTensor(origin.variable, origin.variable, self, graph)
+
+    @property
+    def record(self) -> Any:
+        """What was traced of the leaf."""
+        ops = self.graph.origins.ops
+        return None if ops is None else ops.leaf(self.tensor.origin)
+
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
+        return iter(())
+
+
+class TorchGraph:
+    """All nodes behind some tensors; made anew for each call, and gone with it."""
+
+    def __init__(self, origins: Origins) -> None:
+        self.origins = origins
+        self.nodes: dict[Any, TorchNode] = {}
+        self.leaves: dict[int, TorchLeaf] = {}  # by the identity of the tensor
+        self.plans: dict[Any, Any] = {}  # of passes, by the edges that they begin at
+        self._classes: dict[tuple[str, type, bool], type[TorchNode]] = {}
+
+    def tensor(self, origin: Any) -> SeenTensor:
+        """Return a tensor, or a GradientEdge, as a root; reads the graph behind it."""
+        with unobserved():
+            return self._tensor(origin)
+
+    def _tensor(self, origin: Any) -> SeenTensor:
+        if isinstance(origin, torch.autograd.graph.GradientEdge):
+            like = metadata_of(origin.node)[origin.output_nr]
+            return SeenTensor(origin, like, UNREAD, self)
+        return SeenTensor(origin, origin, UNREAD if origin.requires_grad else None, self)
+
+    def edge_behind(self, origin: Any) -> TorchNode | Port:
+        """Return where gradients of a tensor, or a GradientEdge, go; reads the graph there."""
+        with unobserved():
+            edge = isinstance(origin, torch.autograd.graph.GradientEdge)
+            at = origin if edge else torch.autograd.graph.get_gradient_edge(origin)
+            return self.place(at.node, at.output_nr)
+
+    def place(self, origin: Any, nr: int) -> TorchNode | Port:
+        """Return the place to which gradients of output ``nr`` of ``origin`` go."""
+        if origin not in self.nodes:
+            self._read(origin)
+        return _place(self.nodes[origin], nr)
+
+    def _read(self, start: Any) -> None:
+        with unobserved():
+            self._read_from(start)
+
+    def _read_from(self, start: Any) -> None:
+        nodes, fresh = self.nodes, []
+        nodes[start] = self._node(start)
+        stack = [start]
+        while stack:
+            origin = stack.pop()
+            following = origin.next_functions
+            fresh.append((nodes[origin], following))
+            for target, _ in following:
+                if target is not None and target not in nodes:
+                    nodes[target] = self._node(target)
+                    stack.append(target)
+        for node, following in fresh:
+            node.edges = tuple(
+                [
+                    None if to is None
+                    else there if (there := nodes[to]).output_count <= 1
+                    else Port(there, nr)  # type: ignore[arg-type]
+                    for to, nr in following
+                ]
+            )  # fmt: skip
+
+    def _node(self, origin: Any) -> TorchNode:
+        name = origin.name()
+        if name == _ACCUMULATE_GRAD:
+            leaf = TorchLeaf(origin, self)
+            self.leaves[leaf.tensor.gradstep_identity] = leaf
+            return leaf
+        # two custom Functions of one name are two classes, and save different things
+        transposed = name == _CONVOLUTION and bool(getattr(origin, "_saved_transposed", False))
+        key = (name, type(origin), transposed)
+        kind: Any = self._classes.get(key)
+        if kind is None:
+            saved = tuple(
+                [each.removeprefix("_raw_saved_") for each in dir(type(origin))
+                 if each.startswith("_raw_saved_")]
+            )  # fmt: skip
+            opaque = why_opaque(type(origin))
+            members = {
+                "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": opaque,
+                "saved_places": tuple([(x, f"_raw_saved_{x}", f"_saved_{x}") for x in saved]),
+                "is_function": issubclass(type(origin), FunctionNode), "transposed": transposed,
+            }  # fmt: skip
+            kind = type(name.rpartition("::")[2], (TorchNode,), members)
+            self._classes[key] = kind
+        made: TorchNode = kind(origin, self)
+        return made
+
+    def keeps_values(self, origin: Any) -> bool:
+        """Return whether a node of PyTorch keeps any."""
+        with unobserved():
+            return next(self._node(origin).saved(), None) is not None
+
+    def edge_of(self, tensor: torch.Tensor) -> Any:
+        """Return where a gradient of ``tensor`` would go, None where that is outside this graph."""
+        leaf = self.leaves.get(id(tensor))
+        if leaf is not None or not tensor.requires_grad:
+            return leaf
+        try:
+            node = self.nodes.get(tensor.grad_fn)
+        except RuntimeError:  # a view whose base was changed in place under no_grad
+            return None
+        return None if node is None else _place(node, tensor.output_nr)
+
+
+def why_opaque(kind: type) -> str:
+    """Say why the inside of nodes of a class is not drawn, "" where it is, or there is none."""
+    forward = getattr(kind, "_forward_cls", None)
+    module = getattr(forward, "__module__", "")
+    if module.startswith("torch._functorch._aot_autograd"):
+        return "compiled: its ops are not drawn"
+    if forward is torch.utils.checkpoint.CheckpointFunction:
+        return "checkpoint: its ops and parameters are not drawn"
+    if kind.__name__ == "CppFunction":
+        return "written in C++: its ops are not drawn"
+    return ""
+
+
+def _place(node: TorchNode, nr: int) -> TorchNode | Port:
+    return Port(node, nr) if node.output_count > 1 else node  # type: ignore[arg-type]
+
+
+Kept = tuple[str, Any, SavedState]
+
+
+def _read_saved(node: TorchNode) -> list[Kept]:
+    origin = node.origin
+    if node.is_function:
+        try:
+            raw = getattr(origin, "_raw_saved_tensors", None)
+        except RuntimeError:  # it does not tell any more how many they were
+            return [("saved", None, "freed")]
+        return list(_several(node, "saved", raw or (), "saved_tensors"))
+    found: list[Kept] = []
+    for name, raw_name, value_name in node.saved_places:
+        raw = getattr(origin, raw_name, None)
+        if raw is None:
+            continue
+        if isinstance(raw, tuple | list):
+            found += _several(node, name, raw, value_name)
+            continue
+        if raw.unpack_hook is not None:  # reading it would call code of the program's
+            found.append((name, None, "packed"))
+            continue
+        try:
+            tensor = getattr(origin, value_name)
+        except RuntimeError as error:
+            found.append((name, None, _lost(node, name, raw, error)))
+            continue
+        if isinstance(tensor, torch.Tensor):
+            found.append((name, _seen(node, tensor), "kept"))
+    return found
+
+
+def _several(node: TorchNode, name: str, raw: Sequence[Any], value_name: str) -> Iterator[Kept]:
+    """List values that a node keeps under one name."""
+    names = [f"{name}[{number}]" for number in range(len(raw))]
+    if any(each is not None and each.unpack_hook is not None for each in raw):
+        yield from [(each, None, "packed") for each in names]
+        return
+    value = None
+    with suppress(RuntimeError):  # one of them is not there as it was: which one, each tells
+        value = getattr(node.origin, value_name)
+    for number, each in enumerate(names):
+        if value is not None:
+            if isinstance(value[number], torch.Tensor):
+                yield each, _seen(node, value[number]), "kept"
+        elif raw[number] is not None:
+            yield each, *_alone(node, each, raw[number])
+
+
+def _alone(node: TorchNode, name: str, raw: Any) -> tuple[Any, SavedState]:
+    """Read one of several values, of which one was freed or changed."""
+    try:
+        return _seen(node, raw.unpack()), "kept"
+    except RuntimeError as error:
+        if "detached in-place" in str(error):  # a result, which only its node can read
+            return _seen(node, raw.data), "kept"
+        return None, _lost(node, name, raw, error)
+
+
+def _lost(node: TorchNode, name: str, raw: Any, error: RuntimeError) -> SavedState:
+    """Tell by what PyTorch says whether a value was freed or changed, and note where."""
+    if "inplace operation" not in str(error):
+        return "freed"
+    node.note_changed(name, raw, error)
+    return "changed"
+
+
+def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
+    edge = node.graph.edge_of(tensor)
+    owner = edge.node if type(edge) is Port else edge
+    ops = node.graph.origins.ops
+    record = None if ops is None else ops.origin(tensor)
+    number = _number_of(tensor) if edge is None and tensor.dim() == 0 else None
+    facts = (extent_of(tensor), edge, id(tensor), owner is node, record, number)
+    return tuple.__new__(SavedTensor, facts)  # as an Extent is made
+
+
+def _number_of(tensor: torch.Tensor) -> float | None:
+    """Read a constant; without an op, which a mode of the program's would see."""
+    if type(tensor) is not torch.Tensor or tensor.device.type != "cpu":
+        return None
+    if not has_memory(tensor):
+        return None
+    try:
+        found = tensor.numpy().item()
+    except (TypeError, RuntimeError):  # NumPy has no such dtype, or there is no data
+        return None
+    return found if isinstance(found, int | float) else None

@@ -1,0 +1,306 @@
+"""Records of every op that runs, for a complete forward half: constants, random ops, values.
+
+A dispatch mode sees each op below autograd, with the tensors of the program itself.  The node of an
+op is made just before, so it has the number that was given out last.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+from weakref import ref
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from gradstep.capturing.trace.cut import WITHOUT_GRAPH, Cut
+from gradstep.capturing.trace.frames import user_source
+from gradstep.capturing.trace.records import LeafRecord, OpRecord, reachable
+from gradstep.engines.pytorch.changes import Changes
+from gradstep.engines.pytorch.departures import Departures
+from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
+from gradstep.engines.pytorch.names import stem
+from gradstep.engines.pytorch.origins import Origins
+from gradstep.engines.pytorch.private import (
+    dispatch_mode,
+    sequence_nr,
+    sequence_nr_of,
+    unobserved,
+)
+from gradstep.engines.pytorch.schema import tensors_in, written
+from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
+from gradstep.graph.model import Source
+
+_NO_VALUE: Final = ("empty", "empty_like", "empty_strided")  # their memory is as it was
+_LIFT: Final = torch.ops.aten.lift_fresh.default
+_DETACH: Final = torch.ops.aten.detach.default  # which makes no node
+
+
+_LIFE: Final = "gradstep: record"  # in the metadata of a node, which live as long as it
+
+
+class _Life:
+    """Lives in the metadata of a node, and takes the record of its op along when it goes."""
+
+    __slots__ = ("_number", "_records")
+
+    def __init__(self, records: dict[int, Any], number: int) -> None:
+        self._records, self._number = records, number
+
+    def __del__(self) -> None:
+        self._records.pop(self._number, None)
+
+
+class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
+    """Records ops, on the tensors that they make and under the numbers of their nodes."""
+
+    def __init__(self, origins: Origins, budget: int) -> None:
+        super().__init__()
+        self._origins = origins
+        self.inputs = Inputs(budget)
+        self.changes = Changes()
+        self.departures = Departures()
+        self._made: Any = WeakTensorKeyDictionary()
+        self._leaves: Any = WeakTensorKeyDictionary()
+        self._last = _newest()
+        self._latest = range(0)  # the nodes that were made last
+        self._through_view: OpRecord | None = None
+
+    def __torch_dispatch__(
+        self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        newest = _newest()
+        if self._through_view is not None and newest > self._last:
+            # made when the last op was done: the place in the graph of the base that it changed
+            self._origins.records[self._last + 1] = self._through_view
+        given = list(tensors_in(args))
+        needs = any(each.requires_grad for each in given)
+        # an op of a library runs inside of the Function that makes its node
+        grad_mode = torch.is_grad_enabled() or (needs and op.namespace not in LIBRARIES)
+        origins = [self.origin(each) for each in given]
+        record = _record(op, origins, args, kwargs or {})
+        own = None
+        if newest > self._last and op is not _DETACH:
+            own = newest if grad_mode else None
+            self._latest, self._last = range(self._last + 1, newest + 1), newest
+        elif grad_mode and self._is_part(given, origins):
+            own = newest
+        if needs and grad_mode and op is not _DETACH:
+            self.inputs.op(self._latest, op, args, kwargs or {})
+            self._keep_copies(given)
+        changed = [(each, each._version) for each in written(op, args, kwargs or {})]
+        result = op(*args, **(kwargs or {}))
+        if op._schema.name.startswith("aten::_foreach_"):
+            # what they run inside counts changes, but not below autograd, where this is
+            for each, version in changed:
+                if each._version == version:
+                    torch.autograd.graph.increment_version(each)
+        self._finish(op, record, args, result, own, grad_mode)
+        self.changes.ran(op, changed, result, record.source)
+        return result
+
+    def _is_part(self, given: list[torch.Tensor], origins: list[Any]) -> bool:
+        """Return whether an op works on what the op before made for the same node: below autograd,
+        where it does not require a gradient.  So does one that needs the values of a view that is
+        conjugate or negative."""
+        last = self._origins.records.get(self._last)
+        return last is not None and any(
+            record is last and not tensor.requires_grad
+            for tensor, (record, _) in zip(given, origins, strict=True)
+        )
+
+    def function(self, function: Any, arguments: tuple[Any, ...]) -> Callable[[Any], None]:
+        """Record a custom Function, as one op; returns what is to be told of its result."""
+        given = list(tensors_in(arguments))
+        if sequence_nr is None or not (
+            torch.is_grad_enabled() and any(each.requires_grad for each in given)
+        ):
+            return lambda result: None
+        number = sequence_nr()
+        own = function.__module__.partition(".")[0] == "torch"  # of which little is known
+        if not own:
+            with self.paused():
+                self.inputs.function(number, function, arguments)
+        name = stem(f"{function.__name__}Backward")
+        record = OpRecord(name, tuple(self.origin(each) for each in given), {})
+        if not own:
+            self._keep_copies(given)
+
+        def done(result: Any) -> None:
+            outputs = list(tensors_in(result))
+            self._describe(record, outputs)
+            record.requires_grad = True
+            self._origins.records[number] = record
+            for nr, output in enumerate(outputs):
+                self._made[output] = record, nr
+
+        return done
+
+    def taken_out(self, function: Any, tensor: torch.Tensor, source: Source | None) -> None:
+        """Record that ``function`` made an array or a number of ``tensor``."""
+        self.departures.note(function, source, self.origin(tensor)[0])
+
+    def without_graph(self, results: Any, root: Any, source: Source | None) -> None:
+        """Record that ``results``, gradients of what leads to ``root``, have no graph."""
+        if not isinstance(root, torch.Tensor):
+            return
+        behind = reachable([self.origin(root)[0]])
+        leaves: Any = tuple(
+            each.tensor for each in behind if isinstance(each, LeafRecord) and each.requires_grad
+        )
+        for result in results:
+            if result is not None:
+                record = _leaf(result)
+                record.cut = Cut(WITHOUT_GRAPH, source, leaves)
+                self._made[result] = record, 0
+
+    def keep_while_alive(self, result: Any, start: int) -> None:
+        """Keep the records of the nodes that made ``result``, from number ``start`` on, no longer
+        than these."""
+        with unobserved():
+            waiting = [each.grad_fn for each in tensors_in(result)]
+            while waiting:
+                node = waiting.pop()
+                if node is None or hasattr(node, "variable"):
+                    continue
+                number = sequence_nr_of(node)
+                if number >= start and _LIFE not in node.metadata:
+                    node.metadata[_LIFE] = _Life(self._origins.records, number)
+                    waiting += [target for target, _ in node.next_functions]
+
+    def _keep_copies(self, given: list[torch.Tensor]) -> None:
+        for each in given:
+            copy, (record, nr) = self.inputs.copy_of(each), self.origin(each)
+            if copy is not None:
+                record.copies[nr] = ref(copy)
+
+    def _finish(
+        self, op: Any, record: OpRecord, args: Any, result: Any, own: int | None, grad_mode: bool
+    ) -> None:
+        outputs = list(tensors_in(result))
+        self._describe(record, outputs)
+        record.grad_mode = grad_mode
+        record.requires_grad = own is not None
+        if own is not None:
+            self._origins.records[own] = record
+        if own is None and (
+            op is _LIFT  # of torch.tensor()
+            # what changes a constant step after step is not part of its history
+            or (op._schema.is_mutable and (not grad_mode or _again(record)))
+        ):
+            for output in outputs:
+                self._made[output] = _leaf(output), 0
+        else:
+            for nr, output in enumerate(outputs):
+                self._made[output] = record, nr
+        self._through_view = None
+        changed = args[0] if args and op._schema.is_mutable else None
+        base = changed._base if isinstance(changed, torch.Tensor) else None
+        if base is not None:
+            self._through_view = self._made_through(record, base)
+
+    def _describe(self, record: OpRecord, outputs: list[torch.Tensor]) -> None:
+        record.scope = self._origins.scope
+        record.source = user_source(sys._getframe(3))
+        record.shapes = tuple(shape_of(output) or () for output in outputs)
+        record.dtype = dtype_of(outputs[0].dtype).name if outputs else ""
+        if outputs and not record.name.endswith(_NO_VALUE):
+            record.statistics = describe(outputs[0])
+
+    def _made_through(self, part: OpRecord, base: torch.Tensor) -> OpRecord:
+        """Record that an op changed ``base`` through a view: from now on it comes out of it."""
+        attributes = {"in place through a view": True, **part.attributes, "in place": False}
+        record = OpRecord(part.name, (self.origin(base), *part.inputs[1:]), attributes)
+        record.scope, record.source = part.scope, part.source
+        record.shapes, record.dtype = (shape_of(base) or (),), dtype_of(base.dtype).name
+        record.requires_grad = True
+        self._made[base] = record, 0
+        return record
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within it, ops are not recorded, and PyTorch does not know of this mode.
+
+        Some rules of its backward pass go another way while there is one, and round otherwise.
+        """
+        if dispatch_mode() is not self:  # another one was entered inside, and this one is needed
+            yield
+            return
+        self.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+    def origin(self, tensor: torch.Tensor) -> tuple[Any, int]:
+        """Return the record of ``tensor``, and which output of its op it is."""
+        if tensor.is_leaf and tensor.requires_grad:
+            base = tensor._base  # of a view that was made under no_grad, unseen, as in linear()
+            return self.leaf(tensor if base is None or not base.is_leaf else base), 0
+        found: tuple[Any, int] | None = self._made.get(tensor)
+        if found is None:
+            found = self._made[tensor] = _leaf(tensor), 0
+        return found
+
+    def leaf(self, tensor: torch.Tensor) -> LeafRecord:
+        """Return the record of a leaf; whatever changed its values, the graph begins with it."""
+        found: LeafRecord | None = self._leaves.get(tensor)
+        if found is None:
+            found = self._leaves[tensor] = _leaf(tensor)
+        elif tensor.numel() == 1:
+            found.statistics = describe(tensor)  # training changes it from pass to pass
+        return found
+
+
+def _newest() -> int:
+    """Return the number of the node that was made last in this thread."""
+    return -1 if sequence_nr is None else sequence_nr() - 1
+
+
+def _again(record: OpRecord) -> bool:
+    """Return whether an op in place changes what the same line has changed before."""
+    before = record.inputs[0][0] if record.inputs else None
+    if not isinstance(before, OpRecord):
+        return False
+    return (before.name, before.source) == (record.name, record.source)
+
+
+_PLAIN = (bool, int, float, str, list, tuple)
+
+
+def _record(op: Any, origins: list[Any], args: tuple[Any, ...], named: Any) -> OpRecord:
+    schema = op._schema
+    name = schema.name.partition("::")[2]
+    attributes: dict[str, Any] = {"in place": True} if schema.is_mutable else {}
+    inputs: list[Any] = list(origins)
+    for at, argument in enumerate(schema.arguments):
+        value = args[at] if at < len(args) else named.get(argument.name, argument.default_value)
+        if not isinstance(value, _PLAIN) or any(True for _ in tensors_in(value)):
+            continue
+        if value == argument.default_value:
+            continue
+        if str(argument.type) in ("Tensor", "number") and isinstance(value, int | float):
+            inputs.append(value)
+        else:
+            attributes[argument.name] = value
+    if name.startswith("new_") or name.endswith("_like"):
+        inputs = []  # it takes shape and dtype of its input, and no value
+    camel = "".join(part.title() for part in name.strip("_").split("_"))
+    record = OpRecord(stem(f"{camel}Backward0") or name, tuple(inputs), attributes)
+    record.pointwise = torch.Tag.pointwise in op.tags
+    return record
+
+
+def _leaf(tensor: torch.Tensor) -> LeafRecord:
+    weak = ref(tensor)
+
+    def seen() -> SeenTensor | None:
+        tensor = weak()
+        return None if tensor is None else SeenTensor(tensor, tensor, None, None)
+
+    one = describe(tensor) if tensor.numel() == 1 else None
+    facts = shape_of(tensor) or (), dtype_of(tensor.dtype).name, tensor.requires_grad, one
+    return LeafRecord(seen, *facts)

@@ -1,0 +1,449 @@
+"""Places in the program where nodes were made: module and line, by the sequence number.
+
+Every node gets the next number of its thread.  A module, and a call of a torch function, knows the
+number before and after: all nodes between are its own.  So nothing is paid per node, and what
+composite functions make inside of C++ is covered.  ``torch.compile`` reads the code that notes this
+as if it were the program's, and is to find nothing there: ``is_dynamo_compiling``.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from functools import lru_cache, partial, update_wrapper
+from threading import get_ident
+from types import BuiltinFunctionType
+from typing import Any, Final, NamedTuple, cast
+from weakref import ref
+
+import torch
+from torch.compiler import is_dynamo_compiling
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from gradstep.capturing.module_paths import ModulePaths
+from gradstep.capturing.trace.frames import outermost_of, user_source
+from gradstep.capturing.trace.inputs import BUDGET
+from gradstep.engines.pytorch.departures import TAKING_OUT
+from gradstep.engines.pytorch.inputs import noting_functions
+from gradstep.engines.pytorch.private import (
+    hook_tables,
+    innermost_function_mode,
+    pop_function_mode,
+    push_function_mode,
+    sequence_nr,
+    sequence_nr_of,
+    skip_code,
+    uncompiled,
+    unobserved,
+)
+from gradstep.graph.model import Source
+from gradstep.own_files import is_user_file
+
+DROPOUT: Final = "dropout"
+MOST_CALLS = 100
+"""Calls of ``backward`` of which is remembered what they freed."""
+MANY = 100_000
+"""Lines, or modules, beyond which those of graphs that the program has freed are forgotten."""
+MOST = 1_000_000
+"""Lines, or modules, that are remembered; a graph that is older than so many calls has none."""
+
+
+class Place(NamedTuple):
+    """A module, "" outside any, a line, and what the program calls the op there if that is not its
+    name."""
+
+    scope: str
+    source: Source | None
+    called: str = ""
+
+
+class Origins:
+    """Intervals of sequence numbers, and what they belong to.
+
+    >>> origins = Origins()
+    >>> origins.enter("fc1", 3)
+    >>> origins.enter("", 5)
+    >>> origins.ran(3, 4, "train.py", 12)
+    >>> origins.place(3), origins.place(6)
+    (Place(scope='fc1', source=Source(file='train.py', line=12), called=''), None)
+    """
+
+    def __init__(self) -> None:
+        self._scope_starts: list[int] = []
+        self._scopes: list[str] = []
+        self._starts: list[int] = []
+        self._stops: list[int] = []
+        self._lines: list[tuple[str, int]] = []
+        self._dropouts: set[int] = set()  # the numbers of nodes
+        self.records: dict[int, Any] = {}  # of ops, by the number of the node
+        self.ops: Any = None  # what records them, where values were asked for
+        self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
+        self.recorder: Any = None  # the same, which stays known when it records no more
+        self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
+        self._forgotten = -1
+        self._room = MANY
+        self.noting = True
+        self.running = False  # a backward pass
+
+    @property
+    def scope(self) -> str:
+        """The module that runs now."""
+        return self._scopes[-1] if self._scopes else ""
+
+    def end(self, outer: Origins | None) -> None:
+        """Note no more; what is noted stays known, unless ``outer`` goes on."""
+        self.noting, self.ops = False, None
+        if outer is not None and outer.noting:
+            current.set(outer)
+
+    def enter(self, scope: str, number: int) -> None:
+        """Nodes from ``number`` on belong to ``scope``."""
+        if self._scope_starts and self._scope_starts[-1] == number:
+            self._scopes[-1] = scope
+        else:
+            self._scope_starts.append(number)
+            self._scopes.append(scope)
+            if len(self._scopes) > self._room:
+                self._make_room()
+
+    def ran(self, start: int, stop: int, file: str, line: int) -> None:
+        """Nodes from ``start`` to before ``stop`` were made at a line."""
+        if self._stops and self._stops[-1] == start and self._lines[-1] == (file, line):
+            self._stops[-1] = stop
+            return
+        self._starts.append(start)
+        self._stops.append(stop)
+        self._lines.append((file, line))
+        if len(self._starts) > self._room:
+            self._make_room()
+
+    def dropped(self, start: int, stop: int) -> None:
+        """Nodes from ``start`` to before ``stop`` were made by a call of dropout."""
+        self._dropouts.update(range(start, stop))
+        for number in range(start, stop):
+            if number in self.records:
+                self.records[number].called = DROPOUT
+
+    def _make_room(self) -> None:
+        """Forget the places of what was made before the last graph but one that was freed, and,
+        where those are too few, the older half of all."""
+        freed = self._freed[-2][0] if len(self._freed) > 1 else -1
+        old = bisect_right(self._starts, freed)
+        old_scopes = max(bisect_right(self._scope_starts, freed) - 1, 0)
+        if max(len(self._starts) - old, len(self._scopes) - old_scopes) >= MOST:
+            old, old_scopes = len(self._starts) // 2, len(self._scopes) // 2
+        del self._starts[:old], self._stops[:old], self._lines[:old]
+        del self._scope_starts[:old_scopes], self._scopes[:old_scopes]
+        first = min(self._starts[:1] + self._scope_starts[:1], default=0)
+        self._dropouts = {number for number in self._dropouts if number >= first}
+        self._room = min(MOST, max(MANY, 2 * len(self._starts), 2 * len(self._scopes)))
+
+    def function(self, function: Any, arguments: Any) -> Callable[[Any], None]:
+        """Note the line that calls a custom Function, when that returns: it is no torch function,
+        though those may run inside it."""
+        assert sequence_nr is not None
+        before, line = sequence_nr(), user_source(sys._getframe(2))
+
+        def returned(result: Any) -> None:
+            assert sequence_nr is not None
+            start = max(before, self._stops[-1]) if self._stops else before
+            if line is not None and start < sequence_nr():
+                self.ran(start, sequence_nr(), line.file, line.line)
+
+        return returned
+
+    def record(self, number: int) -> Any:
+        """Return the record of the op of node ``number``, or else the place where it was made."""
+        return self.records.get(number) or self.place(number)
+
+    def hooked(self, tensor: torch.Tensor) -> None:
+        """Note where the hooks of ``tensor`` are, which its node runs."""
+        if tensor.grad_fn is None:
+            return
+        known = self.hooks.setdefault(sequence_nr_of(tensor.grad_fn), [])
+        for table in hook_tables(tensor):
+            if not any(each() is table for each in known):
+                known.append(ref(table))
+
+    def freed(self, number: int, line: Source) -> None:
+        """Note that a call at ``line`` freed what a root kept, of node ``number``, and what nodes
+        before it kept."""
+        if len(self._freed) == MOST_CALLS:
+            self._forgotten = max(self._forgotten, self._freed[0][0])
+        self._freed.append((number, line))
+
+    def freed_at(self, number: int) -> Source | None:
+        """Return the line whose call freed what node ``number`` kept, None if it may be several.
+
+        >>> origins = Origins()
+        >>> origins.freed(9, Source("train.py", 12))
+        >>> origins.freed_at(3), origins.freed_at(10)
+        (Source(file='train.py', line=12), None)
+        """
+        lines = {line for root, line in self._freed if root >= number > self._forgotten}
+        return lines.pop() if len(lines) == 1 else None
+
+    def place(self, number: int) -> Place | None:
+        """Return where node ``number`` was made, None where nothing is known."""
+        at = bisect_right(self._scope_starts, number) - 1
+        scope = self._scopes[at] if at >= 0 else ""
+        at = bisect_right(self._starts, number) - 1
+        line = self._lines[at] if at >= 0 and number < self._stops[at] else None
+        return _place(scope, line, DROPOUT if number in self._dropouts else "")
+
+
+@lru_cache(maxsize=4096)
+def _place(scope: str, line: tuple[str, int] | None, called: str) -> Place | None:
+    """Return one place for all ops of a line: to make it takes longer than to find it."""
+    source = None if line is None else Source(*line)
+    return Place(scope, source, called) if scope or source else None
+
+
+current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
+"""What was noted in this thread; it stays known for the graphs that live on."""
+
+
+# asked of every frame between a call and the program, of which a deep model has many
+_is_user_file = lru_cache(maxsize=4096)(is_user_file)
+
+
+class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
+    """Notes the line of the program around every call of a torch function."""
+
+    def __init__(self, origins: Origins) -> None:
+        super().__init__()
+        self._origins = origins
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if is_dynamo_compiling():
+            return function(*args, **kwargs) if kwargs else function(*args)
+        assert sequence_nr is not None
+        before = sequence_nr()
+        result = function(*args, **kwargs) if kwargs else function(*args)
+        after = sequence_nr()
+        if function in _TOLD_OF:
+            self._tell(function, args[0])
+        if after != before:
+            if function in _DROPOUTS:
+                self._origins.dropped(before, after)
+            if self._origins.ops is not None:
+                self._origins.ops.keep_while_alive(result, before)
+            frame = sys._getframe(1)
+            while frame is not None:
+                if _is_user_file(frame.f_code.co_filename):
+                    self._origins.ran(before, after, frame.f_code.co_filename, frame.f_lineno)
+                    break
+                frame = frame.f_back  # type: ignore[assignment]
+        return result
+
+    @contextmanager
+    def acting(self) -> Iterator[None]:
+        """Within it, this mode acts, unless it is suspended."""
+        self.__enter__()
+        try:
+            yield
+        finally:
+            if innermost_function_mode() is self:
+                self.__exit__(None, None, None)
+
+    def suspend(self) -> bool:
+        """Have this mode act no more, if that can be; whether it was so."""
+        if (
+            self._origins.ops is not None
+            or self._origins.recorder is not None
+            or push_function_mode is None
+            or pop_function_mode is None
+            or innermost_function_mode() is not self
+        ):
+            return False
+        pop_function_mode()
+        return True
+
+    def resume(self) -> None:
+        """Have this mode act again."""
+        assert push_function_mode is not None
+        push_function_mode(self)
+
+    def _tell(self, function: Any, tensor: torch.Tensor) -> None:
+        """Note what is known afterwards only here: hooks, and where values leave the graph."""
+        recorder = self._origins.recorder
+        with unobserved():
+            if function is torch.Tensor.register_hook:
+                self._origins.hooked(tensor)
+            elif recorder is not None:
+                recorder.taken_out(function, tensor, user_source(sys._getframe(2)))
+
+
+_DROPOUTS: Final = frozenset([
+    torch.dropout, torch.feature_dropout, functional.dropout, functional.dropout1d,
+    functional.dropout2d, functional.dropout3d,
+])  # fmt: skip
+
+_DROPOUT_MODULES: Final = frozenset([
+    torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d
+])  # fmt: skip
+
+_TOLD_OF: Final = frozenset([torch.Tensor.register_hook, *TAKING_OUT])
+
+
+def _is_plain(module: Any) -> bool:
+    """Return whether a module is PyTorch's own, and was given no function of the program's."""
+    tables = (module._forward_hooks, module._forward_pre_hooks)
+    return (
+        type(module).__module__.startswith("torch.nn.modules.")
+        and not any(tables)
+        and "forward" not in vars(module)
+        and not any(map(_may_be_theirs, vars(module).values()))
+    )
+
+
+def _may_be_theirs(value: Any) -> bool:
+    """Return whether a value may be a function of the program's, such as an activation."""
+    if not callable(value) or isinstance(value, BuiltinFunctionType):
+        return False
+    return not str(getattr(value, "__module__", "")).startswith("torch.")
+
+
+class _Scope(NamedTuple):
+    """A module that runs: its path, the paths of all modules, and whether all that runs belongs to
+    the line that called it or one around it; of that one, the first node and the line.  Outside of
+    all modules there are no paths."""
+
+    path: str
+    paths: ModulePaths | None
+    whole: bool
+    caller: tuple[int, Source] | None
+
+
+# made in a third of the time that its names take
+_made_scope: Final = cast("Callable[[Any], _Scope]", partial(tuple.__new__, _Scope))
+
+
+class _Modules:
+    """Notes which module runs, by the path that it has in the outermost one.
+
+    All that a module made of PyTorch's own runs belongs to the line that calls it: while it runs,
+    no torch function is asked for its line.
+    """
+
+    def __init__(self, origins: Origins, lines: Lines | None) -> None:
+        self._origins = origins
+        self._lines = lines
+        self._whole: dict[int, tuple[ref[Any], bool]] = {}  # by identity: all of it is PyTorch's
+        self._thread = get_ident()  # numbers of another one would be taken for those of this one
+        self._scope = _Scope("", None, False, None)
+        self._known: dict[int, ModulePaths] = {}  # by identity of the outermost module
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Within it, each call of a module is noted.
+
+        Not by PyTorch's global hooks: with them, a call takes 4 us longer than by this, and
+        ctrl+c in a module would leave it running for ever.
+        """
+        call = torch.nn.Module.__call__
+
+        thread, origins = self._thread, self._origins
+        before, after = uncompiled(_Modules._before), uncompiled(_Modules._after)
+
+        def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
+            if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
+                return call(module, *args, **kwargs)
+            outside = before(self, module)
+            try:
+                return call(module, *args, **kwargs)
+            finally:
+                after(self, module, outside)
+
+        update_wrapper(noted, call)
+        # as PyTorch's own frames of a call are no part of what is compiled
+        skip_code(noted.__code__)
+        torch.nn.Module.__call__ = noted
+        try:
+            yield
+        finally:
+            if torch.nn.Module.__call__ is noted:  # else who has put another there calls this one
+                torch.nn.Module.__call__ = call
+
+    def _before(self, module: Any) -> _Scope:
+        """Note that a module begins; returns what ran outside of it."""
+        outside = self._scope
+        paths = outside.paths
+        if paths is None:
+            outermost = outermost_of(module, sys._getframe(2))
+            paths = self._known.get(id(outermost))
+            if paths is None or not paths.are_of(outermost):
+                paths = self._known[id(outermost)] = ModulePaths(outermost)
+            paths.searched = False
+        path = paths.of(module)
+        if path is None:
+            kind = type(module).__name__
+            path = f"{outside.path}.{kind}" if outside.path else kind
+        assert sequence_nr is not None
+        number, caller = sequence_nr(), None
+        self._origins.enter(path, number)
+        whole = outside.whole
+        if not whole and self._lines is not None and self._is_pytorchs(module):
+            line = user_source(sys._getframe(2))
+            if line is not None and self._lines.suspend():
+                whole, caller = True, (number, line)
+        self._scope = _made_scope((path, paths, whole, caller))
+        return outside
+
+    def _after(self, module: Any, outside: _Scope) -> None:
+        """Note that ``module``, which runs, has ended, inside of ``outside``."""
+        assert sequence_nr is not None
+        number = sequence_nr()
+        caller, self._scope = self._scope.caller, outside
+        if caller is not None:
+            assert self._lines is not None
+            start, line = caller
+            if number != start:
+                self._origins.ran(start, number, line.file, line.line)
+                if type(module) in _DROPOUT_MODULES:
+                    self._origins.dropped(start, number)
+            self._lines.resume()
+        self._origins.enter(outside.path, number)
+
+    def _is_pytorchs(self, module: Any) -> bool:
+        """Return whether no code of the program's runs in a module, as far as can be seen."""
+        known = self._whole.get(id(module))
+        if known is None or known[0]() is not module:
+            found = all(map(_is_plain, module.modules()))
+            known = self._whole[id(module)] = ref(module), found
+        return known[1]
+
+
+@contextmanager
+def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) -> Iterator[Origins]:
+    """Note modules, and ``lines``, of what this thread runs inside; with ``values``, also every
+    op, what it was given and what came out; copies of the former take ``budget`` bytes at most."""
+    outer = current.get()
+    if outer is not None and outer.noting and (outer.ops is not None or not values):
+        yield outer
+        return
+    origins = Origins()
+    current.set(origins)
+    with ExitStack() as stack:
+        stack.callback(origins.end, outer)
+        if sequence_nr is not None:
+            mode = Lines(origins) if lines else None
+            watched = _Modules(origins, mode)
+            stack.enter_context(watched.noting())
+            if mode is not None:
+                stack.enter_context(mode.acting())
+                stack.enter_context(noting_functions(origins.function))
+            if values:
+                # it needs this module for the place of each op
+                from gradstep.engines.pytorch.ops import Ops
+
+                origins.recorder = origins.ops = stack.enter_context(Ops(origins, budget))
+                stack.enter_context(noting_functions(origins.ops.function))
+        yield origins

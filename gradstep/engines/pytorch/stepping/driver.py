@@ -1,0 +1,677 @@
+"""The driver of PyTorch's engine: halted in hooks behind each node, told of in steps.
+
+The engine runs, so what is shown is what was computed.  What nodes wait for is added up beside the
+engine, so that a difference shows what hooks changed.
+
+What has happened is not undone: going back moves in the record.  Going on in another way from there
+runs the engine again, from the sums that wait at that place, on the graph, which was kept for that;
+``.grad`` is put back first.  Its sums begin with what had arrived, so they are added in the order
+of the first run.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cached_property
+from math import inf
+from typing import Any, Final, Self, cast
+from weakref import finalize, ref
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from autograd_core.autograd.call import BackwardCall, Interceptor
+from autograd_core.autograd.node import LEAF
+from autograd_core.autograd.step import Step, made_delivery, made_step
+from gradstep.debugger.history.driver_protocol import (
+    STEP_BYTES,
+    Keep,
+    Later,
+    Nested,
+    NodeEffects,
+    Pass,
+    Pending,
+    Place,
+    Replay,
+)
+from gradstep.debugger.history.hooks import HookCall
+from gradstep.engines.attach import tell
+from gradstep.engines.protocol import Extent
+from gradstep.engines.pytorch.kept_graphs import mark_as_freed
+from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
+from gradstep.engines.pytorch.private import hook_tables, metadata_of, unobserved
+from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
+from gradstep.engines.pytorch.stepping.observed_engine import NodeRun, ObservedEngine
+from gradstep.engines.pytorch.stepping.replay import (
+    NodeReplay,
+    call_node,
+    deliver,
+    places_of,
+    replays,
+)
+from gradstep.engines.pytorch.stepping.watch_only import (
+    is_shared_with_processes,
+    why_graph_is_freed,
+    why_watched_only,
+)
+from gradstep.engines.pytorch.tensors import (
+    array_of,
+    copy_of,
+    extent_of,
+    is_passed_on,
+    nbytes_of,
+    numbers_of,
+    same_bits,
+    version_of,
+)
+from gradstep.graph.addresses import step_number
+from gradstep.graph.collector import collector_paused, collector_slowed
+
+_UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
+_NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
+
+
+class TorchDriver:
+    """Drives PyTorch's engine through ``call``.
+
+    Args:
+        halting: whether the engine waits behind a node until the next one is asked for; otherwise
+            the whole pass runs as soon as the first one is, in the thread that asks.
+        keep: whether a pass that halts keeps the graph, so that it can go on in another way.
+    """
+
+    put_back = ".grad is restored; their other changes are not"
+
+    def __init__(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> None:
+        self.call = call
+        roots: Sequence[Any] = call.roots
+        plan = plan_of(roots)
+        if call.inputs:
+            plan = plan_from(
+                (root.edge for root in roots),
+                leading_to([each.edge for each in call.inputs if each.edge is not None], plan),
+            )
+        self.plan = plan
+        self.read_only = ""
+        if halting:
+            self.read_only = why_watched_only(call, plan.order) or ("" if keep else _NOT_KEPT)
+        self._engine = ObservedEngine(
+            call,
+            plan.order,
+            _pending_of(self),
+            thread=EngineThread(makes_graph=call.graph) if halting else None,
+            # a report reads what the forward pass saved, in a pass that runs once too
+            retains=halting and keep and not why_graph_is_freed(call, plan.order),
+        )
+        if self._engine.thread is not None:
+            finalize(self, self._engine.thread.drop).atexit = False
+        self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
+        self._pending: Pending = {place: None for node in self.order for place in places_of(node)}
+        for root, seed in zip(roots, call.seeds, strict=True):
+            if owner(root.edge) in self._engine.index:
+                deliver(self._pending, 0, root.edge, seed)
+        self._effects: dict[int, NodeEffects] = {}
+        self._due: tuple[int, int, Keep] | None = None  # nodes that ran, whose Steps are wanted
+        self._due_runs = 0  # how many of the runs are theirs
+        self.changed_gradients: dict[int, dict[int, Any]] = {}
+        self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
+        self.disturbances = 0
+        self.failed_in = ""
+        self.muted_edges: set[tuple[int, int]] = set()
+        self.muted_hooks: set[tuple[int, int]] = set()
+        self._around = ExitStack()
+        self._outer: ObservedEngine | None = None
+        self._sizes: dict[int, int] = {}  # by index, what a step takes
+        self._told = False  # that a .grad which a leaf's step shows was changed since
+        self._captured: dict[Any, Any] = {}
+        if not self._engine.retains:
+            with collector_paused():
+                for node in self.order:  # the pass frees what is to be told after it
+                    node.saved()
+
+    @property
+    def order(self) -> Sequence[Any]:
+        """The nodes in the order in which they run; without ``halting`` that is foretold before the
+        pass, and real after it."""
+        return self._engine.order
+
+    @property
+    def nested(self) -> list[Nested]:
+        """The passes that ran inside the node that is running."""
+        return self._engine.nested
+
+    @property
+    def intercept(self) -> Interceptor | None:
+        """Who is asked about each of them."""
+        return self._engine.intercept
+
+    @intercept.setter
+    def intercept(self, intercept: Interceptor | None) -> None:
+        self._engine.intercept = intercept
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``, which drives the pass; the engine runs in the thread that calls this."""
+        thread = self._engine.thread
+        return body() if thread is None else thread.host(body)
+
+    # running
+
+    def execute(self, index: int) -> Step:
+        """Run plan node ``index`` and tell what it did."""
+        steps: list[Step] = []
+        self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
+        return steps[0]
+
+    def record(
+        self,
+        start: int,
+        stop: int,
+        keep: Keep,
+        passed: Pass | None = None,
+        later: Later | None = None,
+    ) -> None:
+        """Run the pass up to node ``stop``, handing each Step and its seconds to ``keep``: here,
+        a node that runs unseen cannot run again by itself, so none is passed over.
+
+        Raises:
+            BaseException: whatever a node or a hook raised.
+        """
+        if self._outer is not None:
+            self._around.enter_context(self._outer.state_before(start))
+            self._outer = None
+        with collector_slowed():  # what grows is the record; looked through, it takes twice as long
+            if later is not None and self._engine.thread is not None and not self.muted_edges:
+                self._run_on(start, stop, later)
+            else:
+                self.catch_up()
+                self._record(start, stop, keep)
+
+    def _record(self, start: int, stop: int, keep: Keep) -> None:
+        index = start
+        while index < stop:
+            if not self._engine.has_run(index):
+                self._advance(index, stop)
+                self._synchronize()
+            index, goes_on = self._make_steps(index, stop, keep)
+            if not goes_on:
+                return
+
+    def _make_steps(self, index: int, stop: int, keep: Keep) -> tuple[int, bool]:
+        """Make the Steps of nodes that have run; return up to where, and whether to go on."""
+        # entered once for many nodes: it takes as long as a small one
+        with unobserved(), torch.set_grad_enabled(self.call.graph):
+            while index < stop:
+                run = self._engine.runs.pop(index, None)
+                if run is not None:
+                    goes_on = keep(self._step(index, run), run[2])
+                elif self._engine.has_run(index):
+                    goes_on = keep(self._unreached(index), 0.0)
+                else:
+                    break
+                index += 1
+                if not goes_on:
+                    return index, False
+        return index, True
+
+    def _run_on(self, start: int, stop: int, later: Later) -> None:
+        """Run the pass up to node ``stop``; what the hooks were given is all that is kept of it
+        until somebody asks."""
+        index = start
+        while index < stop:
+            if not self._engine.has_run(index):
+                self._advance(index, stop)
+            first, runs = index, self._engine.runs
+            while index < stop and (index in runs or self._engine.has_run(index)):
+                index += 1
+            begin = first if self._due is None else self._due[0]
+            self._due = begin, index, later.keep
+            self._due_runs += sum([each in runs for each in range(first, index)])
+            if not later.ran(index - first, self._bytes_of_runs(first, index)):
+                return
+
+    def _bytes_of_runs(self, start: int, stop: int) -> int:
+        """Return at most what the gradients of nodes that have run take."""
+        runs = self._engine.runs
+        try:
+            sizes: list[int] = [
+                g.nbytes
+                for index in range(start, stop) if index in runs
+                for g in runs[index][0] if g is not None and type(g) is not ref
+            ]  # fmt: skip
+            return sum(sizes) + STEP_BYTES * (stop - start)
+        except (RuntimeError, NotImplementedError):  # one has no memory of its own, or in parts
+            return sys.maxsize
+
+    def catch_up(self) -> None:
+        """Make the Steps of nodes that ran when nobody asked for them."""
+        if self._due is not None:
+            (start, stop, keep), self._due, self._due_runs = self._due, None, 0
+            self._synchronize()
+            with collector_slowed():
+                self._make_steps(start, stop, keep)
+
+    @property
+    def pending(self) -> Pending:
+        """The sums that wait."""
+        if self._due is not None:
+            self.catch_up()
+        return self._pending
+
+    @property
+    def effects(self) -> dict[int, NodeEffects]:
+        """What hooks of the program's changed, and which passes ran inside, by index."""
+        if self._due is not None:
+            self.catch_up()
+        return self._effects
+
+    def inner_passes(self) -> Iterable[Nested]:
+        return [each for found in self._engine.inside.values() for each in found]
+
+    def added(self, index: int) -> Any:
+        run = self._engine.runs.get(index)
+        if run is None:
+            return None
+        found = self.grad(index)
+        taken_over = self._engine.leaves[index][1] is None and found is run[3] is not None
+        is_as_it_was = taken_over and version_of(found) == self._engine.versions[index]
+        return found if is_as_it_was else run[1][0]
+
+    def _advance(self, index: int, stop: int) -> None:
+        self._engine.advance(index, stop, passed=self._due_runs, muted=self.muted_edges)
+
+    def _synchronize(self) -> None:
+        """Wait for what the engine has started on a GPU: this thread may use another stream."""
+        if any(isinstance(seed, torch.Tensor) and seed.is_cuda for seed in self.call.seeds):
+            torch.cuda.synchronize()
+
+    # steps
+
+    def _take(self, node: Any) -> tuple[Any, ...]:
+        """Take what waits at ``node``."""
+        pending = self._pending
+        if node.output_count == 1:
+            incoming = (pending[node],)
+            pending[node] = None
+            return incoming
+        places = places_of(node)
+        incoming = tuple([pending[place] for place in places])
+        pending.update(dict.fromkeys(places))
+        return incoming
+
+    def _unreached(self, index: int) -> Step:
+        """Make the Step of a node that does not run: ``grad`` takes what arrives, or nothing
+        does."""
+        node = self.order[index]
+        incoming = self._take(node)
+        captured = self._capture(node, incoming)
+        edges = () if node in self._engine.ends else node.edges
+        unsent = tuple(deliver(self._pending, nr, to, None) for nr, to in enumerate(edges))
+        return Step(index, node, incoming, incoming, unsent, captured=captured)
+
+    def _capture(self, node: Any, gradients: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
+        """Note what ``grad`` takes at ``node``."""
+        pairs = zip(places_of(node), gradients, strict=False)
+        found = tuple((place, g) for place, g in pairs if place in self._wanted_places)
+        self._captured.update(found)
+        return found
+
+    def _step(self, index: int, run: NodeRun) -> Step:
+        """Make the Step of a node that has run."""
+        node, pending = self.order[index], self._pending
+        self._sizes.pop(index, None)
+        sent, hooked, _, _ = run
+        nested = self._engine.inside.get(index, ())
+        calls: tuple[HookCall, ...] = ()
+        if node.output_count == 1 and pending[node] is hooked[0]:  # as nearly always
+            incoming, pending[node] = hooked, None
+        else:
+            incoming = self._take(node)
+            calls, hooked = self._compared(index, incoming, hooked)
+        captured = self._capture(node, hooked) if self._wanted_places else ()
+        if node.kind == LEAF:
+            before, after, later = self._accumulated(index, run)
+            if calls or later or nested or index in self._engine.changed:
+                self._note(index, (*calls, *later), nested)
+            return made_step((index, node, incoming, hooked, (), before, after, captured))
+        if calls or nested or node.is_function or index in self._engine.changed:
+            self._note(index, calls, nested)
+        if self.muted_edges:
+            sent = tuple(
+                None if (index, nr) in self.muted_edges else g for nr, g in enumerate(sent)
+            )
+        edges = node.edges
+        if len(sent) < len(edges):
+            sent = (*sent, *[None] * (len(edges) - len(sent)))
+        deliveries = []
+        for nr, edge in enumerate(edges):
+            if edge is None:
+                deliveries.append(made_delivery((nr, None, None, None, None)))
+                continue
+            gradient, there = sent[nr], pending.get(edge)
+            if type(gradient) is ref:
+                gradient = gradient()
+            total = there
+            if gradient is not None:
+                total = pending[edge] = gradient if there is None else there + gradient
+            deliveries.append(made_delivery((nr, edge, gradient, there, total)))
+        return made_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
+
+    def _compared(
+        self, index: int, incoming: tuple[Any, ...], hooked: tuple[Any, ...]
+    ) -> tuple[tuple[HookCall, ...], tuple[Any, ...]]:
+        """Return what hooks made of what waited at a node, and what the node got."""
+        for one, other in zip(incoming, hooked, strict=False):
+            if one is not other and not same_bits(one, other):
+                return (_change("pre", _UNKNOWN, incoming, hooked),), hooked
+        return (), incoming
+
+    def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
+        changed = tuple(
+            (leaf, gradient)
+            for leaf, gradient in sorted(self._engine.changed.get(index, {}).items())
+            if leaf != index
+        )
+        for leaf, gradient in changed:
+            self.changed_gradients.setdefault(leaf, {})[index] = gradient
+        self._effects[index] = NodeEffects(
+            0, 0, calls=calls, nested=nested, user_code=True, gradients=changed
+        )
+
+    def _accumulated(self, index: int, run: NodeRun) -> tuple[Any, Any, tuple[HookCall, ...]]:
+        """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
+        (_, (added, *_), _, found), (_, before) = run, self._engine.leaves[index]
+        if before is not None:
+            self.disturbances += 1  # the engine added in place
+        hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
+        if not hooks and not self.read_only:
+            return before, found, ()
+        self._engine.versions.pop(index, None)
+        after = _sum(before, added)
+        if same_bits(after, found):
+            return before, after, ()
+        found = None if found is None else copy_of(found)
+        return before, found, (_change("accumulated", "", (after,), (found,)),)
+
+    def run(self, start: int) -> None:
+        """Run everything from plan node ``start`` on, keeping no record."""
+        if self.muted_edges or (self._engine.diverged and self.call.is_grad):
+            self.record(start, len(self.order), lambda step, seconds: True)
+        else:
+            self._engine.finish(start)
+
+    def in_engine_thread(self, work: Callable[[], Any]) -> None:
+        """Do ``work`` where the engine runs."""
+        self._engine.in_thread(work)
+
+    # going back, and on in another way
+
+    def undo(self, step: Step) -> None:
+        for delivery in reversed(step.deliveries):
+            if delivery.edge is not None:
+                self.pending[delivery.edge] = delivery.before
+        self.pending.update(self.inputs(step))
+        for place, _ in step.captured:
+            self._captured[place] = None
+
+    def redo(self, step: Step) -> None:
+        for place, _ in self.inputs(step):
+            self.pending[place] = None
+        for delivery in step.deliveries:
+            if delivery.edge is not None:
+                self.pending[delivery.edge] = delivery.after
+        self._captured.update(step.captured)
+
+    def redo_state(self, step: Step) -> None:
+        """Nothing: going back has not changed the program's state."""
+
+    def forget(self, start: int) -> None:
+        """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
+        self._engine.put_back(start)
+        for index in [index for index in self._effects if index >= start]:
+            for leaf, _ in self._effects.pop(index).gradients:
+                del self.changed_gradients[leaf][index]
+        self._engine.diverge()
+
+    def undo_all(self) -> None:
+        """Give every leaf the ``.grad`` that it had before the pass."""
+        self.catch_up()
+        self._engine.put_back(0)
+        self._around.close()
+
+    def states_before(self) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+        """Yield each leaf that the pass added to, as
+        :meth:`ObservedEngine.states_before` does."""
+        self.catch_up()
+        return self._engine.states_before(0)
+
+    def fork(self, pending: Pending) -> Replay:
+        return NodeReplay(self.call, self.order, dict(pending), self.muted_edges)
+
+    def anew(self, pending: Pending) -> Self:
+        other = type(self)(self.call)
+        other._engine = self._engine.anew(_pending_of(other))
+        other._pending = {**dict.fromkeys(self.pending), **pending}
+        other._outer = self._engine
+        return other
+
+    def as_before(self, start: int) -> AbstractContextManager[None]:
+        return nullcontext()  # what is called from Python reads nothing that the pass changed
+
+    # what is shown
+
+    def as_it_was(self, step: Step) -> Step:
+        version = self._engine.versions.get(step.index)
+        if step.after is None or version in (None, version_of(step.after)):
+            return step
+        (added,) = step.hooked
+        if not is_passed_on(step.after, added):
+            with unobserved(), torch.no_grad():
+                return step._replace(after=_sum(step.before, added))
+        if not self._told:
+            self._told = True
+            tell(
+                f"the .grad that {step_number(step.index)} made was changed in place later: it is "
+                "shown as it is now"
+            )
+        return step
+
+    def entered(self, seed: Any) -> Any:
+        return seed
+
+    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
+        return list(zip(places_of(step.node), step.incoming, strict=True))
+
+    def places(self, node: Any) -> Sequence[Place]:
+        return places_of(node)
+
+    def entering_seeds(self) -> Sequence[Any]:
+        return [
+            seed
+            for seed, root in zip(self.call.seeds, self.call.roots, strict=True)
+            if owner(root.edge) in self._engine.index
+        ]
+
+    def step_bytes(self, step: Step) -> int:
+        size = self._sizes.get(step.index)
+        if size is None:
+            with unobserved():
+                size = self._sizes[step.index] = _bytes_of(step)
+        return size
+
+    @property
+    def _repeats(self) -> bool:
+        """Whether nodes can run again: some exchange gradients with other processes."""
+        return self._engine.retains and not is_shared_with_processes()
+
+    def replays(self, index: int) -> bool:
+        node = self.order[index]
+        if not self._repeats or index in self.effects or not replays(node):
+            return False
+        return not self._rewritable or not any(
+            kept is not None and self._is_rewritable(kept.extent) for _, kept, _ in node.saved()
+        )
+
+    @cached_property
+    def _rewritable(self) -> list[tuple[int, int]]:
+        """Where the memory of leaves with hooks begins and ends: an optimizer in one changes what
+        nodes have saved."""
+        leaves = [node.origin.variable for node in self.order if node.kind == LEAF]
+        extents = [extent_of(leaf) for leaf in leaves if any(hook_tables(leaf))]
+        return sorted(
+            (each.storage, each.storage + each.nbytes) for each in extents if each.storage
+        )
+
+    def _is_rewritable(self, extent: Extent) -> bool:
+        place = bisect_right(self._rewritable, (extent.storage or 0, inf))
+        return place > 0 and (extent.storage or 0) < self._rewritable[place - 1][1]
+
+    def why_not_beside(self, start: int) -> str:
+        leaves = (node.origin.variable for node in self.order[start:] if node.kind == LEAF)
+        if not any(getattr(leaf, "_post_accumulate_grad_hooks", None) for leaf in leaves):
+            return ""
+        return "hooks of parameters, such as an optimizer's, would be called once more"
+
+    def why_not_again(self, start: int) -> str:
+        engine = self._engine
+        if not any(each >= start for each in engine.rewritten) and all(
+            index in engine.rewritten or version_of(self.order[index].origin.variable) == version
+            for index, version in engine.leaf_versions.items()
+        ):
+            return ""
+        return "parameters were changed by a hook in this pass, so what has run cannot run again"
+
+    def repeat(self, step: Step) -> Sequence[Any] | None:
+        engine, node = self._engine, cast("Any", step.node)
+        if node.kind == LEAF or node in engine.ends or node.opaque or not self._repeats:
+            return None
+        if not any(g is not None for g in step.hooked):
+            return None  # the engine does not call it with nothing
+        if node.is_function and any(g is None for g in step.hooked):
+            return None  # whether it is given zeros instead cannot be read
+        draws = torch.random.fork_rng() if node.is_function else nullcontext()
+        with draws:
+            sent = call_node(node, step.hooked)
+        # nobody asked for what leads out of the pass
+        return [
+            g if edge is not None and owner(edge) in engine.index else None
+            for g, edge in zip(sent, node.edges, strict=True)
+        ]
+
+    @contextmanager
+    def repeating(self) -> Iterator[None]:
+        # entered once for many nodes: it takes as long as a small one
+        with unobserved(), torch.set_grad_enabled(self.call.graph):
+            yield
+
+    def agree(self, one: Any, other: Any) -> bool:
+        return same_bits(one, other)
+
+    def runs_user_code(self, index: int) -> bool:
+        node = self.order[index]
+        return bool(node.is_function) or node.is_packed()
+
+    def unreduced(self, step: Step) -> None:
+        """Nothing: the engine does not show what it sums to the shape of an input."""
+
+    def kept_bytes(self) -> int:
+        if not self._engine.retains or self.call.keep:
+            return 0
+        found = {}
+        for node in self.order:
+            for name, kept, _ in node.saved():
+                if kept is not None:
+                    extent = kept.extent
+                    found[extent.storage or (node, name)] = extent.nbytes
+        return sum(found.values())
+
+    # the numbers of gradients
+
+    def grad(self, index: int) -> Any:
+        return self.order[index].origin.variable.grad
+
+    def grad_before(self, index: int) -> Any:
+        kept = self._engine.leaves.get(index)
+        if index in self._engine.first:
+            return self._engine.first[index]
+        return self.grad(index) if kept is None else kept[1]
+
+    def set_grad(self, index: int, gradient: Any) -> None:
+        self.order[index].origin.variable.grad = gradient
+
+    def numbers(self, gradient: Any) -> NDArray[Any]:
+        return numbers_of(gradient)
+
+    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
+        origin = self.order[index].origin
+        like = origin.variable if grad else metadata_of(origin)[input_nr]
+        return torch.from_numpy(np.array(array)).to(like.device, like.dtype)
+
+    # the end
+
+    def gradients(self) -> Any:
+        """Return what the call returns to the program: of ``grad``, the gradients."""
+        if not self.call.is_grad or not self._engine.diverged:
+            return self._engine.result
+        return tuple(self._captured.get(x.edge) for x in self.call.inputs)
+
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, whatever the call says."""
+        self._engine.retains = True
+
+    def release(self) -> None:
+        """Let go of the graph, as far as that can be done, as the plain pass would have."""
+        engine = self._engine
+        if engine.thread is not None:
+            engine.thread.close()
+        if engine.retains and not self.call.keep:
+            mark_as_freed(self.call, [x.origin for x in self.order if x not in engine.ends])
+
+
+def _pending_of(driver: TorchDriver) -> Callable[[], Pending]:
+    """Return what tells the sums that wait; the engine, halted, does not keep ``driver`` alive."""
+    known = ref(driver)
+
+    def pending() -> Pending:
+        found = known()
+        assert found is not None
+        return found.pending
+
+    return pending
+
+
+def _bytes_of(step: Step) -> int:
+    """Return what a step keeps alive that no step before it does."""
+    if step.node.kind == LEAF:
+        return STEP_BYTES if step.before is None else STEP_BYTES + nbytes_of(step.before)
+    size, given, place = STEP_BYTES, step.hooked[0], None
+    if step.hooked is not step.incoming:
+        size += sum([nbytes_of(g) for g in step.hooked if g is not None])
+    for _, _, gradient, before, after in step.deliveries:
+        if gradient is None:
+            continue
+        if gradient is not given:
+            try:
+                if place is None:
+                    place = None if given is None else given.data_ptr()
+                if gradient.data_ptr() != place:
+                    size += gradient.nbytes
+            except (RuntimeError, NotImplementedError):  # it has no memory of its own
+                size += nbytes_of(gradient)
+        if before is not None:
+            size += nbytes_of(after)
+    return size
+
+
+def _sum(before: Any, added: Any) -> Any:
+    """Return what the engine makes of the ``.grad`` of a leaf."""
+    return before if added is None else added if before is None else before + added
+
+
+def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -> HookCall:
+    """Tell what hooks made of gradients."""
+    arrays = [tuple(None if g is None else array_of(g) for g in each) for each in (before, after)]
+    return HookCall(kind, name, 0, arrays[0], arrays[1])

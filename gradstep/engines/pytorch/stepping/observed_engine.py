@@ -1,0 +1,499 @@
+"""PyTorch's engine on one pass, with a hook of ours behind each node, where it may be halted.
+
+The program's hooks and custom Functions run once, in their order, as in a plain pass.  Our hooks
+keep what the engine gives them, and nothing else: what they cost is what recording costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from math import inf
+from sys import _getframe
+from time import perf_counter
+from types import FrameType
+from typing import Any, Self
+from weakref import ref
+
+import torch
+from torch.autograd.graph import GradientEdge
+
+from autograd_core.autograd.call import BackwardCall, Interceptor
+from autograd_core.autograd.node import Port
+from gradstep.debugger.history.driver_protocol import Nested, Pending
+from gradstep.engines.pytorch.entry import Arguments, carry_out, intercepted, is_engine_call
+from gradstep.engines.pytorch.kept_graphs import nodes_behind
+from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
+from gradstep.engines.pytorch.order import owner
+from gradstep.engines.pytorch.private import (
+    hook_nodes,
+    hook_tables,
+    running_pass,
+    unobserved,
+)
+from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
+from gradstep.engines.pytorch.stepping.watch_only import is_shared_with_processes
+from gradstep.engines.pytorch.tensors import copy_of, put_gradient, version_of
+
+_SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
+
+NodeRun = tuple[Sequence[Any], tuple[Any, ...], float, Any]
+"""A node that has run: what it sent, what arrived after its hooks, its seconds, and of a leaf the
+``.grad`` afterwards; no named tuple, which takes as long to make as all else in a hook."""
+
+
+class ObservedEngine:
+    """Runs a pass, keeping a :data:`NodeRun` of each node.
+
+    Other passes may come upon the same nodes, while this one is halted or inside one of its nodes:
+    our hooks leave them alone, and note what they add to the leaves of this one.
+
+    Once it has diverged from the program's call, because an edge was muted or because the pass goes
+    on in another way, a run begins with the sums that wait.
+
+    Args:
+        order: the nodes of ``call`` in the order in which the engine will run them.
+        sums: returns what waits, from which a pass that has diverged goes on.
+        thread: where the engine runs, and waits behind a node until it is to go on; without one,
+            the whole pass runs at once, in the thread that asks.
+
+    Attributes:
+        order: the nodes in the order in which they run; without a thread that is foretold before
+            the pass, and real after it.
+        index: the place of each node there.
+        ends: nodes at which ``grad`` takes away what arrives, and which do not run.
+        runs: by index, the nodes that have run and that nobody has taken from here.
+        leaves: by index, the ``.grad`` before a leaf ran: itself, and a copy.
+        first: by index, a copy of the ``.grad`` of a leaf that other passes added to before it ran.
+        changed: by index of a node, and of a leaf, the ``.grad`` that other passes made before the
+            node was over: copies.
+        versions: by index, that of the ``.grad`` which a leaf made.
+        leaf_versions: by index, that of a leaf before the pass came to it.
+        rewritten: the leaves that hooks had changed when they had run, as optimizers do.
+        nested: the passes that ran inside the node that is running.
+        inside: by index, those that ran inside a node.
+        intercept: is asked about each of them.
+        elsewhere: the thread in which a pass runs that does not halt; None for the one that asks.
+        retains: whether a run keeps the graph, so that the pass can go on in another way.
+        result: what the engine returned.
+    """
+
+    def __init__(
+        self,
+        call: BackwardCall,
+        order: Sequence[Any],
+        sums: Callable[[], Pending],
+        *,
+        thread: EngineThread | None,
+        retains: bool,
+    ) -> None:
+        self.call, self.order, self.thread, self.retains = call, order, thread, retains
+        self.index = {node: index for index, node in enumerate(order)}
+        self.ends = self._find_ends()
+        self.runs: dict[int, NodeRun] = {}
+        self.leaves: dict[int, tuple[Any, Any]] = {}
+        self.first: dict[int, Any] = {}
+        self.changed: dict[int, dict[int, Any]] = {}
+        self.versions: dict[int, int] = {}
+        self.leaf_versions: dict[int, int | None] = {}
+        self.rewritten: set[int] = set()
+        self.nested: list[Nested] = []
+        self.inside: dict[int, tuple[Nested, ...]] = {}
+        self.intercept: Interceptor | None = None
+        self.result: Any = ()
+        self.diverged = False
+        self.elsewhere: EngineThread | None = None
+        self._sums = sums
+        self._expected: dict[int, tuple[Any, Any]] = {}  # of leaves without a hook before
+        self._touched: dict[int, Any] = {}  # of leaves, by other passes since the last node
+        self._unseen: list[tuple[torch.Tensor, Any, Any]] = []  # the .grad before passes inside
+        self._pass: int | None = None  # the engine's number of this pass
+        self._frame: FrameType | None = None  # that runs it
+        self._error: BaseException | None = None
+        self._enough = inf  # runs at which the engine halts
+        self._deadline = inf  # or when it halts
+        self._ended = 0.0  # the last node
+        self._halted = self._done = self._silent = False
+
+    def _find_ends(self) -> set[TorchNode]:
+        if not self.call.is_grad:
+            return set()
+        inputs = {owner(each.edge) for each in self.call.inputs if each.edge is not None}
+        return {
+            node
+            for node in inputs
+            if not any(edge is not None and owner(edge) in self.index for edge in node.edges)
+        }
+
+    # running
+
+    def has_run(self, index: int) -> bool:
+        """Return whether node ``index`` has run, or never will."""
+        if index in self.runs or self.order[index] in self.ends:
+            return True
+        return self._done and self._error is None
+
+    def advance(
+        self, index: int, stop: int, *, passed: int = 0, muted: Collection[tuple[int, int]] = ()
+    ) -> None:
+        """Let the engine run on until node ``index`` has run, and if it can, those to ``stop``.
+
+        Args:
+            passed: how many of the runs are of nodes before ``index``.
+            muted: edges over which nothing is sent, each a node's index and its number there; they
+                count where a run begins.
+
+        Raises:
+            BaseException: whatever the node or a hook raised.
+        """
+        if self._error is not None:
+            raise self._error
+        if self.thread is not None:
+            self._enough = len(self.runs) + self._missing(index, stop, passed)
+            if stop == len(self.order):  # behind the last one it is over, and need not halt
+                self._enough += 1
+            self._deadline = perf_counter() + _SLICE
+        try:
+            if self.thread is None:
+                self.in_thread(partial(self._run, index, muted))
+                over = True
+            elif self._halted:
+                over = self.thread.go_on()
+            else:
+                over = self.thread.start(partial(self._run, index, muted))
+        except BaseException as error:
+            self._error, self._halted = error, False
+            if index not in self.runs:
+                raise
+            return
+        self._halted = not over and not self._done
+        if self.thread is None:
+            self._take_real_order(index)
+
+    def _missing(self, index: int, stop: int, passed: int) -> int:
+        """Count the nodes from ``index`` to ``stop`` that have not run and will."""
+        missing = stop - index
+        if len(self.runs) > passed:  # some ran sooner than foretold
+            missing -= sum(index <= each < stop for each in self.runs)
+        if self.ends:
+            missing -= sum(node in self.ends for node in self.order[index:stop])
+        return missing
+
+    def finish(self, start: int) -> None:
+        """Run what is left, from node ``start`` on, and keep nothing of it."""
+        if self._error is not None:
+            raise self._error
+        halted, self._halted, self._silent = self._halted, False, True
+        if halted:
+            assert self.thread is not None
+            while not self.thread.go_on():
+                pass
+        elif not self._done:
+            self.in_thread(partial(self._run, start, observed=False))
+
+    def in_thread(self, work: Callable[[], Any]) -> None:
+        """Do ``work`` where the engine runs."""
+        thread = self.thread or self.elsewhere
+        if thread is None:
+            work()
+        else:
+            thread.start(work)
+
+    def _run(
+        self, start: int, muted: Collection[tuple[int, int]] = (), *, observed: bool = True
+    ) -> None:
+        """Let the engine run what is left, from node ``start`` on."""
+        arguments = self._arguments()
+        if arguments is None:
+            self._done = True
+            return
+        with unobserved():
+            wanted = self._wanted_hooks(start, muted) if observed else []
+        unhook = hook_nodes(wanted)
+        self._pass, self._frame = None, _getframe()
+        self._ended = perf_counter()
+        try:
+            with intercepted():
+                self.result = carry_out(arguments, self._hear)
+            self._done = True
+        except Abort:
+            self._halted, self.diverged = False, True
+        finally:
+            self._frame = None  # a cycle
+            unhook()
+
+    def _wanted_hooks(
+        self, start: int, muted: Collection[tuple[int, int]]
+    ) -> list[tuple[Any, Any]]:
+        """List the hooks that are to see what nodes from ``start`` on do, each with the method that
+        registers it."""
+        # a pass that begins inside a custom Function may add to a leaf before its node does
+        quiet = not any(node.is_function for node in self.order)
+        empty = {
+            node
+            for node in self.order
+            if quiet and type(node) is TorchLeaf and node.tensor.origin.grad is None
+        }  # of these it is known what they hold before
+        # a pass ends behind a muted edge, and a leaf there never runs
+        handed = {} if muted else self._handed_over_to_leaves(start, empty)
+        behind_muted = {index for index, _ in muted}
+        wanted: list[tuple[Any, Any]] = []
+        after, after_leaf = self._after, self._after_leaf
+        for index, node in enumerate(self.order[start:], start):
+            if self.ends and node in self.ends:
+                continue
+            hook: Any
+            if type(node) is TorchLeaf:
+                # a hook costs as much as a small node: there is one before only where it is needed
+                if node in empty:
+                    self._expected[index] = None, None
+                else:
+                    wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
+                leaf = node.tensor.origin
+                self.leaf_versions[index] = version_of(leaf)
+                hook = partial(after_leaf, index, leaf)
+            elif index in behind_muted:
+                hook = partial(self._after_muted, index)
+            elif index in handed:
+                hook = partial(self._after_handing_over, index, handed[index])
+            else:
+                hook = partial(after, index)
+            wanted.append((node.origin.register_hook, hook))
+        return wanted
+
+    def _handed_over_to_leaves(self, start: int, empty: set[TorchLeaf]) -> dict[int, list[int]]:
+        """Find, by node, the edges whose gradient becomes a ``.grad`` as it is: where nobody else
+        holds it, the engine takes it over, and need not copy it.  ``empty`` are the leaves that
+        have none.
+
+        Not where code of the program's is known to change a ``.grad`` while the pass runs.
+        """
+        if self.call.graph or self.call.is_grad or is_shared_with_processes():
+            return {}
+        ways: dict[Any, tuple[int, int] | None] = {}  # None of a leaf to which several lead
+        for index, node in enumerate(self.order[start:], start):
+            for edge in node.edges:
+                if type(edge) is TorchLeaf:
+                    ways[edge] = None if edge in ways else (index, node.edges.index(edge))
+        sums, found = self._sums(), dict[int, list[int]]()
+        for leaf, way in ways.items():
+            variable = leaf.tensor.origin
+            if any(hook_tables(variable)):
+                if variable._post_accumulate_grad_hooks:
+                    return {}
+            elif way is not None and leaf in empty and sums.get(leaf) is None:
+                index, nr = way
+                found.setdefault(index, []).append(nr)
+        return found
+
+    def _arguments(self) -> Arguments | None:
+        """Return what the engine is called with; None where nothing is left to run."""
+        given: Arguments = self.call.arguments
+        if not self.diverged:
+            return given._replace(keep=True) if self.retains else given
+        edges, seeds = [], []
+        for place, gradient in self._sums().items():
+            node = owner(place)
+            if gradient is not None and node in self.index and node not in self.ends:
+                edges.append(GradientEdge(node.origin, place.nr if isinstance(place, Port) else 0))
+                seeds.append(gradient)
+        if not edges:
+            return None
+        return given._replace(
+            outputs=tuple(edges), seeds=tuple(seeds), keep=True, allow_unreachable=True
+        )
+
+    def _take_real_order(self, start: int) -> None:
+        """Put the nodes in the order in which they ran."""
+        ran = [self.order[index] for index in self.runs]
+        expected = [node for node in self.order[start:] if node not in self.ends][: len(ran)]
+        if ran == expected:
+            return
+        rest = set(self.order[start:]).difference(ran)
+        order = [*self.order[:start], *ran, *filter(rest.__contains__, self.order)]
+        index = {node: number for number, node in enumerate(order)}
+        by_place: Any
+        for by_place in (
+            self.runs, self.leaves, self.first, self.changed, self.versions, self.inside
+        ):  # fmt: skip
+            found = {index[self.order[place]]: each for place, each in by_place.items()}
+            by_place.clear()
+            by_place.update(found)
+        self.changed = {
+            place: {index[self.order[leaf]]: each for leaf, each in leaves.items()}
+            for place, leaves in self.changed.items()
+        }
+        self.order, self.index = order, index
+
+    def _hear(self, call: BackwardCall) -> Any:
+        """Let a pass run inside a node."""
+        if self.intercept is not None:
+            return self.intercept(call)
+        if self.retains and not call.is_grad:  # what runs is to be undone
+            self._note_leaves(call)
+        found = carry_out(call.arguments, self._hear)
+        return found if call.is_grad else True
+
+    def _note_leaves(self, call: BackwardCall) -> None:
+        """Note the ``.grad`` that leaves have before ``call``, which nobody records."""
+        noted = {id(leaf) for leaf, _, _ in self._unseen}
+        noted.update(id(self.order[index].origin.variable) for index in self.leaves)
+        for node in nodes_behind(call.arguments.outputs):
+            leaf = getattr(node, "variable", None)
+            if leaf is not None and id(leaf) not in noted:
+                self._unseen.append((leaf, *held_and_copy(leaf)))
+
+    # hooks around each node
+
+    def _is_own(self) -> bool:
+        """Return whether this pass called the hook that asks: others may come upon its nodes."""
+        running = running_pass()
+        if self._pass is None and is_engine_call(_getframe(1), self._frame):
+            self._pass = running
+        return running == self._pass
+
+    def _before_leaf(self, index: int, gradients: tuple[Any, ...]) -> None:
+        if self._silent:
+            return
+        state = held_and_copy(self.order[index].origin.variable)
+        if self._is_own():
+            self.leaves[index] = state
+        elif index not in self.leaves:
+            self.first.setdefault(index, state[1])
+
+    def _after_handing_over(
+        self, index: int, numbers: list[int], sent: tuple[Any, ...], arrived: tuple[Any, ...]
+    ) -> None:
+        if self._silent or not self._is_own():
+            return
+        kept = list(sent)
+        for nr in numbers:
+            if sent[nr] is not None:
+                kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
+        self._keep_run(index, kept, arrived, None)
+
+    def _after_muted(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
+        if not self._silent and self._is_own():
+            self._keep_run(index, sent, arrived, None)
+            if self.thread is not None:
+                raise Abort  # what is not to be sent is not: the next run begins behind this node
+
+    def _after_leaf(
+        self, index: int, leaf: torch.Tensor, sent: tuple[Any, ...], arrived: tuple[Any, ...]
+    ) -> None:
+        if self._silent:
+            return
+        if not self._is_own():
+            self._note_other(index, leaf)
+            return
+        if index not in self.leaves:
+            self.leaves[index] = self._expected[index]
+        with unobserved():
+            held = leaf.grad
+            if held is not None:
+                self.versions[index] = version_of(held)
+            if version_of(leaf) != self.leaf_versions[index]:
+                self.rewritten.add(index)
+        self._keep_run(index, sent, arrived, held)
+
+    def _note_other(self, index: int, leaf: torch.Tensor) -> None:
+        """Note what another pass has made of the ``.grad`` of a leaf."""
+        state = held_and_copy(leaf)
+        self._touched[index] = state[1]
+        if index in self._expected and index not in self.leaves:
+            self.first.setdefault(index, self._expected[index][1])
+            self._expected[index] = state
+        self._deadline = 0.0  # whoever shows the next node is told
+
+    def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
+        if not self._silent and self._is_own():
+            # as _keep_run, without the call: this is what recording costs at a node
+            now = perf_counter()
+            self.runs[index] = sent, arrived, now - self._ended, None
+            self._ended = now
+            if len(self.runs) >= self._enough or self.nested or now > self._deadline:
+                self._pause(index)
+
+    def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
+        now = perf_counter()
+        self.runs[index] = sent, arrived, now - self._ended, held
+        self._ended = now
+        if len(self.runs) >= self._enough or self.nested or now > self._deadline:
+            self._pause(index)
+
+    def _pause(self, index: int) -> None:
+        """Halt behind node ``index``, if something is left to run."""
+        if self.nested:
+            self.inside[index] = tuple(self.nested)
+            self.nested.clear()
+        if self._touched:
+            self.changed[index], self._touched = self._touched, {}
+        if self.thread is not None:
+            self.thread.halt()
+            self._ended = perf_counter()
+
+    # what was done to the program's state
+
+    def put_back(self, start: int) -> None:
+        """End the pass, and give the leaves from node ``start`` on the ``.grad`` that they had."""
+        if self._halted:
+            assert self.thread is not None
+            self.thread.abort()
+            self._halted = False
+        for state in self.states_before(start):
+            put_gradient(*state)
+        for by_place in (self.leaves, self.changed, self.inside):
+            for index in [index for index in by_place if index >= start]:
+                del by_place[index]
+        self.rewritten = {index for index in self.rewritten if index < start}
+        self.runs.clear()
+        self._expected.clear()
+        self._touched.clear()
+        self._done = True
+
+    def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+        """Yield each leaf that was added to from node ``start`` on, with the ``.grad`` that it had:
+        itself, and a copy.  The oldest come last."""
+        for index in sorted({*self.leaves, *self.inside}, reverse=True):
+            if index < start:
+                break
+            if index in self.leaves:
+                yield self.order[index].origin.variable, *self.leaves[index]
+            inside: Any = self.inside.get(index, ())
+            for inner in reversed(inside):
+                if inner.call.engine is self.call.engine:
+                    yield from inner.driver.states_before()
+        if not start:
+            yield from self._unseen
+
+    def anew(self, sums: Callable[[], Pending]) -> Self:
+        """Return an engine for the same pass that goes on from ``sums``, in this one's thread."""
+        other = type(self)(self.call, self.order, sums, thread=None, retains=True)
+        other.elsewhere, other.diverged = self.thread, True
+        return other
+
+    def diverge(self) -> None:
+        """Let what runs next go on from what waits."""
+        self._error, self._done, self.diverged = None, False, True
+
+    @contextmanager
+    def state_before(self, start: int) -> Iterator[None]:
+        """Within it, every ``.grad`` is as it was before node ``start``."""
+        now: dict[int, tuple[Any, Any, Any]] = {}
+        for state in self.states_before(start):
+            leaf = state[0]
+            now.setdefault(id(leaf), (leaf, *held_and_copy(leaf)))
+            put_gradient(*state)
+        try:
+            yield
+        finally:
+            for each in now.values():
+                put_gradient(*each)
+
+
+def held_and_copy(leaf: torch.Tensor) -> tuple[Any, Any]:
+    """Return the ``.grad`` of a leaf, and a copy: the engine adds in place."""
+    with unobserved():
+        held = leaf.grad
+        return held, None if held is None else copy_of(held)

@@ -1,0 +1,127 @@
+"""Nodes of PyTorch called from Python, one by one, for what they were given before.
+
+A call of a node runs its rule and nothing else: no hooks, no checks, nothing is freed.  What the
+engine does between two nodes is done here: gradients are summed to the shape of the input, and get
+its dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from time import perf_counter
+from typing import Any
+
+import torch
+
+from autograd_core.autograd.call import BackwardCall
+from autograd_core.autograd.node import LEAF, Port
+from autograd_core.autograd.step import Delivery, Step
+from gradstep.debugger.history.driver_protocol import Keep, Pending
+from gradstep.engines.pytorch.order import owner
+from gradstep.engines.pytorch.private import metadata_of, unobserved
+
+
+def call_node(node: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
+    """Return what a node makes of ``gradients``, one for each of its edges, as the engine would
+    send it.
+
+    Raises:
+        Exception: whatever the node raises; a custom Function runs code of the program's.
+    """
+    origin: Any = node.origin
+    if node.is_function:
+        given = [
+            torch.zeros(list(like.shape), dtype=like.dtype, device=like.device) if g is None else g
+            for g, like in zip(gradients, metadata_of(origin), strict=True)
+        ]
+        made = _listed(origin.apply(*given))
+        # one for each argument of forward(), of which those that are tensors have edges
+        wanted = [g for g, needed in zip(made, origin.needs_input_grad, strict=False) if needed]
+        found = iter(wanted)
+        made = tuple(None if to is None else next(found, None) for to, _ in origin.next_functions)
+    else:
+        made = _listed(origin(*gradients))
+    return tuple(map(_fitted, made, node.edges))
+
+
+def _listed(made: Any) -> tuple[Any, ...]:
+    return made if isinstance(made, tuple) else (made,)
+
+
+def _fitted(gradient: Any, edge: Any) -> Any:
+    if gradient is None or edge is None:
+        return None
+    like = metadata_of(owner(edge).origin)[edge.nr if isinstance(edge, Port) else 0]
+    if like.is_nested_tensor:
+        return gradient
+    shape = tuple(like.shape)  # a list, which no shape equals
+    if gradient.shape != shape:
+        gradient = gradient.sum_to_size(shape)
+    if gradient.dtype is not like.dtype:
+        real = gradient.is_complex() and not like.dtype.is_complex
+        gradient = (gradient.real if real else gradient).to(like.dtype)
+    return gradient if gradient.device == like.device else gradient.to(like.device)
+
+
+class NodeReplay:
+    """A pass that goes its own way from ``pending``, and changes nothing of the program."""
+
+    def __init__(
+        self,
+        call: BackwardCall,
+        order: Sequence[Any],
+        pending: Pending,
+        muted: Set[tuple[int, int]] = frozenset(),
+    ) -> None:
+        self.pending = pending
+        self._call, self._order, self._muted = call, order, muted
+
+    def record(self, start: int, stop: int, keep: Keep) -> None:
+        """Run nodes ``start`` to ``stop`` again, none of them a leaf's."""
+        for index in range(start, stop):
+            node = self._order[index]
+            began = perf_counter()
+            incoming = tuple(self.pending.get(place) for place in places_of(node))
+            for place in places_of(node):
+                self.pending[place] = None
+            with unobserved(), torch.set_grad_enabled(self._call.graph):
+                sent = call_node(node, incoming)
+                deliveries = tuple(
+                    deliver(self.pending, nr, edge, None if (index, nr) in self._muted else g)
+                    for nr, (edge, g) in enumerate(zip(node.edges, sent, strict=True))
+                )
+            if not keep(Step(index, node, incoming, incoming, deliveries), perf_counter() - began):
+                return
+
+    def redo(self, step: Step) -> None:
+        """Take what a node that ran did from its record."""
+        for place in places_of(step.node):
+            self.pending[place] = None
+        for each in step.deliveries:
+            if each.edge is not None:
+                self.pending[each.edge] = each.after
+
+
+def replays(node: Any) -> bool:
+    """Return whether a node can be called again without code of the program's running."""
+    if node.kind == LEAF or node.opaque or node.is_function:
+        return False
+    return all(state == "kept" for _, _, state in node.saved())
+
+
+def places_of(node: Any) -> list[Any]:
+    """Return the input buffers of a node."""
+    if node.output_count > 1:
+        return [Port(node, nr) for nr in range(node.output_count)]
+    return [node]
+
+
+def deliver(pending: Pending, nr: int, edge: Any, gradient: Any) -> Delivery:
+    """Add a gradient to what waits where edge ``nr`` leads."""
+    if edge is None:
+        return Delivery(nr, None, None, None, None)
+    before = pending.get(edge)
+    if gradient is None:
+        return Delivery(nr, edge, None, before, before)
+    after = pending[edge] = gradient if before is None else before + gradient
+    return Delivery(nr, edge, gradient, before, after)

@@ -1,0 +1,87 @@
+"""What PyTorch keeps for each thread, taken along to the one in which the engine runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple, Self
+
+import torch
+
+from gradstep.engines.pytorch.ops import Ops
+from gradstep.engines.pytorch.origins import Lines
+from gradstep.engines.pytorch.private import modes, pushed, saved_tensor_hooks
+
+_SMALLEST = 5e-324  # it is 0 for a thread that flushes denormal numbers
+
+
+class _Autocast(NamedTuple):
+    device: str
+    dtype: torch.dtype
+    enabled: bool
+
+
+class ThreadState(NamedTuple):
+    """The modes of a thread: gradients, inference, autocast, function and dispatch modes, hooks of
+    saved tensors, denormal numbers; and the devices and streams that are current."""
+
+    gradients: bool
+    inference: bool
+    autocast: tuple[_Autocast, ...]
+    autocast_cache: bool
+    function_modes: tuple[Any, ...]
+    dispatch_modes: tuple[Any, ...]
+    saved_hooks: tuple[Any, ...]
+    flushes_denormal: bool
+    device: int | None
+    streams: tuple[Any, ...]
+
+    @classmethod
+    def of_this_thread(cls) -> Self:
+        """Return the state of the thread that asks, without our own modes."""
+        devices = ["cpu"]
+        functions, dispatch = modes()
+        gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
+        if gpu:
+            devices.append("cuda")
+        return cls(
+            torch.is_grad_enabled(),
+            torch.is_inference_mode_enabled(),
+            tuple(
+                _Autocast(each, torch.get_autocast_dtype(each), torch.is_autocast_enabled(each))
+                for each in devices
+            ),
+            torch.is_autocast_cache_enabled(),
+            tuple(mode for mode in functions if not isinstance(mode, Lines)),
+            tuple(mode for mode in dispatch if not isinstance(mode, Ops)),
+            tuple(saved_tensor_hooks()),
+            _SMALLEST * float(1) == 0,
+            torch.cuda.current_device() if gpu else None,
+            tuple(torch.cuda.current_stream(nr) for nr in range(torch.cuda.device_count()))
+            if gpu
+            else (),
+        )
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Within it, this thread is in this state."""
+        with ExitStack() as stack:
+            if self.flushes_denormal:
+                torch.set_flush_denormal(True)
+            if self.device is not None:
+                stack.enter_context(torch.cuda.device(self.device))
+                for stream in self.streams:
+                    torch.cuda.set_stream(stream)
+                torch.cuda.set_device(self.device)
+            stack.enter_context(torch.inference_mode(self.inference))
+            stack.enter_context(torch.set_grad_enabled(self.gradients))
+            for each in self.autocast:
+                stack.enter_context(
+                    torch.autocast(
+                        each.device, each.dtype, each.enabled, cache_enabled=self.autocast_cache
+                    )
+                )
+            for pack, unpack in self.saved_hooks:
+                stack.enter_context(torch.autograd.graph.saved_tensors_hooks(pack, unpack))
+            stack.enter_context(pushed(self.function_modes, self.dispatch_modes))
+            yield

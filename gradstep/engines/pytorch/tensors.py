@@ -1,0 +1,450 @@
+"""Tensors of PyTorch as readers of a graph see them, and the numbers in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from autograd_core.autograd.node import resolve
+from gradstep.engines.protocol import Extent
+from gradstep.engines.pytorch.private import unobserved
+from gradstep.graph.statistics import (
+    HUGE,
+    TINY,
+    Statistics,
+    statistics,
+)
+from gradstep.graph.statistics_table import StatisticsTable, statistics_of_parts
+
+UNREAD: Final = object()
+"""In the place of an edge that has not been asked for."""
+
+
+class DType(NamedTuple):
+    """A dtype: its name, and bytes per element."""
+
+    name: str
+    itemsize: int
+
+
+@lru_cache(maxsize=128)
+def dtype_of(dtype: torch.dtype) -> DType:
+    """Return what is told of a dtype."""
+    return DType(str(dtype).removeprefix("torch."), dtype.itemsize)
+
+
+class SeenTensor:
+    """A root or a leaf of a graph; ``origin`` is the program's own tensor, or a GradientEdge, and
+    ``graph`` the :class:`~gradstep.engines.pytorch.nodes.TorchGraph` that it lies in."""
+
+    __slots__ = ("_edge", "_shape", "dtype", "graph", "origin")
+
+    gradstep_engine: ClassVar[Any]  # set where the engine is made
+
+    def __init__(self, origin: Any, like: Any, edge: Any, graph: Any) -> None:
+        self.origin = origin
+        self._shape = shape_of(like)
+        self.dtype = dtype_of(like.dtype)
+        self._edge = edge
+        self.graph = graph
+
+    @property
+    def edge(self) -> Any:
+        """Where its gradients go; the graph behind it is read when this is first asked."""
+        if self._edge is UNREAD:
+            self._edge = self.graph.edge_behind(self.origin)
+        return self._edge
+
+    @property
+    def gradstep_identity(self) -> int:
+        """The identity of the program's own tensor, by which names are found."""
+        return id(self.origin)
+
+    @property
+    def record(self) -> Any:
+        """The op that made it, or the module and the line of its node, and the number of the
+        output."""
+        ops = None if self.graph is None else self.graph.origins.ops
+        if ops is not None and isinstance(self.origin, torch.Tensor):
+            return ops.origin(self.origin)
+        node, nr = resolve(self.edge)
+        place = None if node is None else node.record
+        return None if place is None else (place, nr)
+
+    @property
+    def is_parameter(self) -> bool:
+        return isinstance(self.origin, torch.nn.Parameter)
+
+    @property
+    def requires_grad(self) -> bool:
+        return self._edge is not None
+
+
+class SavedTensor(NamedTuple):
+    """A value that a node keeps, as it was when the graph was read; it holds no tensor.
+
+    ``number`` is that of a constant of one element and no dimension, as ``0.5`` in ``0.5 * x``.
+    """
+
+    extent: Extent
+    edge: Any
+    gradstep_identity: int
+    is_result: bool
+    record: Any = None
+    number: float | None = None
+
+
+def shape_of(tensor: Any) -> tuple[int, ...] | None:
+    """Return the shape of a tensor; None of a nested one, whose parts have one each."""
+    try:
+        return _plain(tuple(tensor.shape))
+    except (RuntimeError, TypeError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def _plain(shape: tuple[Any, ...]) -> tuple[int, ...] | None:
+    """Return a shape, one tuple for all tensors that have it; None of one with symbols."""
+    return shape if {*map(type, shape)} <= {int} else None
+
+
+def nbytes_of(tensor: torch.Tensor) -> int:
+    """Return the bytes that the elements of a tensor take."""
+    try:
+        if tensor.layout is torch.strided:
+            return int(tensor.nbytes)
+        return sum(map(nbytes_of, _parts_of(tensor)))
+    except (RuntimeError, NotImplementedError):  # a subclass without memory of its own
+        return 0
+
+
+def is_passed_on(given: Any, sent: torch.Tensor) -> bool:
+    """Return whether ``sent`` takes no memory of its own: it is ``given``, or a view of it."""
+    if sent is given or given is None:
+        return sent is given
+    try:
+        return bool(sent.data_ptr() == given.data_ptr() != 0)
+    except (RuntimeError, NotImplementedError):  # a subclass without memory of its own
+        return False
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """Return how often a tensor was changed in place, 0 where PyTorch does not count."""
+    try:
+        return int(tensor._version)
+    except RuntimeError:  # made in inference mode
+        return 0
+
+
+def extent_of(tensor: torch.Tensor) -> Extent:
+    """Return shape, dtype, bytes and memory of a tensor."""
+    try:
+        storage = tensor.data_ptr() or None
+    except (RuntimeError, NotImplementedError):
+        storage = None
+    facts = (shape_of(tensor), dtype_of(tensor.dtype).name, nbytes_of(tensor), storage)
+    return tuple.__new__(Extent, facts)  # in a third of the time that its own constructor takes
+
+
+def has_memory(tensor: torch.Tensor) -> bool:
+    """Return whether the elements of a tensor are there to be read: not those of one without data,
+    of one that stands for several in a vectorized function, nor of one whose memory the program has
+    freed, as FSDP frees whole parameters."""
+    if tensor.is_meta:
+        return False
+    if hasattr(type(tensor), "__tensor_flatten__"):  # it stands for others
+        names, _ = tensor.__tensor_flatten__()
+        parts = [getattr(tensor, name) for name in names]
+        return all(has_memory(part) for part in parts if isinstance(part, torch.Tensor))
+    if tensor.layout is not torch.strided:
+        return all(map(has_memory, _parts_of(tensor)))
+    try:
+        there = tensor.untyped_storage().nbytes()
+    except (RuntimeError, NotImplementedError):
+        return False
+    size = tensor.numel()
+    if size and not tensor.is_nested and not tensor.is_contiguous():
+        size = _span_of(tensor)
+    return not size or bool(there >= (tensor.storage_offset() + size) * tensor.itemsize)
+
+
+def _span_of(tensor: torch.Tensor) -> int:
+    """Return how many elements lie between the first and the last one that a view shows."""
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    return 1 + sum([int((size - 1) * step) for size, step in steps])
+
+
+def _parts_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
+    """Return the tensors that hold what a sparse one has; nothing of other layouts."""
+    if tensor.layout is torch.sparse_coo:
+        return tensor._indices(), tensor._values()
+    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+        return tensor.crow_indices(), tensor.col_indices(), tensor.values()
+    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+        return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
+    return ()
+
+
+def elements_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
+    """Return dense tensors that together have the elements of one: of a sparse tensor those that it
+    stores, of a nested one its parts."""
+    if tensor.is_nested:
+        return list(tensor.unbind())
+    return _parts_of(tensor)[-1:] if tensor.layout is not torch.strided else (tensor,)
+
+
+def dense(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return the real numbers of a tensor, dense, on its device: of a complex one the absolute
+    values; None of one without memory."""
+    if not has_memory(tensor):
+        return None
+    t = tensor.detach()
+    if hasattr(t, "full_tensor"):  # in parts on several devices
+        t = t.full_tensor()
+    if t.is_nested:
+        parts = [part.reshape(-1) for part in t.unbind()]
+        t = torch.cat(parts) if parts else torch.zeros(0)
+    if t.layout is not torch.strided:
+        t = t.to_dense()
+    if t.is_complex():
+        t = t.resolve_conj().abs()
+    return t.resolve_neg()
+
+
+def copy_of(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return a copy of a tensor as it is now, without a graph; None of one without memory."""
+    with unobserved(), torch.no_grad():
+        return tensor.detach().clone() if has_memory(tensor) else None
+
+
+def view_of(t: torch.Tensor) -> NDArray[Any]:
+    """Return the numbers of a tensor on the CPU as an array that shares its memory.
+
+    Not by ``t.numpy()``: that forbids the program for ever to resize the storage, as FSDP does to
+    free parameters.
+    """
+    return np.from_dlpack(t)
+
+
+def describe(tensor: torch.Tensor) -> Statistics | None:
+    """Describe a tensor as :func:`gradstep.graph.statistics.statistics` does, on its device."""
+    try:
+        with unobserved():
+            t = dense(tensor)
+            return None if t is None else _describe(t)
+    except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
+        return None
+
+
+_SMALL: Final = 4096
+_TOGETHER: Final = 1 << 15
+"""Elements of a tensor that is described with others, and of all of them: they fit into a cache."""
+
+
+def describe_all(tensors: Sequence[Any]) -> StatisticsTable:
+    """Describe tensors as :func:`describe` does each; small ones together, of which each alone
+    would take fifty times as long as its numbers."""
+    found = StatisticsTable(len(tensors))
+    together: dict[torch.dtype, list[int]] = {}
+    elements = 0
+    with unobserved():
+        for at, each in enumerate(tensors):
+            if not _is_small(each):
+                continue
+            together.setdefault(each.dtype, []).append(at)
+            elements += each.numel()
+            if elements > _TOGETHER:
+                _describe_together(tensors, together, found)
+                elements = 0
+        _describe_together(tensors, together, found)
+    _describe_on_devices(tensors, found)
+    for at in found.unknown().tolist():
+        if isinstance(tensors[at], torch.Tensor):
+            found[at] = describe(tensors[at])
+    return found
+
+
+def _is_small(tensor: Any) -> bool:
+    """Return whether a tensor can be described together with others."""
+    try:
+        return (
+            type(tensor) is torch.Tensor
+            and tensor.dtype in (torch.float32, torch.float64)
+            and tensor.is_cpu
+            and tensor.layout is torch.strided
+            and not tensor.is_nested
+            and 0 < tensor.numel() <= _SMALL
+            and not tensor.is_neg()
+            and has_memory(tensor)
+        )
+    except (RuntimeError, NotImplementedError):  # it stands for several
+        return False
+
+
+def _describe_together(
+    tensors: Sequence[torch.Tensor],
+    together: dict[torch.dtype, list[int]],
+    found: StatisticsTable,
+) -> None:
+    """Describe the tensors at the places in ``together``, unobserved, and forget the places."""
+    for places in together.values():
+        chosen = [tensors[at] for at in places]
+        with torch.no_grad():
+            flat = [each if each.dim() == 1 else each.reshape(-1) for each in chosen]
+            values = view_of(torch.cat(flat).double())
+        found.columns[:, places] = statistics_of_parts(values, [*map(len, flat)]).columns
+    together.clear()
+
+
+def _describe_on_devices(tensors: Sequence[Any], found: StatisticsTable) -> None:
+    """Describe what is not on the CPU, waiting for each device once."""
+    summaries: dict[torch.device, list[tuple[int, torch.Tensor, torch.Tensor]]] = {}
+    with unobserved(), torch.no_grad():
+        for at, each in enumerate(tensors):
+            if isinstance(each, torch.Tensor) and _is_elsewhere(each):
+                # some subclasses cannot do this
+                with suppress(RuntimeError, NotImplementedError):
+                    t = dense(each)
+                    if t is not None and _has_summary(t):
+                        summaries.setdefault(t.device, []).append((at, t, _summary(t)))
+        for of_device in summaries.values():
+            rows = torch.stack([summary for *_, summary in of_device]).tolist()
+            for (at, t, _), row in zip(of_device, rows, strict=True):
+                found[at] = _from_summary(t, row)
+
+
+def _is_elsewhere(tensor: torch.Tensor) -> bool:
+    kind: str = tensor.device.type
+    return kind not in ("cpu", "meta")
+
+
+def _describe(t: torch.Tensor) -> Statistics:
+    if t.device.type == "cpu" and t.dtype != torch.bfloat16 and _is_wide(t):
+        return statistics(view_of(t))
+    if not _has_summary(t):
+        return statistics(view_of(t.to("cpu", torch.float64)))
+    return _from_summary(t, _summary(t).tolist())
+
+
+def _is_wide(t: torch.Tensor) -> bool:
+    return t.is_floating_point() and bool(t.dtype.itemsize > 1)
+
+
+def _has_summary(t: torch.Tensor) -> bool:
+    return t.numel() > 0 and _is_wide(t)
+
+
+def _summary(t: torch.Tensor) -> torch.Tensor:
+    """Return minimum, maximum, norm and the number of elements that are not 0, on the device."""
+    low, high = t.aminmax() if t.dtype != torch.bfloat16 else t.float().aminmax()
+    norm = torch.linalg.vector_norm(t, dtype=torch.float64)
+    count = torch.count_nonzero(t)
+    return torch.stack([low.double(), high.double(), norm, count.double()])
+
+
+def _from_summary(t: torch.Tensor, summary: Sequence[float]) -> Statistics:
+    size = t.numel()
+    minimum, maximum, length, nonzero = summary
+    largest = max(abs(minimum), abs(maximum))
+    if not math.isfinite(length) or not (TINY < largest < HUGE or largest == 0):
+        return statistics(view_of(t.to("cpu", torch.float64)))
+    rms = length / math.sqrt(size)
+    return Statistics(size, rms, minimum, maximum, size - int(nonzero), 0, 0)
+
+
+def array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
+    """Return the numbers of a tensor as an array: dense, on the CPU, in the nearest dtype that
+    NumPy has."""
+    with unobserved(), torch.no_grad():
+        return _array_of(tensor)
+
+
+def _array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
+    t = dense(tensor)
+    if t is None:
+        return None
+    if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
+        t = t.float()
+    return view_of(t.cpu())
+
+
+def numbers_of(tensor: torch.Tensor) -> NDArray[Any]:
+    """Return the numbers of a tensor as they are, complex ones too, on the CPU; of bfloat16 and
+    smaller ones in float32."""
+    with unobserved(), torch.no_grad():
+        if not has_memory(tensor):
+            raise RuntimeError("the memory of this tensor is freed")
+        t = tensor.detach().cpu()
+        t = t.to_dense() if t.layout is not torch.strided else t
+        if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
+            t = t.float()
+        return view_of(t.resolve_conj().resolve_neg())
+
+
+def same_bits(one: Any, other: Any) -> bool:
+    """Return whether two gradients agree bit for bit, NaN included; sums of sparse ones, which have
+    no order, whether they have the same shape."""
+    if one is other:
+        return True
+    if one is None or other is None or one.dtype is not other.dtype:
+        return False
+    try:
+        with unobserved():
+            return _same(one.detach(), other.detach())
+    except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
+        return False
+
+
+_BITS: Final = {
+    torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32,
+    torch.float64: torch.int64,
+}  # fmt: skip
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if one.is_nested or other.is_nested:
+        together = one.is_nested and other.is_nested and one.size(0) == other.size(0)
+        return together and all(map(same_bits, one.unbind(), other.unbind()))
+    if one.shape != other.shape:
+        return False
+    if one.layout is not torch.strided or other.layout is not torch.strided:
+        return True
+    if _is_one_view(one, other):
+        return True
+    if not (has_memory(one) and has_memory(other)):
+        return False
+    if one.is_complex():
+        one, other = (torch.view_as_real(each.resolve_conj()) for each in (one, other))
+    bits = _BITS.get(one.dtype)
+    if bits is not None:
+        one, other = one.resolve_neg().view(bits), other.resolve_neg().view(bits)
+    return bool(torch.equal(one, other))
+
+
+def _is_one_view(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether both have the same numbers in the same memory, as half of the nodes of a model
+    send it: those of views. This takes a tenth of the time of a comparison."""
+    return bool(
+        one.data_ptr() == other.data_ptr() != 0
+        and one.stride() == other.stride()
+        and one.is_neg() == other.is_neg()
+        and one.is_conj() == other.is_conj()
+    )
+
+
+def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any) -> None:
+    """Make ``held`` the ``.grad`` of a leaf, with these numbers; others may share its memory."""
+    with unobserved(), torch.no_grad():
+        if held is not None and numbers is not None and not same_bits(held, numbers):
+            if held.layout is torch.strided:
+                held.copy_(numbers)
+            else:
+                held = numbers
+        leaf.grad = held

@@ -1,0 +1,41 @@
+"""What is wrong with a gradient, and why: ``check``, ``lint`` and ``why``.
+
+``linting`` looks at a graph before its pass, ``checking`` compares rules with finite differences,
+``reports`` explain a stop and a gradient.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gradstep.findings.checking import InputCheck, NodeCheck, check, check_current, check_node
+    from gradstep.findings.linting import Finding, lint
+    from gradstep.findings.reports.why import Explanation, why
+
+__all__ = [
+    "Explanation",
+    "Finding",
+    "InputCheck",
+    "NodeCheck",
+    "check",
+    "check_current",
+    "check_node",
+    "lint",
+    "why",
+]
+
+_HOMES = {
+    "checking": ("InputCheck", "NodeCheck", "check", "check_current", "check_node"),
+    "linting": ("Finding", "lint"),
+    "reports.why": ("Explanation", "why"),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,0 +1,123 @@
+"""Numeric check: compare the rule of every node with finite differences of its own forward.
+
+``node`` checks one, ``rule`` one input of it; the engine runs a node's function again on copies of
+what it ran on, ``differences`` differentiates that; ``cause`` guesses what is wrong, ``result``
+holds the records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from autograd_core.autograd.node import LEAF
+from gradstep.capturing import capture
+from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.roots import tensors_in
+from gradstep.debugger.session import Session
+from gradstep.engines import engine_of
+from gradstep.engines.protocol import Engine, Node
+from gradstep.findings.checking.node import check_rule
+from gradstep.findings.checking.result import InputCheck, NodeCheck, Verdict
+from gradstep.graph.addresses import locate, step_number
+from gradstep.graph.model import Graph
+
+__all__ = [
+    "InputCheck",
+    "NodeCheck",
+    "Verdict",
+    "check",
+    "check_current",
+    "check_node",
+    "check_plan",
+]
+
+Roots = Any
+"""A tensor, or several, of either library."""
+Progress = Callable[[int, int], None]
+
+
+class Plan(NamedTuple):
+    """The ``order`` in which a backward pass would run the nodes of ``graph``, by their ids."""
+
+    graph: Graph
+    order: Sequence[Node]
+    engine: Engine
+
+
+def check(
+    roots: Roots,
+    *,
+    names: Names | Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> tuple[NodeCheck, ...]:
+    """Check the rule of every op in the graph of ``roots``.
+
+    The forward pass must have run inside ``trace(values=True)``, which keeps the inputs of ops. The
+    backward pass need not have run. Results are in the order of the backward pass, so the first
+    wrong node is the first one at which a gradient goes wrong.
+
+    >>> import autograd_core as torch
+    >>> from gradstep import trace
+    >>> with trace(values=True):
+    ...     x = torch.tensor([1.0, 2.0], requires_grad=True)
+    ...     loss = x.exp().sum()
+    >>> [found.sentence for found in check(loss)]
+    ['SumBackward0: right (self)', 'ExpBackward0: right (self)']
+
+    Args:
+        names: names of tensors, as for :func:`gradstep.capturing`.
+        progress: a function that is called with the number of checked nodes and the number of all
+            nodes.
+
+    Raises:
+        NotInGraph: a root requires no gradient, or is no tensor.
+    """
+    return tuple(check_plan(_planned(roots, names or caller_names()), progress))
+
+
+def check_plan(plan: Plan | Session, progress: Progress | None = None) -> Iterator[NodeCheck]:
+    """Check the nodes of a plan, one after the other; leaves, which have no rule, are left out."""
+    if isinstance(plan, Session):
+        plan = _plan_of(plan)
+    length = len(plan.order)
+    for index, node in enumerate(plan.order):
+        if node.kind != LEAF:
+            yield _check(plan, index)
+        if progress is not None:
+            progress(index + 1, length)
+
+
+def check_node(where: Session | Roots, place: str | int) -> NodeCheck:
+    """Check one node of a session, or of the graph of a tensor.
+
+    Args:
+        place: a plan index, or a place as for breakpoints: an address, ``#3``, or an op, which
+            means the first one to run.
+
+    Raises:
+        UnknownAddress: there is no such place.
+    """
+    plan = _plan_of(where) if isinstance(where, Session) else _planned(where, caller_names())
+    text = step_number(place) if isinstance(place, int) else place
+    return _check(plan, locate(plan.graph, text, len(plan.order))[0])
+
+
+def check_current(session: Session) -> NodeCheck:
+    """Check the node that ``session`` runs next or, at the end of the pass, the last one."""
+    return _check(_plan_of(session), min(session.position, len(session.order) - 1))
+
+
+def _check(plan: Plan, index: int) -> NodeCheck:
+    return check_rule(plan.engine, plan.order[index], index, plan.graph.address(index))
+
+
+def _plan_of(session: Session) -> Plan:
+    return Plan(session.graph, session.order, engine_of(session.roots))
+
+
+def _planned(roots: Roots, names: Names | Mapping[str, Any]) -> Plan:
+    given, engine = tensors_in(roots)
+    tensors = engine.tensors(given)
+    graph = capture(tensors, "backward", names=names, live=True)
+    return Plan(graph, engine.plan(tensors).order, engine)

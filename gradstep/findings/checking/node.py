@@ -1,0 +1,123 @@
+"""The numeric check of one node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.node import LEAF
+from gradstep.engines.protocol import CannotRerun, Engine, Rerun
+from gradstep.findings.checking.differences import scales
+from gradstep.findings.checking.finite_part import FinitePart
+from gradstep.findings.checking.result import InputCheck, NodeCheck
+from gradstep.findings.checking.rule import RuleChecker
+from gradstep.graph.model import Source
+
+Array = NDArray[Any]
+_BESIDE = 1e-2  # how far, relative to its size, an element is moved away from a kink
+
+
+def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck:
+    """Hold the rule of ``node`` to differences of its own forward.
+
+    Never raises for what the function or its rule do: that is a finding.
+    """
+    name = node.name().removeprefix("torch::autograd::")
+    inner = getattr(node, "inner", node)  # of a change through a view: the op that changed
+    if inner is not node:
+        name = f"{name} ({inner.name()})"
+    record = inner.record
+    source: Source | None = None if record is None else record.source
+    inputs, reason, note = engine.apart(lambda: _check(engine, inner))
+    return NodeCheck(index, address, name, source, engine.rule(inner), inputs, reason, note)
+
+
+def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str, str]:
+    """Check each input, or return the reason why nothing can be found; and what was left out."""
+    if node.kind == LEAF:
+        return (), "a leaf only accumulates its gradient; it has no rule", ""
+    rerun, note = _rerun(engine, node), ""
+    if isinstance(rerun, str):
+        return (), rerun, ""
+    if reason := _unfit(rerun):
+        return (), reason, ""
+    try:
+        with np.errstate(all="ignore"):  # that a gradient is not finite is the answer
+            values = rerun.values(rerun.points)
+            if not all(np.isfinite(each).all() for each in (values, *rerun.points)):
+                rerun = FinitePart(rerun, values)
+                note = rerun.note
+            checker = RuleChecker(rerun, rerun.points)
+            found = [checker.input(number) for number in range(len(rerun.points))]
+        return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), "", note
+    except CannotRerun as error:
+        return (), str(error), ""
+    except Exception as error:  # whatever user code may raise
+        reason = f"its backward raised {type(error).__name__}: {error}"
+        return (InputCheck(", ".join(rerun.names), "wrong", reason),), "", note
+
+
+def _rerun(engine: Engine, node: Any) -> Rerun | str:
+    """Return the function of ``node``, in float64 if it can, else as it was called; or why it
+    cannot be run at all."""
+    try:
+        return engine.rerun(node, wide=True)
+    except CannotRerun as error:
+        return str(error)
+    except Exception:  # it may insist on the dtype that it was made for
+        try:
+            return engine.rerun(node, wide=False)
+        except Exception as error:
+            return f"when run again, its forward raised {type(error).__name__}: {error}"
+
+
+def _unfit(rerun: Rerun) -> str:
+    """Say why differences of this function say nothing, or ""."""
+    for name, point in zip(rerun.names, rerun.points, strict=True):
+        if np.isnan(point).any() or (point.size and not np.isfinite(point).any()):
+            return f"{name} is {_first_bad(point)}"
+    values = rerun.values(rerun.points)
+    if rerun.custom and not np.array_equal(values, rerun.values(rerun.points), equal_nan=True):
+        return "its forward gives a different result each time"
+    if np.isnan(values).any() or (values.size and not np.isfinite(values).any()):
+        return "its result is not finite"
+    return ""
+
+
+def _first_bad(array: Array) -> str:
+    at = np.unravel_index(int(np.argmax(~np.isfinite(array))), array.shape)
+    place = f" at {[int(i) for i in at]}" if at else ""
+    return f"{'nan' if np.isnan(array[at]) else 'inf'}{place}"
+
+
+def _beside(rerun: Rerun, number: int, found: InputCheck) -> InputCheck:
+    """Look a little beside a point at which nothing can be said, where a kink is left behind:
+    a rule that is wrong there is wrong."""
+    if found.verdict != "not checkable":
+        return found
+    for sign in (1, -1):
+        try:
+            other = RuleChecker(rerun, _shifted(rerun, sign)).input(number)
+        except Exception:  # the function may not be defined there
+            continue
+        note = f"{found.reason}; near these values the rule is"
+        if other.verdict == "right":
+            return replace(found, reason=f"{note} right")
+        if other.verdict == "wrong":
+            where = f"checked near the given values, because {found.reason}"
+            return replace(other, cause=f"{other.cause}; {where}" if other.cause else where)
+    return found
+
+
+def _shifted(rerun: Rerun, sign: int) -> Sequence[Array]:
+    rng = np.random.default_rng(1)
+    return [
+        (x + sign * rerun.direction(_BESIDE * scales(x) * rng.uniform(0.5, 1, x.shape))).astype(
+            x.dtype
+        )
+        for x in rerun.points
+    ]

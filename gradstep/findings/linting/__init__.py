@@ -1,0 +1,101 @@
+"""Lint: find common mistakes in a graph before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from gradstep.capturing import capture
+from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.roots import tensors_in
+from gradstep.findings.linting.broadcasting import find_broadcasts
+from gradstep.findings.linting.cuts import find_cuts
+from gradstep.findings.linting.finding import CODES, Code, Finding, Severity, merged
+from gradstep.findings.linting.finite import find_not_finite
+from gradstep.findings.linting.hooks import find_duplicates
+from gradstep.findings.linting.leaves import find_shared, find_stale, find_unreached
+from gradstep.findings.linting.memory import find_memory
+from gradstep.findings.linting.saturated import find_saturated
+from gradstep.findings.linting.saved import find_changed, find_freed
+from gradstep.findings.linting.squashed import find_squashed_twice
+from gradstep.findings.linting.subject import Subject
+
+__all__ = ["CODES", "Code", "Finding", "Severity", "lint"]
+
+_GRAVITY = ("error", "warning", "info")
+
+
+def lint(
+    roots: Any,
+    *,
+    names: Names | Mapping[str, Any] | None = None,
+    elsewhere: Collection[int] = frozenset(),
+) -> tuple[Finding, ...]:
+    """Find common mistakes in the graph of ``roots`` before ``backward``, worst first.
+
+    Nothing runs, and nothing changes. ``roots`` is a tensor or several, of either library. If the
+    forward pass ran inside ``trace()``, lint also finds the lines where values left the graph;
+    inside ``trace(values=True)``, it also finds the op that made the first NaN. For PyTorch's
+    graphs, both need ``trace(values=True)``.
+
+    >>> import autograd_core as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> for found in lint(x.exp().sum(), names={"x": x, "w": w}):
+    ...     print(f"{found.severity}: {found.what}")
+    warning: w requires a gradient, but the loss does not depend on it
+    info: the forward pass was not traced, so it is unknown where values left the graph
+
+    Args:
+        names: the program's variables, as a dictionary or :class:`Names`; by default those of the
+            calling program. Leaves and modules among them are checked, too.
+        elsewhere: the leaves, by identity, whose gradient is known to come from a call on another
+            line, as in a GAN.
+
+    Raises:
+        NotInGraph: a root requires no gradient, or is no tensor.
+    """
+    if names is None:
+        names = caller_names()
+    known = names if isinstance(names, Names) else Names(names)
+    given, engine = tensors_in(roots)
+    tensors = engine.tensors(given)
+
+    def find() -> list[Finding]:
+        graph = capture(tensors, "backward", names=known, live=True)
+        return _findings(Subject(tensors, engine.plan(tensors).order, graph, known, elsewhere))
+
+    return tuple(
+        sorted(merged(engine.apart(find)), key=lambda found: _GRAVITY.index(found.severity))
+    )
+
+
+def _findings(subject: Subject) -> list[Finding]:
+    cuts, explained = find_cuts(subject)
+    return [
+        *find_freed(subject),
+        *find_changed(subject),
+        *find_not_finite(subject),
+        *cuts,
+        *find_unreached(subject, explained),
+        *find_broadcasts(subject),
+        *find_saturated(subject),
+        *find_squashed_twice(subject),
+        *find_duplicates(subject),
+        *find_stale(subject),
+        *find_shared(subject),
+        *find_memory(subject),
+        *_untraced(subject),
+    ]
+
+
+def _untraced(subject: Subject) -> list[Finding]:
+    if len(subject.origins) == len(dict.fromkeys(map(id, subject.roots))):
+        return []
+    return [
+        Finding(
+            "info", "untraced",
+            "the forward pass was not traced, so it is unknown where values left the graph",
+            "run it inside `with gradstep.capturing.trace(values=True):`",
+        )
+    ]  # fmt: skip

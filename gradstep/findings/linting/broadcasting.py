@@ -1,0 +1,64 @@
+"""A column and a row that were broadcast to a matrix on the way to the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from autograd_core.autograd.node import LEAF, resolve
+from gradstep.engines import is_tensor
+from gradstep.engines.protocol import Node
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.subject import Subject
+from gradstep.graph.statistics import format_shape
+
+_DIFFERENCES: Final = ("sub", "rsub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+Shape = tuple[int, ...]
+
+
+def find_broadcasts(subject: Subject) -> Iterator[Finding]:
+    """Differences of ``[N, 1]`` and ``[N]``, which have a number for each pair, in what becomes a
+    single number."""
+    roots = map(subject.own, subject.roots)
+    if not all(is_tensor(root) and root.numel() == 1 for root in roots):
+        return
+    for index, node in subject.ops():
+        name = subject.graph.stem(index)
+        shapes = _shapes(subject, node) if name in _DIFFERENCES else []
+        for column in shapes:
+            size = column[0] if len(column) == 2 and column[1] == 1 else 0
+            rows = [each for each in shapes if each == (size,)]
+            result = subject.graph.shapes[index]
+            if size > 1 and (rows or (len(shapes) == 1 and result == (size, size))):
+                yield _finding(subject, index, column, (size,), certain=bool(rows))
+                break
+
+
+def _shapes(subject: Subject, node: Node) -> list[Shape]:
+    """Return the shapes of the inputs as far as they are known: all, where the op was traced, else
+    those that have a gradient."""
+    inputs = getattr(getattr(node, "record", None), "inputs", None)
+    if inputs is not None:
+        pairs = [each for each in inputs if isinstance(each, tuple)]
+        return [r.shapes[nr] if hasattr(r, "shapes") else r.shape for r, nr in pairs]
+    found = []
+    for edge in node.edges:
+        target = resolve(edge)[0]
+        if target is not None:
+            leaf = subject.leaf(target) if target.kind == LEAF else None
+            shape = target.output_shape if leaf is None else tuple(leaf.shape)
+            if shape is not None:
+                found.append(tuple(shape))
+    return found
+
+
+def _finding(subject: Subject, index: int, column: Shape, row: Shape, *, certain: bool) -> Finding:
+    size = column[0]
+    with_what = format_shape(row) if certain else f"probably {format_shape(row)}"
+    return Finding(
+        "warning", "broadcast",
+        f"{subject.graph.address(index)} broadcasts {format_shape(column)} with {with_what}: its "
+        f"result has {size * size:,} elements, one for every pair, instead of {size:,}",
+        "give both the same shape: squeeze(1) one, or unsqueeze(1) the other",
+        subject.graph.address(index), index, subject.source(index),
+    )  # fmt: skip

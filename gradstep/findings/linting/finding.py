@@ -1,0 +1,98 @@
+"""Findings of lint: one frozen record per problem or possible problem."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from gradstep.graph.model import Source
+
+Severity = Literal["error", "warning", "info"]
+Code = Literal[
+    "freed",
+    "changed",
+    "not-finite",
+    "unreached",
+    "cut",
+    "create-graph",
+    "duplicate-hook",
+    "stale-grad",
+    "unchanged",
+    "broadcast",
+    "saturated",
+    "dead-units",
+    "squashed-twice",
+    "zero-grad",
+    "vanishing",
+    "exploding",
+    "grad-jump",
+    "constant-loss",
+    "shared",
+    "memory",
+    "untraced",
+]
+CODES: tuple[Code, ...] = Code.__args__  # type: ignore[attr-defined]  # of a Literal
+_NUMBER = re.compile(
+    r"(?<![\w.:/\[#])[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[−-]?\d+)?(?![\w/]|\.\w)|(?<= )\[[\d, :]+\]"
+)
+_SHOWN = 5  # names in one sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding about a graph.
+
+    An "error" makes the pass raise; a "warning" is probably a mistake; "info" is good to know.
+    ``what`` describes the finding, and ``remedy`` the fix. ``address`` and ``index`` are those of
+    the node; "" and None if there is none. ``source`` is the program line, ``other`` a second
+    related line. ``count`` says how often it was found.
+    """
+
+    severity: Severity
+    code: Code
+    what: str
+    remedy: str
+    address: str = ""
+    index: int | None = None
+    source: Source | None = None
+    other: Source | None = None
+    count: int = 1
+
+    @property
+    def cause(self) -> Finding:
+        """The same without the numbers in its text, and of its node only the op and its module:
+        equal for the same mistake in two calls, or in two rounds of a loop.
+
+        >>> found = Finding("warning", "dead-units", "8 units of 1/relu:3 are 0", "", "1/relu:3")
+        >>> found.cause.what, found.cause.address
+        ('# units of 1/relu are #', '1/relu')
+        """
+        op = self.address.rpartition(":")[0] or self.address
+        what = self.what.replace(self.address, op) if self.address else self.what
+        return replace(self, what=_NUMBER.sub("#", what), address=op, index=None, count=1)
+
+
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Return one finding, the first, for all that have the same cause, as those of a line in a loop
+    have; those without a line are apart."""
+    found = list(findings)
+    causes = [
+        (each.cause, number if each.source is None else 0) for number, each in enumerate(found)
+    ]
+    counts, first = Counter(causes), dict(zip(reversed(causes), reversed(found), strict=True))
+    return [replace(first[cause], count=counts[cause]) for cause in dict.fromkeys(causes)]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(list("abcdefgh"))
+    ('a', 'a and b', 'a, b, c, d, e and 3 more')
+    """
+    if len(names) > _SHOWN + 1:
+        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,339 @@
+"""The origin of a NaN or an infinity in the forward pass; no gradient can be right behind it.
+
+Needs what ``trace(values=True)`` left behind; without it, saved values tell that there is one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import NDArray
+
+from autograd_core.autograd.node import LEAF, resolve
+from gradstep.capturing.trace.records import OpRecord, Origin, Record
+from gradstep.capturing.trace.values import ForwardValues, inputs_of, is_computed, outputs_of
+from gradstep.debugger.snapshot.value import array_of
+from gradstep.engines.protocol import Node
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.ingredients import (
+    along_a_dimension,
+    divides_by_zero,
+    of_finite_inputs,
+)
+from gradstep.findings.linting.subject import Subject
+from gradstep.graph.addresses import step_number
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import (
+    Statistics,
+    Trouble,
+    first_place,
+    statistics,
+)
+
+_CHOOSING = ("Where", "MaskedFill", "Index", "Gather", "Slice", "Select", "MaskedScatter")
+_TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
+_TRACE = "gradstep check finds where it began, as does trace(values=True) around the forward pass"
+_EARLIER = (
+    "an earlier step() put it there: gradstep debug --fail-on nan,inf finds the first gradient "
+    "that is not finite"
+)
+
+
+class Given(NamedTuple):
+    """An input that is not finite, in words, and the line of the op behind it; or the name of a
+    ``leaf`` that learns."""
+
+    text: str
+    source: Source | None
+    leaf: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The first value of the forward pass that is not finite: op ``name`` "produces" it, a leaf of
+    that name "has" it, or the node "saved" it and nothing is known of where it came from.
+
+    ``given`` are the inputs of the op that are not finite themselves.  Of an infinity of which
+    another op made NaN, ``became`` says so.  ``certain`` says that all inputs are known.
+    """
+
+    trouble: Trouble
+    name: str
+    verb: Literal["produces", "has", "saved"]
+    amount: str
+    index: int | None = None
+    source: Source | None = None
+    there: str = ""
+    given: tuple[Given, ...] = ()
+    became: str = ""
+    certain: bool = True
+
+    @property
+    def headline(self) -> str:
+        """The place where it began: ``nan began in the forward pass, at #4 log:1``."""
+        if self.verb == "has":
+            return f"{self.name} contained {self.trouble} before the forward pass"
+        where = self.name if self.index is None else f"{step_number(self.index)} {self.name}"
+        if self.older:
+            before = f"{self.trouble} before the forward pass"
+            return f"{listed(self.older)} contained {before}, used by {where}"
+        if not self.certain:
+            where = f"at {where} or earlier"
+        elif self.verb == "saved":
+            where = f"inside {where}"
+        else:
+            where = f"at {where}"
+        return f"{self.trouble} began in the forward pass, {where}{self.became}"
+
+    @property
+    def what(self) -> str:
+        """The effect of the op: ``log:1 produces nan at 1 of 2 places, first at [0], ...``."""
+        given = ""
+        if self.given:
+            are = "its input is" if len(self.given) == 1 else "its inputs are"
+            given = f"; {are} {listed([each.text for each in self.given])}"
+        return f"{self.name} {self.verb} {self.amount}{self.there}{given}{self.became}"
+
+    @property
+    def older(self) -> list[str]:
+        """The leaves that learn and had it before the forward pass, where they alone had."""
+        leaves = [each.leaf for each in self.given]
+        return leaves if all(leaves) else []
+
+    @property
+    def remedy(self) -> str:
+        """The advice."""
+        if not self.certain:
+            return _TRACE
+        if self.older:
+            return _EARLIER
+        if self.given or self.verb == "has":
+            return "check how these values are computed"
+        return "check its inputs there; no gradient that passes through it can be right"
+
+
+def find_not_finite(subject: Subject) -> Iterator[Finding]:
+    """Find where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
+    infinite on purpose, and leave the loss finite."""
+    values = ForwardValues(subject.engine, subject.origins)
+    roots = list(subject.origins)
+    ops = [record for record in subject.records if isinstance(record, OpRecord)]
+    results = [each for op in ops for each in outputs_of(op) if is_computed(each)]
+    places: tuple[tuple[Trouble, list[Origin]], ...]
+    places = (("nan", roots), ("nan", results), ("inf", roots))
+    for trouble, starts in places:
+        origin = values.first(starts, trouble)
+        if origin is not None:
+            began = _beginning(subject, values, origin, trouble)
+            yield Finding(
+                "warning", "not-finite", began.what, began.remedy,
+                "" if began.index is None else began.name, began.index, began.source,
+                began.given[0].source if began.given else None,
+            )  # fmt: skip
+            return
+
+
+def forward_cause(subject: Subject, index: int) -> Beginning | None:
+    """Find where that began in the forward pass which makes the gradient that node ``index``
+    computes NaN or infinite; None where all that the node computes with is finite.
+
+    A result of the op that no rule uses is a cause too, if it makes the loss what it is.
+    """
+    node = subject.order[index]
+    saved = {name: (array, statistics(array)) for name, array in _saved_arrays(subject, node)}
+    values, record, roots = _forward_of(subject, node)
+    for trouble in _TROUBLES:
+        used = any(known.amount(trouble) for _, known in saved.values())
+        if isinstance(record, OpRecord) and (used or _spoils(values, record, roots, trouble)):
+            results, inputs = outputs_of(record), inputs_of((record, 0))
+            ops = [each for each in (*results, *inputs) if isinstance(each[0], OpRecord)]
+            origin = values.first(ops, trouble) or values.first(inputs, trouble)
+            if origin is not None:
+                began = _beginning(subject, values, origin, trouble)
+                if began.certain or isinstance(node.record, OpRecord):
+                    return began
+                earlier = _earliest(subject, index, trouble)
+                return max(began, earlier or began, key=lambda each: each.index or 0)
+    for name, (array, known) in saved.items():
+        if known.trouble:
+            if isinstance(record, OpRecord) and _all_known(values, (record, 0)):
+                return _saved(subject, index, name, array, known, certain=True)
+            return _earliest(subject, index, known.trouble) or _saved(
+                subject, index, name, array, known
+            )
+    return None
+
+
+def _forward_of(subject: Subject, node: Node) -> tuple[ForwardValues, Any, Iterable[Origin]]:
+    """Return the values of the forward pass, the record of the op of ``node``, and where the roots
+    came from: of what was traced, or else of what the graph itself tells."""
+    kept = None if isinstance(node.record, OpRecord) else subject.kept_forward
+    if kept is None:
+        return ForwardValues(subject.engine, subject.origins), node.record, subject.origins
+    ends = [resolve(root.edge) for root in subject.engine.tensors(subject.roots)]
+    roots = [(kept.records[end], nr) for end, nr in ends if end in kept.records]
+    return ForwardValues(subject.engine, kept), kept.records.get(node), roots
+
+
+def _saved(
+    subject: Subject,
+    index: int,
+    name: str,
+    array: NDArray[Any],
+    known: Statistics,
+    *,
+    certain: bool = False,
+) -> Beginning:
+    trouble = known.trouble or "nan"
+    return Beginning(
+        trouble, subject.graph.address(index), "saved",
+        f"{name} with {_amount(known, trouble, array)}", index, subject.source(index),
+        certain=certain,
+    )  # fmt: skip
+
+
+def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | None:
+    """Return what ran first in the forward pass, of all that node ``index`` comes from, and has
+    ``trouble`` in a leaf or in what it saved; None where that is only the node itself."""
+    for place in sorted(_ways_back(subject, index), reverse=True):
+        node = subject.order[place]
+        if node.kind == LEAF:
+            leaf = subject.engine.leaf(node)
+            known = None if leaf is None else subject.engine.statistics(subject.own(leaf))
+            if known is not None and known.amount(trouble):
+                name = subject.names.of(leaf) or "a leaf"
+                return Beginning(trouble, name, "has", _amount(known, trouble), place)
+            continue
+        for name, array in _saved_arrays(subject, node):
+            known = statistics(array)
+            if known.amount(trouble):
+                return _saved(subject, place, name, array, known)
+    return None
+
+
+def _ways_back(subject: Subject, index: int) -> set[int]:
+    """Return the nodes behind ``index``, up to those that may have chosen other elements than
+    those in question."""
+    behind: dict[int, list[int]] = {}
+    graph = subject.graph
+    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
+        behind.setdefault(source, []).append(target)
+    stack, seen = [index], {index}
+    while stack:
+        at = stack.pop()
+        if not subject.order[at].name().startswith(_CHOOSING):
+            stack += (fresh := {*behind.get(at, ())} - seen)
+            seen |= fresh
+    return seen - {index}
+
+
+def _spoils(
+    values: ForwardValues, record: OpRecord, roots: Iterable[Origin], trouble: Trouble
+) -> bool:
+    """Return whether an op has ``trouble`` in its result, and the loss too."""
+    return any(values.has(each, trouble) for each in outputs_of(record)) and any(
+        values.has(each, kind) for each in roots for kind in _TROUBLES
+    )
+
+
+def _saved_arrays(subject: Subject, node: Node) -> Iterator[tuple[str, NDArray[Any]]]:
+    for name, kept, _ in node.saved():
+        tensor = subject.engine.kept_tensor(node, name, kept)
+        if tensor is not None:
+            yield name, array_of(tensor)
+
+
+def _beginning(
+    subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble
+) -> Beginning:
+    """Return the beginning of a NaN or an infinity at ``origin``; of a NaN that an op made of an
+    infinity which another op made of finite values, that other one is."""
+    record = origin[0]
+    amount = _amount(values.statistics(origin), trouble, values.array(origin))
+    if not isinstance(record, OpRecord):
+        return Beginning(trouble, _named(subject, origin), "has", amount)
+    given = [(each, known.trouble) for each, known in _described(values, origin) if known.trouble]
+    for each, kind in given:
+        first = values.first([each], kind)
+        if first is not None and kind != trouble and _made_of_finite(values, first):
+            became = f", and became {trouble} at {_named(subject, origin)}"
+            return replace(_beginning(subject, values, first, kind), became=became)
+    certain = _all_known(values, origin)
+    there = ""
+    if certain and not given:
+        there = of_finite_inputs(values, origin, trouble)
+    elif not given and divides_by_zero(values, origin, trouble):
+        certain, there = True, ", where it divides by 0"
+    elif given:
+        there = along_a_dimension(values, origin, trouble)
+    return Beginning(
+        trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
+        _source(subject, record), there, tuple(_given(subject, values, *each) for each in given),
+        certain=certain,
+    )  # fmt: skip
+
+
+def _made_of_finite(values: ForwardValues, origin: Origin) -> bool:
+    """Return whether an op made what is not finite of what is; a mask was told to be infinite."""
+    record = origin[0]
+    if not isinstance(record, OpRecord) or not _all_known(values, origin):
+        return False
+    numbers = (*record.inputs, *record.attributes.values())
+    return not any(known.trouble for _, known in _described(values, origin)) and all(
+        math.isfinite(each) for each in numbers if isinstance(each, int | float)
+    )
+
+
+def _described(values: ForwardValues, origin: Origin) -> Iterator[tuple[Origin, Statistics]]:
+    for each in dict.fromkeys(inputs_of(origin)):
+        known = values.statistics(each)
+        if known is not None:
+            yield each, known
+
+
+def _all_known(values: ForwardValues, origin: Origin) -> bool:
+    return all(values.statistics(each) is not None for each in inputs_of(origin))
+
+
+def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble) -> Given:
+    """Return an input that is not finite; of what comes from further back, from where."""
+    name = _named(subject, origin)
+    if not isinstance(origin[0], OpRecord):
+        amount = _amount(values.statistics(origin), trouble, values.array(origin))
+        return Given(f"{name} with {amount}", None, name if origin[0].requires_grad else "")
+    said = f"the result of {name} with {_amount(values.statistics(origin), trouble)}"
+    first = values.first([origin], trouble) or origin
+    if first[0] is not origin[0]:
+        said = f"{said}, which began at {_named(subject, first)}"
+    return Given(said, _source(subject, first[0]))
+
+
+def _source(subject: Subject, record: Record) -> Source | None:
+    """Return the line of an op; of one that was not traced, that of its node."""
+    index = None if record.source is not None else subject.index_of(record)
+    return record.source if index is None else subject.source(index)
+
+
+def _named(subject: Subject, origin: Origin) -> str:
+    """Return an op by its address, if it is in the plan, and a leaf by its name."""
+    record = origin[0]
+    if isinstance(record, OpRecord):
+        index = subject.index_of(record)
+        if index is not None:
+            return subject.graph.address(index)
+        return f"{record.scope}/{record.name}" if record.scope else record.name
+    return subject.names.of(record.tensor()) or "a tensor"
+
+
+def _amount(known: Statistics | None, trouble: Trouble, array: NDArray[Any] | None = None) -> str:
+    """Say how much of a value is NaN, or infinite, and where first: ``nan at 1 of 2 places,
+    ...``"""
+    if known is None or known.size == 1:
+        return trouble
+    said = f"{trouble} at {known.amount(trouble):,} of {known.size:,} places"
+    if array is None:
+        return said
+    return f"{said}, first at {list(first_place(array, trouble))}"

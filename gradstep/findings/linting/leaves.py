@@ -1,0 +1,188 @@
+"""Leaves whose gradient may not be what is expected: none at all, added to an old one, or a sum."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from autograd_core.autograd.node import LEAF, resolve
+from gradstep.capturing.trace.cut import Departure
+from gradstep.findings.linting.finding import Finding, Severity, listed
+from gradstep.findings.linting.subject import Subject
+
+_IN_LISTS = (
+    "keep these modules in an nn.ModuleList or nn.ModuleDict: parameters() does not find those in "
+    "a plain list"
+)
+_REENTRANT = "CheckpointFunctionBackward"  # runs a backward pass of its own, unseen from here
+
+
+def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Finding]:
+    """Yield the leaves that the program names and the pass does not reach; not those, given by
+    identity, that are ``explained`` by a cut."""
+    unreached = [
+        tensor
+        for tensor in subject.names.tensors()
+        if subject.engine.owns(tensor)
+        and tensor._base is None  # a view that was made without gradients is a leaf, too
+        and tensor.is_leaf
+        and tensor.requires_grad
+        and id(tensor) not in subject.leaves
+        and id(tensor) not in explained
+    ]
+    departures = {id(tensor): subject.engine.departure(tensor) for tensor in unreached}
+    for departure in {each.number: each for each in departures.values() if each}.values():
+        leaves = [t for t in unreached if departures[id(t)] is departure]
+        yield _by_departure(departure, [subject.name(t) for t in leaves])
+    unexplained = [t for t in unreached if departures[id(t)] is None]
+    aside = _of_patterns(subject, unexplained)
+    yield from (_pattern(name) for name in dict.fromkeys(aside.values()))
+    others = subject.of_other_optimizers
+    elsewhere = [t for t in unexplained if id(t) not in aside and id(t) in others]
+    if elsewhere:
+        yield _left_to_others(subject, elsewhere, others)
+        unexplained = [t for t in unexplained if id(t) not in others]
+    apart = [t for t in unexplained if subject.trained and id(t) not in subject.trained]
+    if apart:
+        yield _left_alone([subject.name(t) for t in apart])
+        unexplained = [t for t in unexplained if id(t) in subject.trained]
+    names = [subject.name(t) for t in unexplained if id(t) not in aside]
+    if names:
+        one = len(names) == 1
+        what = (
+            f"{listed(names)} {'requires' if one else 'require'} a gradient, but the loss does not "
+            f"depend on {'it' if one else 'them'}"
+        )
+        if any(node.name() == _REENTRANT for node in subject.order):
+            what = f"{what}, unless a backward pass inside a checkpoint does"
+            yield Finding(
+                "info", "unreached", what, "checkpoint with use_reentrant=False to find out"
+            )
+            return
+        yield Finding(
+            "warning", "unreached", what,
+            f"use {'it' if one else 'them'} in the loss, or set requires_grad=False",
+        )  # fmt: skip
+
+
+def _left_to_others(subject: Subject, leaves: list[Any], others: dict[int, str]) -> Finding:
+    names = [subject.name(leaf) for leaf in leaves]
+    whose = listed(list(dict.fromkeys(others[id(leaf)] for leaf in leaves)))
+    return Finding(
+        "info", "unreached",
+        f"the loss does not depend on {listed(names)}, which {whose} trains",
+        "nothing to do if another loss covers this",
+    )  # fmt: skip
+
+
+def _left_alone(names: list[str]) -> Finding:
+    return Finding(
+        "info", "unreached",
+        f"the loss does not depend on {listed(names)}, which no optimizer has",
+        f"nothing to do if {'it is' if len(names) == 1 else 'they are'} not to learn, as the "
+        "parameters of a target network",
+    )  # fmt: skip
+
+
+def _of_patterns(subject: Subject, unreached: Collection[Any]) -> dict[int, str]:
+    """Return the leaves, by identity, of modules of which the pass reaches nothing, and of which
+    another one has copies as parts; each with the name of the module."""
+    ids = set(map(id, unreached))
+    found: dict[int, str] = {}
+    parts: list[Any] = []
+    for name, module in subject.names.modules.items():
+        parameters = {id(each) for each in module.parameters()}
+        if not parameters or not parameters <= ids:
+            parts += [_form(part) for path, part in module.named_modules() if path]
+        else:
+            found.update(dict.fromkeys(parameters - found.keys(), name))
+    patterns = {name for name in found.values() if _form(subject.names.modules[name]) in parts}
+    return {leaf: name for leaf, name in found.items() if name in patterns}
+
+
+def _form(module: Any) -> tuple[type, tuple[Any, ...]]:
+    """Return what is the same for a module and its copies."""
+    return type(module), tuple((path, each.shape) for path, each in module.named_parameters())
+
+
+def _pattern(name: str) -> Finding:
+    return Finding(
+        "info", "unreached",
+        f"the loss depends on no parameter of {name}",
+        "nothing to do if it is only a template for copies",
+    )  # fmt: skip
+
+
+def _by_departure(departure: Departure, names: list[str]) -> Finding:
+    """Say what is likely behind it, where a value computed from leaves was handed out."""
+    gets, them = ("gets", "it") if len(names) == 1 else ("get", "them")
+    return Finding(
+        "warning", "cut",
+        f"{listed(names)} {gets} no gradient: the loss does not depend on {them}, but "
+        f"{departure.how} took a value computed from {them} out of the graph",
+        "use the value itself where you need its gradient, not an array or a number",
+        source=departure.source,
+    )  # fmt: skip
+
+
+def find_stale(subject: Subject) -> Iterator[Finding]:
+    """Yield leaves that have a ``.grad`` already; apart those that no optimizer has, although it
+    has others of this pass: its ``zero_grad()`` clears no gradient of theirs."""
+    stale = [(index, leaf) for index, leaf in subject.leaves.values() if leaf.grad is not None]
+    trained = subject.trained
+    forgotten = [each for each in stale if trained and id(each[1]) not in trained]
+    others = [each for each in stale if not trained or id(each[1]) in trained]
+    elsewhere = [each for each in others if id(each[1]) in subject.elsewhere]
+    known = [each for each in others if id(each[1]) not in subject.elsewhere]
+    if elsewhere:
+        names = [subject.name(leaf) for _, leaf in elsewhere]
+        yield _stale(
+            subject, elsewhere[0][0],
+            f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from a backward() on "
+            "another line, and the new gradient will be added to it",
+            "nothing to do if zero_grad() clears it before that line runs again, as in a GAN",
+            "info",
+        )  # fmt: skip
+    if known:
+        names = [subject.name(leaf) for _, leaf in known]
+        yield _stale(
+            subject, known[0][0],
+            f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from an earlier "
+            "backward(), and the new gradient will be added to it",
+            "call optimizer.zero_grad() first, unless you accumulate gradients on purpose",
+        )  # fmt: skip
+    if forgotten:
+        names = [subject.name(leaf) for _, leaf in forgotten]
+        has, them = ("has", "it") if len(names) == 1 else ("have", "them")
+        yield _stale(
+            subject, forgotten[0][0],
+            f"{listed(names)} {has} a .grad from an earlier backward(), and no optimizer of the "
+            f"program has {them}: step() does not change {them}, and zero_grad() does not clear "
+            "the gradient",
+            _IN_LISTS if subject.names.in_plain_lists >= {id(leaf) for _, leaf in forgotten} else
+            "pass all parameters to the optimizer, or set requires_grad=False on those that are "
+            "not to learn",
+        )  # fmt: skip
+
+
+def _stale(
+    subject: Subject, index: int, what: str, remedy: str, severity: Severity = "warning"
+) -> Finding:
+    return Finding(severity, "stale-grad", what, remedy, subject.graph.address(index), index)
+
+
+def find_shared(subject: Subject) -> Iterator[Finding]:
+    """Yield leaves that several ops use."""
+    targets = (resolve(edge)[0] for node in subject.order for edge in node.edges)
+    uses = Counter(
+        id(subject.leaf(target)) for target in targets if target is not None and target.kind == LEAF
+    )
+    shared = [(leaf, uses[key]) for key, (_, leaf) in subject.leaves.items() if uses[key] > 1]
+    if shared:
+        counted = [f"{subject.name(leaf)} ({count} times)" for leaf, count in shared]
+        yield Finding(
+            "info", "shared",
+            f"several ops use {listed(counted)}; each gradient is the sum over all uses",
+            "nothing to do if this is intended",
+        )  # fmt: skip

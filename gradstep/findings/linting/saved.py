@@ -1,0 +1,65 @@
+"""Saved values that the pass would miss: freed by an earlier one, or changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autograd_core.autograd.version import Detached
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.subject import Subject
+from gradstep.graph.model import Source
+
+_AGAIN = "call that earlier backward() with retain_graph=True, or compute the loss again"
+_CARRIED = (
+    "call detach() on what is carried over from the earlier step, at or just after {}; or call "
+    "that earlier backward() with retain_graph=True"
+)
+_CHANGED = (
+    "changed",
+    "change a copy (x = x + 1 instead of x += 1), or make the change earlier, or after backward()",
+)
+_DETACHED = "detached", "use x = x.detach() instead of x.detach_()"
+
+
+def find_freed(subject: Subject) -> Iterator[Finding]:
+    """Yield one finding for all nodes whose saved values are gone: they all have one cause."""
+    freed = [
+        index
+        for index, node in subject.ops()
+        if any(state == "freed" for _, _, state in node.saved())
+    ]
+    if not freed:
+        return
+    addresses = [subject.graph.address(index) for index in freed]
+    verb = "has lost the values that it" if len(freed) == 1 else "have lost the values that they"
+    line = subject.order[freed[0]].freed_at
+    newer = any(
+        state == "kept"
+        for node in subject.order[: freed[0]]
+        for _, _, state in getattr(node, "inner", node).saved()
+    )
+    remedy = _AGAIN if not newer else _CARRIED.format(addresses[0])
+    yield Finding(
+        "error", "freed",
+        f"{listed(addresses)} {verb} saved: an earlier backward() freed them",
+        remedy,
+        addresses[0], freed[0], subject.source(freed[0]), None if line is None else Source(*line),
+    )  # fmt: skip
+
+
+def find_changed(subject: Subject) -> Iterator[Finding]:
+    """Yield one finding for each saved value that an in-place op changed since; its ``other`` line
+    is that of the first change."""
+    for index, node in subject.ops():
+        for name, value, state in node.saved():
+            if state == "changed":
+                address = subject.graph.address(index)
+                lines = node.changed_at(name)
+                detached = isinstance(getattr(value, "version", None), Detached)
+                change, remedy = _DETACHED if detached else _CHANGED
+                yield Finding(
+                    "error", "changed",
+                    f"{address} saved {name}, which was {change} in place afterwards",
+                    remedy,
+                    address, index, subject.source(index), Source(*lines[0]) if lines else None,
+                )  # fmt: skip

@@ -1,0 +1,113 @@
+"""The subject of lint: a backward pass that has not run, and what is known around it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from autograd_core.autograd.node import LEAF
+from gradstep.capturing.names import Names
+from gradstep.capturing.trace.records import LeafRecord, OpRecord, Origin, Record, reachable
+from gradstep.engines import engine_of
+from gradstep.engines.protocol import Engine, KeptForward, Node
+from gradstep.graph.model import Graph, Source
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The roots, their plan and graph (node k of one is node k of the other), and the names that
+    the program gives to tensors and modules.  Leaves are the program's own tensors."""
+
+    roots: Sequence[Any]
+    order: Sequence[Node]
+    graph: Graph
+    names: Names
+    elsewhere: Collection[int] = frozenset()
+    """The leaves, by identity, whose gradient is known to come from a call on another line."""
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The engine of the roots."""
+        return engine_of(self.roots)
+
+    @cached_property
+    def leaves(self) -> dict[int, tuple[int, Any]]:
+        """The leaves that get a gradient, by identity: position in the plan, and tensor."""
+        found = ((index, self.leaf(node)) for index, node in enumerate(self.order))
+        return {id(leaf): (index, leaf) for index, leaf in found if leaf is not None}
+
+    @cached_property
+    def of_other_optimizers(self) -> dict[int, str]:
+        """The leaves, by identity, of optimizers that have none which the pass reaches, where
+        another one has: it is their own step that trains them, as in a GAN."""
+        parameters: dict[str, set[int]] = defaultdict(set)
+        for name, _, ids in self.names.trained():
+            parameters[name] |= ids
+        reached = self.leaves.keys()
+        if not any(ids & reached for ids in parameters.values()):
+            return {}
+        return {id: name for name, ids in parameters.items() if not ids & reached for id in ids}
+
+    @cached_property
+    def trained(self) -> set[int]:
+        """The leaves, by identity, that some optimizer has, where one has a leaf of this pass."""
+        ids: set[int] = set().union(*(ids for _, _, ids in self.names.trained()))
+        return set() if ids.isdisjoint(self.leaves) else ids
+
+    def leaf(self, node: Node) -> Any:
+        """Return the leaf of an AccumulateGrad, None of another node, or if it is gone."""
+        return self.own(self.engine.leaf(node)) if node.kind == LEAF else None
+
+    def own(self, tensor: Any) -> Any:
+        """Return the program's own tensor, for one as capture sees it."""
+        return None if tensor is None else self.engine.own(tensor)
+
+    def ops(self) -> Iterator[tuple[int, Node]]:
+        """Yield the nodes that have a rule, with their positions; of a change through a view, the
+        node of the op that changed it."""
+        for index, node in enumerate(self.order):
+            if node.kind != LEAF:
+                yield index, getattr(node, "inner", node)
+
+    @cached_property
+    def origins(self) -> dict[Origin, Any]:
+        """The roots that were traced, by what they came from."""
+        found = {}
+        for root in self.engine.tensors(self.roots):
+            at = root.record
+            if isinstance(at, tuple) and isinstance(at[0], OpRecord | LeafRecord):
+                found[at] = self.own(root)
+        return found
+
+    @cached_property
+    def kept_forward(self) -> KeptForward | None:
+        """What the graph itself tells of the forward pass; its records then belong to the plan."""
+        found = self.engine.kept_forward(self.roots, self.order)
+        if found is not None:
+            order = enumerate(self.order)
+            self._indices.update({found.records.get(each): index for index, each in order})
+        return found
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The records of the forward pass, over the places where the graph itself ends."""
+        return reachable([record for record, _ in self.origins])
+
+    def index_of(self, record: Record) -> int | None:
+        """Return the position of the node of an op, None where it has none in this pass."""
+        return self._indices.get(record)
+
+    @cached_property
+    def _indices(self) -> dict[Any, int]:
+        return {node.record: index for index, node in reversed([*enumerate(self.order)])}
+
+    def source(self, index: int) -> Source | None:
+        """Return the forward line of node ``index``."""
+        return self.graph.sources.get(index)
+
+    def name(self, leaf: Any) -> str:
+        """Name a leaf."""
+        return self.names.of(leaf) or f"a leaf of shape {list(leaf.shape)}"

@@ -1,0 +1,50 @@
+"""Lines of the program around the forward line of a node."""
+
+from __future__ import annotations
+
+import linecache
+from typing import NamedTuple
+
+from gradstep.debugger.passes.inspector import source_line
+from gradstep.debugger.session import Session
+from gradstep.graph.model import Source
+
+
+class SourceLine(NamedTuple):
+    """A line of a file, and whether it is the one in question."""
+
+    number: int
+    text: str
+    here: bool
+
+
+def lines_around(source: Source, before: int, after: int) -> list[SourceLine]:
+    """Return the lines of a file around ``source``; none where it cannot be read."""
+    text = linecache.getlines(source.file)
+    if not 0 < source.line <= len(text):
+        return []
+    first = max(0, source.line - 1 - before)
+    shown = text[first : source.line + after]
+    return [
+        SourceLine(number, each.rstrip().expandtabs(4), number == source.line)
+        for number, each in enumerate(shown, first + 1)
+    ]
+
+
+def forward_line(session: Session, index: int) -> tuple[int, Source] | None:
+    """Return the forward line of node ``index``, or, of a leaf, that of the node which sends to it:
+    the node that it belongs to, and the line; None where neither is known."""
+    for each in reversed(session.path(index)):
+        source = session.graph.sources.get(each)
+        if source is not None:
+            return each, source
+        if session.graph.names[each] != "AccumulateGrad":
+            return None
+    return None
+
+
+def quoted(source: Source) -> str:
+    """Return the line with its number and its text: ``14 │ h = torch.tanh(x)``; "" when it cannot
+    be read."""
+    text = source_line(source)
+    return f"{source.line} \N{BOX DRAWINGS LIGHT VERTICAL} {text}" if text else ""

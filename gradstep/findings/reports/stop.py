@@ -1,0 +1,161 @@
+"""The report of a stop: where the gradient in question began, and what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from gradstep.debugger.breakpoints import Reached
+from gradstep.debugger.breakpoints.trigger import Trigger
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import Value
+from gradstep.debugger.snapshot.value import value
+from gradstep.debugger.snapshot.wording import summary
+from gradstep.engines import engine_of, is_tensor
+from gradstep.findings.reports.formatting import line_text
+from gradstep.findings.reports.rows import Row, path_text, row_lines
+from gradstep.graph.statistics import first_place, format_element
+
+if TYPE_CHECKING:
+    from gradstep.findings.linting.finite import Beginning
+
+
+def stop_text(session: Session, reached: Reached) -> str:
+    """Say why the session stops; of a condition without a place, all there is to say about it."""
+    if reached.point.kind != "catch":
+        return reached.reason
+    headline, lines = stop_report(session, reached.trigger)
+    title, word = reached.point.title, headline.partition(" ")[0]
+    said_once = title.endswith(f": {word}")  # catch 1: nan, and that nan began somewhere
+    first = title.removesuffix(word) + headline if said_once else f"{title}, {headline}"
+    return "\n".join([first, *lines])
+
+
+def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
+    """Return the gradient that made the session stop, in one sentence; then, line by line, why it
+    is so, what it was computed from, by which rule, and for which line of the program.
+
+    Of a NaN or an infinity that began in the forward pass, that comes first.
+    """
+    headline, rows = stop_rows(session, trigger)
+    return headline, row_lines(rows)
+
+
+def stop_rows(session: Session, trigger: Trigger) -> tuple[str, list[Row]]:
+    """Return the same, as rows of a label and a text."""
+    place = _first_place(trigger.subject.gradient)
+    seen = trigger.cause + (f", first at {list(place)}" if place else "")
+    began = _forward_cause(session, trigger)
+    if began is None:
+        rows = [("why", trigger.explanation), *_of_the_loss(session, trigger)]
+    else:
+        rows = [*_beginning_rows(session, began), ("seen", f"first in the backward pass: {seen}")]
+    rows += _ingredients(session, trigger, place)
+    start = trigger.subject.index if began is None or began.index is None else began.index
+    rows.append(("path", path_text(session.graph, session.path(start))))
+    rows = list(dict.fromkeys(rows))  # one line of the program may be both
+    return seen if began is None else began.headline, rows
+
+
+def _first_place(gradient: Value | None) -> tuple[int, ...]:
+    """Find the first NaN or infinity of a gradient; () for a single number, and for none."""
+    trouble = gradient.statistics.trouble if gradient is not None else ""
+    return first_place(gradient.array, trouble) if gradient is not None and trouble else ()
+
+
+def loss_report(session: Session) -> tuple[str, list[str]]:
+    """Return where the loss became NaN or infinite, of a pass in which no gradient did."""
+    began = _beginning(session, 0)
+    if began is None:
+        found = next(filter(None, map(_trouble, session.roots)), "nan")
+        headline = f"{found} began in the forward pass, and no gradient has it"
+        rows: list[Row] = [("note", f"{_check(session)} finds where it began")]
+        if source := session.graph.sources.get(0):
+            rows.append(("line", line_text(source)))
+        return headline, row_lines(rows)
+    rows = [*_beginning_rows(session, began), ("seen", "in the loss; no gradient has it")]
+    start = 0 if began.index is None else began.index
+    return began.headline, row_lines(
+        [*rows, ("path", path_text(session.graph, session.path(start)))]
+    )
+
+
+def _forward_cause(session: Session, trigger: Trigger) -> Beginning | None:
+    gradient = trigger.subject.gradient
+    if not trigger.computed or gradient is None or not gradient.statistics.trouble:
+        return None
+    return _beginning(session, trigger.subject.index)
+
+
+def _beginning(session: Session, index: int) -> Beginning | None:
+    # slow to load, and most passes have no such stop
+    from gradstep.findings.linting.finite import forward_cause
+    from gradstep.findings.linting.subject import Subject
+
+    subject = Subject(tuple(session.roots), session.order, session.graph, session.names)
+    return forward_cause(subject, index)
+
+
+def _check(session: Session) -> str:
+    """Return the command that checks the call of the program which ``session`` is in."""
+    if session.kind == "grad":
+        return f"gradstep check --call grad:{session.call}"
+    return "gradstep check" if session.call == 1 else f"gradstep check --call {session.call}"
+
+
+def _of_the_loss(session: Session, trigger: Trigger) -> Iterator[Row]:
+    """Say so where the loss is not finite itself, and nothing is known of the forward pass."""
+    if trigger.computed and (found := next(filter(None, map(_trouble, session.roots)), "")):
+        yield (
+            "note",
+            (
+                f"the loss itself is {found}: look at the forward pass first "
+                f"(`{_check(session)}` finds where it began)"
+            ),
+        )
+
+
+def _trouble(root: Any) -> str:
+    held = engine_of((root,)).own(root)
+    shown = value(held) if is_tensor(held) else None
+    return "" if shown is None else shown.statistics.trouble
+
+
+def _beginning_rows(session: Session, began: Beginning) -> Iterator[Row]:
+    yield "there", f"{began.amount}{began.there}"
+    for each in began.given:
+        yield "given", each.text
+        if each.source is not None:
+            yield "line", line_text(each.source)
+    if not began.certain:
+        yield "note", began.remedy.replace("gradstep check", _check(session))
+    elif began.older:
+        yield "note", began.remedy
+    if began.source is not None:
+        yield "line", line_text(began.source)
+
+
+def _ingredients(session: Session, trigger: Trigger, place: tuple[int, ...]) -> Iterator[Row]:
+    """List what a node computed the gradient from, with the elements at ``place``."""
+    index = trigger.subject.index
+    detail = session.detail(index)
+    for each in detail.incoming:
+        if each.total is not None:
+            label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
+            yield label, _with_element(each.total, trigger, place)
+    if formula := session.graph.node(index).formula:
+        yield "rule", formula
+    for saved in detail.saved:
+        if saved.value is not None:
+            yield f"saved.{saved.name}", _with_element(saved.value, trigger, place)
+    if source := session.graph.sources.get(index):
+        yield "line", line_text(source)
+
+
+def _with_element(value: Value, trigger: Trigger, place: tuple[int, ...]) -> str:
+    """Return a tensor in a few words, and its element at the first NaN or infinity of the
+    gradient."""
+    gradient = trigger.subject.gradient
+    if not place or gradient is None or value.shape != gradient.shape:
+        return summary(value)
+    return f"{summary(value)}; there {format_element(value.array[place])}"

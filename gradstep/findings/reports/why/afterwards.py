@@ -1,0 +1,50 @@
+"""What became of a leaf after its gradient was there: whether anybody used it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gradstep.capturing.names import Names
+from gradstep.debugger.snapshot.value import array_of
+from gradstep.findings.linting.unused import hindrance
+from gradstep.findings.reports.rows import Row
+from gradstep.graph.statistics import format_number, statistics
+
+
+class Afterwards:
+    """Keeps ``leaf`` and its ``.grad`` as they are at the end of a pass, to be compared later."""
+
+    def __init__(self, name: str, leaf: Any, names: Names) -> None:
+        self._name, self._names = name, names
+        self._leaf = leaf
+        self._values = array_of(leaf).copy()
+        self._gradient = None if leaf.grad is None else array_of(leaf.grad).copy()
+
+    def rows(self, until: str) -> Iterator[Row]:
+        """Say how far the leaf has changed ``until`` now, and if it has not, what is known of
+        why."""
+        name, now = self._name, array_of(self._leaf)
+        if now.shape != self._values.shape:
+            return
+        with np.errstate(all="ignore"):
+            change = np.asarray(now - self._values)
+        if change.size and statistics(change).zeros < change.size:
+            size = format_number(statistics(change).rms)
+            yield "after", f"{name} changed by rms {size} before {until}"
+            return
+        if self._gradient is None or not self._gradient.any():
+            return
+        cause = hindrance(self._names, self._leaf, statistics(self._gradient).rms)
+        gradient = self._leaf.grad
+        cleared = gradient is None or not array_of(gradient).any()
+        state = "was cleared" if cleared else "is still there"
+        yield "after", f"{name} did not change before {until}, and its .grad {state}"
+        what = cause.of(1)
+        if not cause.known:
+            what = "zero_grad() ran before step()" if cleared else "no step() ran"
+            if not self._names.optimizers:
+                what += ", or no optimizer has it, or its learning rate is 0"
+        yield "likely", what

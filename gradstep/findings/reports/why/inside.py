@@ -1,0 +1,51 @@
+"""Leaves to which passes inside nodes add: reentrant checkpoints, and hooks that call backward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gradstep.debugger.passes.recorded_pass import RecordedPass
+from gradstep.debugger.session import Session
+from gradstep.findings.reports.rows import Row, node_text
+from gradstep.findings.reports.why.explanation import Explanation
+from gradstep.findings.reports.why.target import Asked
+
+
+def nodes_that_add(session: Session, tensor: Any) -> list[int]:
+    """List the nodes inside which a call of ``backward`` ran that adds to ``tensor.grad``."""
+    return [
+        index
+        for index, effects in session.effects.items()
+        if _adds(_recorded(effects.nested), tensor)
+    ]
+
+
+def _adds(passes: list[RecordedPass], tensor: Any) -> bool:
+    waiting = list(passes)
+    while waiting:
+        each = waiting.pop()
+        if not each.call.is_grad and each.inspector.index_of_leaf(tensor) is not None:
+            return True
+        waiting += _recorded(each.driver.inner_passes())
+    return False
+
+
+def _recorded(passes: Any) -> list[RecordedPass]:
+    return [each for each in passes if isinstance(each, RecordedPass)]
+
+
+def rows_of(session: Session, indices: Sequence[int]) -> tuple[Row, ...]:
+    """Return rows that name the nodes ``indices``, of passes inside."""
+    shown = ", ".join(node_text(session.graph, index) for index in indices[:3])
+    more = f" and {len(indices) - 3} more" if len(indices) > 3 else ""
+    return (
+        ("inside", f"{shown}{more}: code there calls backward() itself, which adds to it"),
+        ("see", "`gradstep debug`: next until behind such a node, then enter opens its pass"),
+    )
+
+
+def added_inside(session: Session, asked: Asked, indices: Sequence[int]) -> Explanation:
+    """Say that only passes inside the nodes ``indices`` add to a leaf: why is not known here."""
+    headline = f"it is not known why {asked.name}.grad is what it is: this pass does not add to it"
+    return Explanation(asked.name, "unknown", headline, rows_of(session, indices), certain=False)

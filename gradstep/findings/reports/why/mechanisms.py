@@ -1,0 +1,79 @@
+"""What makes a node send zeros although what it was given is not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import NodeDetail, Value
+from gradstep.graph.statistics import format_number
+from gradstep.text import plural
+
+_RECTIFIERS: Final = ("relu", "threshold", "leaky_relu", "elu", "relu6", "hardtanh")
+_CLAMPS: Final = ("clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "relu6", "hardsigmoid")
+_STEPS: Final = ("round", "floor", "ceil", "trunc", "sign", "fix", "heaviside")
+_SATURATING: Final = ("sigmoid", "tanh", "softmax", "log_softmax")
+_CHOOSING: Final = ("maximum", "minimum", "fmax", "fmin", "where", "masked_fill")
+_OVERWRITING: Final = ("fill", "zero", "copy", "copy_slices")
+_RESULT: Final = ("result", "output")
+_INPUT: Final = ("self", "input")
+
+
+def zero_reason(session: Session, index: int) -> str:
+    """Say why node ``index`` sends zeros, "" where that is unknown."""
+    detail = session.detail(index)
+    stem = session.graph.stem(index).rstrip("_")
+    kept = {each.name: each.value for each in detail.saved if each.value is not None}
+    result, given = _first(kept, _RESULT), _first(kept, _INPUT)
+    known = result if result is not None else given
+    if stem in _STEPS:
+        return f"the derivative of {stem} is 0 everywhere"
+    if stem in _RECTIFIERS and known is not None and known.statistics.maximum <= 0:
+        inputs = plural(known.statistics.size, "input")
+        return f"all {inputs} of {stem} are negative or 0, where its derivative is 0"
+    if stem in _CLAMPS and given is not None:
+        stats = given.statistics
+        return (
+            f"each input of {stem} is at or beyond its limits: the inputs range from "
+            f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
+        )
+    if stem in _SATURATING and result is not None and _is_saturated(result):
+        return f"the result of {stem} is saturated, exactly {_ends(result)} everywhere"
+    if stem in _OVERWRITING:
+        return "the value was overwritten in place, so none of it reaches the loss"
+    zeros = [name for name, value in kept.items() if _is_zero(value)]
+    if zeros:
+        return f"it multiplies by saved.{zeros[0]}, which is 0 everywhere"
+    if stem in _CHOOSING:
+        return f"{stem} selects the other value everywhere"
+    return _by_number(detail)
+
+
+def _first(kept: Mapping[str, Value], names: tuple[str, ...]) -> Value | None:
+    return next((kept[name] for name in names if name in kept), None)
+
+
+def _is_zero(value: Value) -> bool:
+    stats = value.statistics
+    return stats.size > 0 and stats.zeros == stats.size
+
+
+def _is_saturated(result: Value) -> bool:
+    array: Any = np.abs(result.array)
+    return bool(np.isin(array, (0, 1)).all())
+
+
+def _ends(result: Value) -> str:
+    found = sorted({format_number(float(each)) for each in np.unique(result.array)})
+    return " or ".join(found)
+
+
+def _by_number(detail: NodeDetail) -> str:
+    """Say so where a rule multiplies by the number 0."""
+    for term in detail.terms:
+        if term.rule.endswith("· 0") or term.rule.startswith("0 ·"):
+            return "it multiplies by the number 0"
+    return ""

@@ -1,0 +1,100 @@
+"""The gradient that is asked about: of a leaf, of a tensor on the way, or what a node is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from autograd_core.autograd.node import resolve
+from gradstep.debugger.session import Session
+from gradstep.engines import named_parameters
+from gradstep.findings.linting.subject import Subject
+from gradstep.graph.errors import UnknownAddress
+from gradstep.text import did_you_mean
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """``name`` as the answer calls it; ``index`` is the plan node at which the gradient arrives,
+    and ``tensor`` the program's own, each None where there is none.
+
+    ``number`` is the output of the forward op that the tensor is.
+    """
+
+    name: str
+    index: int | None
+    tensor: Any
+    number: int = 0
+
+
+def find(session: Session, subject: Subject, text: str) -> Asked:
+    """Find what ``text`` means: the name of a tensor, with or without ``.grad``, or the end of such
+    a name if no other ends so; else a place of the plan.
+
+    Raises:
+        UnknownAddress: nothing, or several tensors.
+    """
+    wanted = text.removesuffix(".grad")
+    named = _exactly(subject, wanted)
+    if not named:
+        ends = {id(t): (name, t) for name, t in _names(subject) if name.endswith(f".{wanted}")}
+        if len(ends) > 1:
+            several = ", ".join(sorted(name for name, _ in ends.values())[:6])
+            raise UnknownAddress(f"'{text}' may be {several}", "write more of it")
+        named = list(ends.values())
+    if named:
+        return of_tensor(subject, *named[0])
+    graph = session.graph
+    for index in range(session.length):
+        if graph.kinds[index] != "op" and wanted in (
+            graph.address(index), graph.variables.get(index)
+        ):  # fmt: skip
+            return Asked(wanted, index, subject.leaf(subject.order[index]))
+    try:
+        index = session.breakpoints.locate(wanted)[0]
+    except UnknownAddress:
+        known = list(dict.fromkeys(name for name, _ in _names(subject)))
+        hint = did_you_mean(wanted, known, most=3, cutoff=0.5)
+        raise UnknownAddress(
+            f"no tensor and no node is called '{text}'", hint or _leaves(session)
+        ) from None
+    if graph.kinds[index] != "op":
+        return Asked(graph.address(index), index, subject.leaf(subject.order[index]))
+    return Asked("", index, None)
+
+
+def _leaves(session: Session) -> str:
+    """List the leaves of the pass, the first six by name."""
+    graph = session.graph
+    names = [graph.address(i) for i in range(session.length) if graph.kinds[i] != "op"]
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return f"leaves: {', '.join(names[:6])}{more}"
+
+
+def _exactly(subject: Subject, wanted: str) -> list[tuple[str, Any]]:
+    found = [tensor for name, tensor in _names(subject) if name == wanted][:1]
+    return [(subject.names.of(tensor) or wanted, tensor) for tensor in found]
+
+
+def _names(subject: Subject) -> Iterator[tuple[str, Any]]:
+    """Yield every tensor that the program names and this engine owns, by each of its names."""
+    for tensor in subject.names.tensors():
+        if subject.engine.owns(tensor):
+            yield subject.names.of(tensor), tensor
+    for name, module in subject.names.modules.items():
+        for path, parameter in named_parameters(module):
+            yield f"{name}.{path}", parameter
+
+
+def of_tensor(subject: Subject, name: str, tensor: Any) -> Asked:
+    """Find where the gradient of ``tensor``, which is called ``name``, arrives."""
+    if id(tensor) in subject.leaves:
+        return Asked(name, subject.leaves[id(tensor)][0], tensor)
+    if tensor.is_leaf or not tensor.requires_grad:
+        return Asked(name, None, tensor)
+    node, number = resolve(subject.engine.tensors((tensor,))[0].edge)
+    for index, each in enumerate(subject.order):
+        if each is node:
+            return Asked(name, index, tensor, number)
+    return Asked(name, None, tensor)

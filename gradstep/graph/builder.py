@@ -1,0 +1,275 @@
+"""Collects a graph node by node, or in whole columns, and freezes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gradstep.graph.columns import InOrder, LazyColumn, LazyEntries
+from gradstep.graph.model import (
+    Cost,
+    EdgeKind,
+    Graph,
+    Group,
+    Half,
+    HookChange,
+    NodeKind,
+    Part,
+    SavedValue,
+    Shape,
+    Source,
+    Totals,
+    short_name,
+)
+from gradstep.graph.saved_columns import SavedColumns
+from gradstep.graph.statistics import Statistics
+from gradstep.graph.statistics_columns import StatisticsColumns
+
+
+@dataclass(slots=True)
+class GraphBuilder:
+    """Collects nodes and edges, then freezes them into a :class:`Graph`.
+
+    >>> build = GraphBuilder("a * 2")
+    >>> a = build.node("leaf", "forward", "a", variable="a", shape=(3,), dtype="float32")
+    >>> y = build.node("op", "forward", "mul", shape=(3,), dtype="float32")
+    >>> _ = build.edge("value", a, y, shape=(3,), dtype="float32")
+    >>> [node.address for node in build.graph().nodes()]
+    ['a', 'mul:1']
+    """
+
+    title: str = ""
+    derived_forward: bool = False
+    unfolded: Totals | None = None
+    part: Part | None = None
+    modules: dict[str, str] = field(default_factory=dict)
+    kinds: list[NodeKind] = field(default_factory=list)
+    halves: list[Half] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    stems: dict[int, str] | LazyEntries[str] = field(default_factory=dict)
+    counts: list[int] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)
+    shapes: list[Shape | None] = field(default_factory=list)
+    dtypes: list[str] = field(default_factory=list)
+    details: list[str] = field(default_factory=list)
+    formulas: list[str] | LazyColumn[str] = field(default_factory=list)
+    variables: dict[int, str] = field(default_factory=dict)
+    sources: dict[int, Source] | LazyEntries[Source] = field(default_factory=dict)
+    orders: dict[int, int] | InOrder = field(default_factory=dict)
+    pairs: dict[int, int] = field(default_factory=dict)
+    saved: SavedColumns | LazyEntries[tuple[SavedValue, ...]] = field(default_factory=SavedColumns)
+    statistics: StatisticsColumns = field(default_factory=StatisticsColumns)
+    undefined: set[int] = field(default_factory=set)
+    groups: dict[int, Group] = field(default_factory=dict)
+    edge_kinds: list[EdgeKind] = field(default_factory=list)
+    edge_sources: list[int] = field(default_factory=list)
+    edge_targets: list[int] = field(default_factory=list)
+    edge_output_nrs: list[int] = field(default_factory=list)
+    edge_input_nrs: list[int] = field(default_factory=list)
+    edge_shapes: list[Shape | None] = field(default_factory=list)
+    edge_dtypes: list[str] = field(default_factory=list)
+    edge_labels: dict[int, str] = field(default_factory=dict)
+    edge_nbytes: dict[int, int] = field(default_factory=dict)
+    edge_statistics: StatisticsColumns = field(default_factory=StatisticsColumns)
+    edge_undefined: set[int] = field(default_factory=set)
+    edge_counts: dict[int, int] = field(default_factory=dict)
+    costs: dict[int, Cost] = field(default_factory=dict)
+    hooks: dict[int, tuple[HookChange, ...]] = field(default_factory=dict)
+    edge_hooks: dict[int, HookChange] = field(default_factory=dict)
+    _seen: dict[tuple[Half, str, str], int] = field(default_factory=dict)
+
+    def start(
+        self,
+        half: Half,
+        *,
+        kinds: list[NodeKind],
+        names: list[str],
+        counts: list[int],
+        shapes: list[Shape | None],
+        dtypes: list[str],
+    ) -> None:
+        """Begin with whole columns, in execution order; all that is not given is empty."""
+        length = len(kinds)
+        self.kinds, self.names, self.counts = kinds, names, counts
+        self.shapes, self.dtypes = shapes, dtypes
+        self.halves = [half] * length
+        self.scopes, self.details, self.formulas = [""] * length, [""] * length, [""] * length
+        self.orders = InOrder(length)
+
+    def node(
+        self,
+        kind: NodeKind,
+        half: Half,
+        name: str,
+        *,
+        variable: str = "",
+        stem: str = "",
+        scope: str = "",
+        count: int | None = None,
+        shape: Shape | None = None,
+        dtype: str = "",
+        detail: str = "",
+        formula: str = "",
+        source: Source | None = None,
+        order: int | None = None,
+        saved: tuple[SavedValue, ...] = (),
+        statistics: Statistics | None = None,
+        undefined: bool = False,
+        group: Group | None = None,
+    ) -> int:
+        """Add a node and return its id.
+
+        ``stem`` is the op as addresses spell it, by default the name without "Backward0";
+        ``count`` says which of the equally named nodes of its scope this one is, from 1
+        on; by default they are counted as they are added.
+        """
+        id = len(self.kinds)
+        if count is None:
+            key = (half, scope, stem or short_name(name))
+            count = self._seen[key] = self._seen.get(key, 0) + 1
+        self.kinds.append(kind)
+        self.halves.append(half)
+        self.names.append(name)
+        self.counts.append(count)
+        self.scopes.append(scope)
+        self.shapes.append(shape)
+        self.dtypes.append(dtype)
+        self.details.append(detail)
+        self.formulas.append(formula)
+        if stem:
+            self.stems[id] = stem
+        if variable:
+            self.variables[id] = variable
+        if source is not None:
+            self.sources[id] = source
+        if order is not None:
+            self.orders[id] = order
+        if saved:
+            self.saved[id] = saved
+        if statistics is not None:
+            self.statistics[id] = statistics
+        if undefined:
+            self.undefined.add(id)
+        if group is not None:
+            self.groups[id] = group
+        return id
+
+    def ops(
+        self,
+        half: Half,
+        *,
+        names: Sequence[str],
+        scopes: Sequence[str],
+        shapes: Sequence[Shape | None],
+        dtypes: Sequence[str],
+        details: Sequence[str],
+        sources: Sequence[Source | None],
+        statistics: Sequence[Statistics | None] = (),
+    ) -> range:
+        """Add many ops in whole columns, as :meth:`node` adds one, and return their ids."""
+        ids = range(len(self.kinds), len(self.kinds) + len(names))
+        seen, counts = self._seen, self.counts
+        for name, scope in zip(names, scopes, strict=True):
+            key = (half, scope, short_name(name))
+            count = seen[key] = seen.get(key, 0) + 1
+            counts.append(count)
+        self.kinds += ["op"] * len(ids)
+        self.halves += [half] * len(ids)
+        self.names += names
+        self.scopes += scopes
+        self.shapes += shapes
+        self.dtypes += dtypes
+        self.details += details
+        self.formulas.extend([""] * len(ids))
+        for id, source in zip(ids, sources, strict=True):
+            if source is not None:
+                self.sources[id] = source
+        for id, one in zip(ids, statistics, strict=False):
+            if one is not None:
+                self.statistics[id] = one
+        return ids
+
+    def edge(
+        self,
+        kind: EdgeKind,
+        source: int,
+        target: int,
+        *,
+        output_nr: int = 0,
+        input_nr: int = 0,
+        shape: Shape | None = None,
+        dtype: str = "",
+        label: str = "",
+        nbytes: int = 0,
+        statistics: Statistics | None = None,
+        undefined: bool = False,
+        multiplicity: int = 1,
+    ) -> int:
+        """Add an edge and return its id."""
+        id = len(self.edge_kinds)
+        self.edge_kinds.append(kind)
+        self.edge_sources.append(source)
+        self.edge_targets.append(target)
+        self.edge_output_nrs.append(output_nr)
+        self.edge_input_nrs.append(input_nr)
+        self.edge_shapes.append(shape)
+        self.edge_dtypes.append(dtype)
+        if label:
+            self.edge_labels[id] = label
+        if nbytes:
+            self.edge_nbytes[id] = nbytes
+        if statistics is not None:
+            self.edge_statistics[id] = statistics
+        if undefined:
+            self.edge_undefined.add(id)
+        if multiplicity > 1:
+            self.edge_counts[id] = multiplicity
+        return id
+
+    def pair(self, forward: int, backward: int) -> None:
+        """Say that these two nodes are the two halves of one op, or of one leaf."""
+        self.pairs[forward] = backward
+        self.pairs[backward] = forward
+
+    def graph(self) -> Graph:
+        """Freeze what was collected; the builder is not to be used afterwards."""
+        return Graph(
+            title=self.title,
+            derived_forward=self.derived_forward,
+            kinds=self.kinds,
+            halves=self.halves,
+            names=self.names,
+            stems=self.stems,
+            counts=self.counts,
+            scopes=self.scopes,
+            shapes=self.shapes,
+            dtypes=self.dtypes,
+            details=self.details,
+            formulas=self.formulas,
+            variables=self.variables,
+            sources=self.sources,
+            orders=self.orders,
+            pairs=self.pairs,
+            saved=self.saved,
+            statistics=self.statistics,
+            undefined=frozenset(self.undefined),
+            modules=self.modules,
+            groups=self.groups,
+            edge_kinds=self.edge_kinds,
+            edge_sources=self.edge_sources,
+            edge_targets=self.edge_targets,
+            edge_output_nrs=self.edge_output_nrs,
+            edge_input_nrs=self.edge_input_nrs,
+            edge_shapes=self.edge_shapes,
+            edge_dtypes=self.edge_dtypes,
+            edge_labels=self.edge_labels,
+            edge_nbytes=self.edge_nbytes,
+            edge_statistics=self.edge_statistics,
+            edge_undefined=frozenset(self.edge_undefined),
+            edge_counts=self.edge_counts,
+            unfolded=self.unfolded,
+            costs=self.costs,
+            hooks=self.hooks,
+            edge_hooks=self.edge_hooks,
+            part=self.part,
+        )

@@ -1,0 +1,221 @@
+"""Builds the fold tree of a graph: scopes by their paths, then rounds of what is alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from gradstep.graph.folding.bands import MOST_OPS, MOST_SIBLINGS, WIDTH, cut_into_bands
+from gradstep.graph.folding.chains import Heads
+from gradstep.graph.folding.repeats import Rounds, find_rounds
+from gradstep.graph.folding.tree import Fold, FoldKind, fold_of
+from gradstep.graph.folding.uneven import find_uneven_rounds
+from gradstep.graph.folding.units import Units
+from gradstep.graph.model import Graph
+
+LEAST_DATA = 4
+"""Fewer ops without a gradient, as those that make a mask, are drawn one by one."""
+
+_DIGITS = re.compile(r"\d+")
+
+
+class TreeBuilder:
+    """Builds the tree from the heads, one by one in their order."""
+
+    def __init__(self, graph: Graph, units: Units, heads: Heads) -> None:
+        self._units = units
+        self._heads = heads
+        self._numbers: dict[object, int] = {}
+        self._patterns: dict[str, str] = {}
+        self._graph = graph
+        self._data = units.without_gradient()
+
+    def build(self) -> Fold:
+        """Return the root, whose label is ""."""
+        open_scopes: list[tuple[str, list[Fold]]] = [("", [])]
+        path: list[str] = []
+        scope, scopes = "", self._units.scopes
+        for unit, main in enumerate(self._heads.mains):
+            if main != unit:
+                continue
+            if scopes[unit] != scope:
+                scope = scopes[unit]
+                wanted = scope.split(".") if scope else []
+                shared = _shared(path, wanted)
+                while len(open_scopes) > shared + 1:
+                    self._close(open_scopes)
+                for depth in range(shared, len(wanted)):
+                    open_scopes.append((".".join(wanted[: depth + 1]), []))
+                path = wanted
+            open_scopes[-1][1].append(self._head(unit, scope))
+        while len(open_scopes) > 1:
+            self._close(open_scopes)
+        children = self._arranged(self._with_data(open_scopes[0][1], ""), "")
+        return self._inner("scope", "", "", children)
+
+    def _close(self, open_scopes: list[tuple[str, list[Fold]]]) -> None:
+        """Hand the innermost scope to the one around it; a scope of one thing is that thing."""
+        label, children = open_scopes.pop()
+        children = self._arranged(self._with_data(children, label), label)
+        closed = children[0] if len(children) == 1 else self._inner("scope", label, label, children)
+        open_scopes[-1][1].append(closed)
+
+    def _head(self, unit: int, scope: str) -> Fold:
+        units = self._units
+        key: object = units.stems[unit]
+        if unit in units.parameters:
+            key = (key, *map(self._pattern, units.parameters[unit]))
+        boxes = 2 if units.forward[unit] >= 0 and units.backward[unit] >= 0 else 1
+        return Fold("head", "", scope, unit, (), self._number(key), 1, boxes, boxes)
+
+    def _inner(self, kind: FoldKind, label: str, scope: str, children: Sequence[Fold]) -> Fold:
+        name = self._pattern(label.rpartition(".")[2]) if kind == "scope" else kind
+        key: object = (kind, name, *[child.signature for child in children])
+        if kind in ("repeat", "loop"):
+            key = (kind, children[0].signature, len(children))
+        return fold_of(kind, label, scope, children, self._number(key))
+
+    def _with_data(self, children: list[Fold], scope: str) -> list[Fold]:
+        """Return the children, with ops that ran one after the other, and get no gradient, in one
+        fold."""
+        if not self._data:
+            return children
+        found: list[Fold] = []
+        for is_data, run in groupby(children, self._is_data):
+            parts = list(run)
+            if is_data and len(parts) >= LEAST_DATA:
+                data = self._inner("data", self._ends(parts), scope, self._arranged(parts, scope))
+                parts = [data._replace(boxes=data.width)]
+            found += parts
+        return found
+
+    def _is_data(self, fold: Fold) -> bool:
+        """Return whether none of the ops in a head gets a gradient."""
+        members = self._heads.members(fold.unit) if fold.kind == "head" else ()
+        return bool(members) and self._data.issuperset(members)
+
+    def _arranged(self, children: list[Fold], scope: str) -> list[Fold]:
+        """Return the children of a scope, few enough to be drawn side by side: in rounds where they
+        are alike, then in bands."""
+        folded = self._with_rounds(children, scope)
+        if len(folded) > MOST_SIBLINGS:
+            folded = self._with_uneven_rounds(children, scope) or folded
+        return self._in_bands(folded, scope)
+
+    def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
+        """Return the children, with runs of equal ones put into a repeat or a loop each, inner runs
+        first, until there are none; those first that come from the same lines of the program."""
+        for symbols_of in (self._at_lines, _signatures):
+            while True:
+                symbols = symbols_of(children)
+                found = find_rounds(children, symbols, self._units, self._heads, scope)
+                if not found:
+                    break
+                rest, last = [], 0
+                for rounds in found:
+                    first = rounds.start - rounds.lead
+                    rest += children[last:first]
+                    if rounds.lead:
+                        parts = children[first : rounds.start]
+                        rest.append(self._inner("iteration", "t = 0", scope, parts))
+                    rest.append(self._repeat(children, rounds, scope))
+                    last = rounds.stop
+                children = rest + children[last:]
+        return children
+
+    def _with_uneven_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
+        """Return the children, with each round of a loop in one fold, and rounds in a row that are
+        alike in a loop; [] where there is no such loop, or no line is known."""
+        known = bool(self._graph.sources)
+        found = find_uneven_rounds(children, self._at_lines(children)) if known else []
+        if not found:
+            return []
+        rounds = []
+        for t, one in enumerate(found):
+            parts = self._arranged(children[one.start : one.stop], scope)
+            rounds.append(self._inner("iteration", f"t = {t}", scope, parts))
+        folded = self._with_rounds(children[: found[0].start], scope)
+        for _, run in groupby(rounds, lambda one: one.signature):
+            alike = list(run)
+            folded += alike if len(alike) == 1 else [self._inner("loop", "", scope, alike)]
+        return folded + self._with_rounds(children[found[-1].stop :], scope)
+
+    def _at_lines(self, folds: Sequence[Fold]) -> list[int]:
+        """Return for each fold a number for what it does at its line: two ops of a kind at
+        different lines are no rounds of one loop."""
+        node, source_of, number = self._units.node, self._graph.sources.get, self._number
+        found = []
+        for fold in folds:
+            source = source_of(node(fold.unit)) if fold.kind == "head" else None
+            found.append(fold.signature if source is None else number((fold.signature, source)))
+        return found
+
+    def _in_bands(self, children: list[Fold], scope: str) -> list[Fold]:
+        """Return the children, in bands where they are too many to be drawn side by side."""
+        most = MOST_SIBLINGS
+        if not scope and 2 * sum(child.kind == "head" for child in children) > len(children):
+            most = MOST_OPS
+        while len(children) > most:
+            bands = cut_into_bands(children, self._units, self._heads)
+            parts = [children[band.start : band.stop] for band in bands]
+            children = [self._inner("band", self._ends(part), scope, part) for part in parts]
+            most = WIDTH
+        return children
+
+    def _ends(self, parts: Sequence[Fold]) -> str:
+        """Return the addresses of the first and the last op of several folds."""
+        last = parts[-1]
+        while last.children:
+            last = last.children[-1]
+        end = self._graph.address(self._units.node(last.unit))
+        return f"{self._address(parts[0])} … {end.rpartition('/')[2]}"
+
+    def _repeat(self, children: list[Fold], rounds: Rounds, scope: str) -> Fold:
+        instances = []
+        signature = -1  # of the rounds without names, which are all alike
+        for number in range(rounds.number):
+            start = rounds.start + number * rounds.period
+            parts = children[start : start + rounds.period]
+            if rounds.labels is None:
+                t = number + bool(rounds.lead)
+                label = self._address(parts[0]) if rounds.apart else f"t = {t}"
+                if signature < 0:
+                    signature = self._inner("iteration", label, scope, parts).signature
+                instances.append(fold_of("iteration", label, scope, parts, signature))
+            elif len(parts) == 1 and parts[0].kind == "scope":
+                instances.append(parts[0])
+            else:
+                instances.append(self._inner("scope", rounds.labels[number], scope, parts))
+        is_loop = rounds.labels is None and not rounds.apart
+        return self._inner("loop" if is_loop else "repeat", "", scope, instances)
+
+    def _address(self, fold: Fold) -> str:
+        """Return the address of the first op below ``fold``."""
+        while fold.children:
+            fold = fold.children[0]
+        return self._graph.address(self._units.node(fold.unit))
+
+    def _number(self, key: object) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _pattern(self, name: str) -> str:
+        """Return a name with its numbers left out: what makes layers.3 like layers.4."""
+        known = self._patterns.get(name)
+        if known is None:
+            known = self._patterns[name] = _DIGITS.sub("#", name)
+        return known
+
+
+def _signatures(folds: Sequence[Fold]) -> list[int]:
+    return [fold.signature for fold in folds]
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    """Count the parts that two paths have in common from the start."""
+    count = 0
+    for mine, theirs in zip(one, other, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count

@@ -1,0 +1,244 @@
+"""The folded graph: one node for each box, edges merged, nothing that was wrong left unsaid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.columns import Ints
+from gradstep.graph.folding.bundles import add_bundles
+from gradstep.graph.folding.chains import Heads
+from gradstep.graph.folding.choose import Item
+from gradstep.graph.folding.columns import Columns
+from gradstep.graph.folding.places import Places
+from gradstep.graph.folding.totals import totals
+from gradstep.graph.folding.tree import heads_below
+from gradstep.graph.folding.units import Units
+from gradstep.graph.model import PARAMETER_KINDS, Cost, Frame, Graph, Group, GroupKind, Half
+from gradstep.graph.statistics import Statistics
+
+
+class Folded(NamedTuple):
+    """A folded graph, and what its nodes stand for that can be opened."""
+
+    graph: Graph
+    items: Mapping[int, Item]
+
+
+def contract(
+    graph: Graph,
+    columns: Columns,
+    units: Units,
+    heads: Heads,
+    items: Sequence[Item],
+    halves: Sequence[Half],
+    first: int = 0,
+    frame: str = "",
+) -> Folded:
+    """Return a graph with a node for each item and half, and for each leaf that no box swallows;
+    ``items`` cover the heads from number ``first`` on, and what belongs to others stays as it
+    is; ``frame`` is the name of a frame around the items, "" for none."""
+    places = Places(graph, columns, units, heads, items, first)
+    build = GraphBuilder(
+        graph.title, graph.derived_forward, unfolded=totals(graph), modules=dict(graph.modules),
+        part=graph.part,
+    )  # fmt: skip
+    new_ids = _add_nodes(build, graph, columns, places, halves)
+    _add_pairs(build, columns, places, new_ids)
+    add_bundles(build, graph, columns, new_ids, places.ports)
+    for id, cost in graph.costs.items():
+        box = int(new_ids[id])
+        if box >= 0:
+            build.costs[box] = cost + build.costs.get(box, Cost())
+    _add_hooks(build, graph, new_ids)
+    frames = list(_frames(places, units, heads, new_ids))
+    if frame:
+        frames.append(Frame(frame, frozenset(new_ids[places.item >= 0].tolist()) - {-1}))
+    folded = replace(build.graph(), frames=tuple(frames))
+    inside = (places.item >= 0) & places.closed[places.item]
+    numbers = dict(zip(new_ids[inside].tolist(), places.item[inside].tolist(), strict=True))
+    return Folded(folded, {id: items[number] for id, number in numbers.items() if id >= 0})
+
+
+def _frames(places: Places, units: Units, heads: Heads, new_ids: Ints) -> Iterator[Frame]:
+    """Find what is open, so that it shows the inside of others that are like it."""
+    shown = {id(item.fold) for item in places.items}
+    alike = {id(item.like): item.like for item in places.items if item.like is not None}
+    for number, fold in alike.items():
+        if number in shown:
+            continue
+        members: set[int] = set()
+        for head in heads_below(fold):
+            ids = (node for unit in heads.members(head.unit) for node in units.nodes(unit))
+            members.update(int(new_ids[node]) for node in ids)
+        members.discard(-1)
+        yield Frame(fold.label, frozenset(members))
+
+
+def _add_hooks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:
+    """Tell what hooks changed inside a box at the box."""
+    changes = [(int(new_ids[id]), change) for id, found in graph.hooks.items() for change in found]
+    for id, change in graph.edge_hooks.items():
+        source, target = new_ids[graph.edge_sources[id]], new_ids[graph.edge_targets[id]]
+        if source == target:
+            changes.append((int(source), change))
+    for box, change in changes:
+        if box >= 0:
+            build.hooks[box] = (*build.hooks.get(box, ()), change)
+
+
+def _add_nodes(
+    build: GraphBuilder, graph: Graph, columns: Columns, places: Places, halves: Sequence[Half]
+) -> Ints:
+    """Add every node, in the order of the graph; returns the new id of each old one, or -1."""
+    outside = places.item < 0
+    alone = np.flatnonzero((outside | places.main) & columns.shown).tolist()
+    boxes = np.full((len(places.items), 2), -1, np.int64)
+    new_ids = np.full(len(graph), -1, np.int64)
+    groups: dict[int, list[int]] = {}
+    for number in np.flatnonzero(places.closed).tolist():
+        for half in halves:
+            ops = [id for id in places.members[number][half] if not columns.is_leaf[id]]
+            if ops:
+                groups[ops[0]] = ops
+    for id in sorted([*alone, *groups]):
+        number, half = int(places.item[id]), graph.halves[id]
+        if number < 0:
+            new_ids[id] = _copy(build, graph, id, None, graph.statistics.get(id))
+        elif id in groups:
+            boxes[number, int(half == "backward")] = _add_group(
+                build, graph, places, number, half, groups[id]
+            )
+        else:
+            chain = _chain(graph, places, number, id)
+            worst = _worst(graph, id, [id] if chain is None else chain.members, places)
+            boxes[number, int(half == "backward")] = _copy(build, graph, id, chain, worst)
+    return np.where(outside, new_ids, boxes[places.item, columns.is_backward.astype(np.int64)])
+
+
+def _add_pairs(build: GraphBuilder, columns: Columns, places: Places, new_ids: Ints) -> None:
+    paired = np.flatnonzero(columns.partners >= 0)
+    partners, leads = columns.partners[paired], places.leads
+    both = leads[paired] & leads[partners]
+    one, other = new_ids[paired[both]], new_ids[partners[both]]
+    first_half, length = (one >= 0) & (one < other), len(build.kinds)
+    for code in np.unique(one[first_half] * length + other[first_half]).tolist():
+        build.pair(*divmod(code, length))
+
+
+def _copy(
+    build: GraphBuilder, graph: Graph, id: int, group: Group | None, stats: Statistics | None
+) -> int:
+    return build.node(
+        graph.kinds[id],
+        graph.halves[id],
+        graph.names[id],
+        variable=graph.variables.get(id, ""),
+        stem=graph.stems.get(id, ""),
+        scope=graph.scopes[id],
+        count=graph.counts[id],
+        shape=graph.shapes[id],
+        dtype=graph.dtypes[id],
+        detail=graph.details[id],
+        formula=graph.formulas[id],
+        source=graph.sources.get(id),
+        order=graph.orders.get(id),
+        saved=graph.saved.get(id, ()),
+        statistics=stats,
+        undefined=id in graph.undefined,
+        group=group or graph.groups.get(id),
+    )
+
+
+def _chain(graph: Graph, places: Places, number: int, main: int) -> Group | None:
+    """List what a box of one op has beside it: the shape ops, in the order in which they run."""
+    members: Sequence[int] = places.members[number][graph.halves[main]]
+    if len(members) == 1:
+        return None
+    if graph.halves[main] == "backward":  # listed as the forward half lists them
+        members = sorted(members, reverse=graph.halves[main] == "backward")
+    names = dict.fromkeys(graph.stem(id) for id in members if id != main)
+    saved = places.saved.get(number, 0) if graph.halves[main] == "backward" else 0
+    return Group("chain", ", ".join(names), "", 1, len(members), 0, saved, tuple(sorted(members)))
+
+
+def _worst(graph: Graph, main: int, members: Sequence[int], places: Places) -> Statistics | None:
+    """Return the statistics of the main op, unless another one is in trouble."""
+    own = graph.statistics.get(main)
+    return own if main in places.troubled else _trouble(graph, members, places) or own
+
+
+def _trouble(graph: Graph, members: Sequence[int], places: Places) -> Statistics | None:
+    return max(
+        (graph.statistics[id] for id in members if id in places.troubled),
+        key=lambda stats: (bool(stats.nans), stats.nans, stats.infs),
+        default=None,
+    )
+
+
+class _Name(NamedTuple):
+    kind: GroupKind
+    title: str
+    scope: str
+    module: str
+
+
+def _name(graph: Graph, item: Item) -> _Name:
+    fold = item.fold
+    if fold.kind in ("repeat", "loop"):
+        first, last = fold.children[item.first], fold.children[item.last]
+        title = first.label if item.instances == 1 else f"{first.label} … {_ending(last.label)}"
+        kind: GroupKind = "repeat" if fold.kind == "repeat" else "loop"
+        return _Name(kind, title, fold.scope, _module(graph, first.label, first.scope))
+    if fold.kind in ("band", "data"):
+        return _Name("band" if fold.kind == "band" else "data", fold.label, fold.scope, "")
+    kind = "iteration" if fold.label.startswith("t = ") else "scope"
+    return _Name(kind, fold.label, fold.scope, _module(graph, fold.label, fold.scope))
+
+
+def _ending(label: str) -> str:
+    """Find what tells the last instance from the first: ``47`` of layers.47, ``498`` of t = 498,
+    ``9`` of sin:9."""
+    return label.rpartition(" ")[2].rpartition(":")[2].rpartition(".")[2]
+
+
+def _module(graph: Graph, label: str, scope: str) -> str:
+    return graph.modules.get(label, "") if label == scope else ""
+
+
+def _add_group(
+    build: GraphBuilder,
+    graph: Graph,
+    places: Places,
+    number: int,
+    half: Half,
+    ops: Sequence[int],
+) -> int:
+    item = places.items[number]
+    members = places.members[number][half]
+    parameters = [id for id in members if graph.kinds[id] in PARAMETER_KINDS]
+    sizes = [math.prod(graph.shapes[id] or ()) for id in parameters]
+    kind, title, scope, module = _name(graph, item)
+    group = Group(
+        kind, title, module, item.instances, len(ops), sum(sizes),
+        places.saved.get(number, 0), tuple(members),
+        "" if item.like is None else item.like.label,
+    )  # fmt: skip
+    changed = tuple(
+        value
+        for id in ops
+        if id in places.changed
+        for value in graph.saved[id]
+        if value.state == "changed"
+    )
+    orders = [graph.orders[id] for id in ops if id in graph.orders]
+    return build.node(
+        "group", half, title, scope=scope, source=graph.sources.get(ops[0]), group=group,
+        order=min(orders, default=None), saved=changed,
+        statistics=_trouble(graph, members, places),
+    )  # fmt: skip

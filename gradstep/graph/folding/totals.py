@@ -1,0 +1,167 @@
+"""Totals of a graph, for captions, and of the memory that the backward pass keeps."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
+
+import numpy as np
+
+from gradstep.graph.columns import Ints, codes
+from gradstep.graph.folding.columns import EDGE_KINDS, HALVES, NODE_KINDS, among
+from gradstep.graph.model import LEAF_KINDS, PARAMETER_KINDS, Graph, Half, NodeKind, Totals
+from gradstep.graph.saved_columns import SavedColumns
+
+
+def totals(graph: Graph) -> Totals:
+    """Return the totals of ``graph``, of the whole one if it is a folded one."""
+    if graph.unfolded is not None:
+        return graph.unfolded
+    counts = Counter[tuple[NodeKind, Half]]()
+    numbers = codes(graph.kinds, NODE_KINDS) * len(HALVES) + codes(graph.halves, HALVES)
+    for number, count in enumerate(np.bincount(numbers).tolist()):
+        kind, half = divmod(number, len(HALVES))
+        counts[NODE_KINDS[kind], HALVES[half]] = count
+    for id, group in graph.groups.items():  # of a part of a folded graph
+        counts["op", graph.halves[id]] += group.ops - (graph.kinds[id] == "op")
+    return Totals(
+        ops=counts["op", "forward"],
+        leaves=counts["leaf", "forward"] + counts["parameter", "forward"],
+        constants=counts["constant", "forward"] + counts["frozen", "forward"],
+        grad_fns=counts["op", "backward"],
+        leaf_gradients=_leaf_gradients(graph),
+        saved_bytes=saved_bytes(graph),
+        parameters=_parameters(graph),
+    )
+
+
+def _parameters(graph: Graph) -> int:
+    """Return the elements of all parameters, of the forward half where there is one."""
+    half: Half = "forward" if "forward" in graph.halves else "backward"
+    ids = [id for id in _of_kinds(graph, PARAMETER_KINDS) if graph.halves[id] == half]
+    return sum(prod(graph.shapes[id] or ()) for id in ids)
+
+
+def _leaf_gradients(graph: Graph) -> int:
+    """Return the AccumulateGrads; 0 where none of them runs."""
+    ids = [id for id in _of_kinds(graph, LEAF_KINDS) if graph.names[id] == "AccumulateGrad"]
+    return len(ids) if any(id in graph.orders for id in ids) else 0
+
+
+def _of_kinds(graph: Graph, chosen: Sequence[NodeKind]) -> list[int]:
+    found: list[int] = np.flatnonzero(
+        among(chosen, NODE_KINDS)[codes(graph.kinds, NODE_KINDS)]
+    ).tolist()
+    return found
+
+
+def saved_bytes(graph: Graph) -> int:
+    """Return bytes kept for the backward pass; memory that several nodes keep counts once."""
+    return saved_bytes_by(graph, [0] * len(graph)).get(0, 0)
+
+
+def saved_bytes_by(graph: Graph, place: Sequence[int] | Ints) -> dict[int, int]:
+    """Return the same for each place, where ``place[id]`` is that of node ``id``, -1 for none."""
+    saved, place_of = SavedColumns.of(graph.saved), np.asarray(place, np.int64)
+    nodes, sizes = np.array(saved.nodes, np.int64), np.array(saved.nbytes, np.int64)
+    places = place_of[nodes]
+    is_kept = np.array([state not in ("freed", "packed") for state in saved.states], np.bool_)
+    counted = is_kept & (places >= 0)
+    # memory that is known to be the same has one key
+    keys = np.array([-1 if one is None else one for one in saved.storages], np.int64)
+    unknown = counted & (keys < 0)
+    keys[unknown] = -1 - np.flatnonzero(unknown)
+    if unknown.any():  # then values that come from the same output are one
+        targets, lines = _lines_into(graph, set(nodes[unknown].tolist()))
+        counted &= ~(unknown & np.isin(nodes, targets))
+        numbers = {line: number for number, line in enumerate(dict.fromkeys(lines))}
+        places = np.append(places[counted], place_of[targets])
+        keys = np.append(keys[counted], [max(keys) + 1 + numbers[line] for line in lines])
+        sizes = np.append(sizes[counted], [line[2] for line in lines])
+    else:
+        places, keys, sizes = places[counted], keys[counted], sizes[counted]
+    if not len(places):
+        return {}
+    order = np.lexsort((keys, places))
+    places, keys = places[order], keys[order]
+    firsts = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(keys, prepend=0) != 0))
+    largest, places = np.maximum.reduceat(sizes[order], firsts), places[firsts]
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    totals_of: list[int] = np.add.reduceat(largest, starts).tolist()
+    return dict(zip(places[starts].tolist(), totals_of, strict=True))
+
+
+def _lines_into(graph: Graph, nodes: set[int]) -> tuple[Ints, list[tuple[int, int, int]]]:
+    """Return the saved edges that end at ``nodes``: the node, and source, output and bytes."""
+    ends = enumerate(zip(graph.edge_kinds, graph.edge_targets, strict=True))
+    ids = [id for id, (kind, target) in ends if kind == "saved" and target in nodes]
+    sources, nrs, nbytes = graph.edge_sources, graph.edge_output_nrs, graph.edge_nbytes
+    lines = [(sources[id], nrs[id], nbytes.get(id, 0)) for id in ids]
+    return np.array([graph.edge_targets[id] for id in ids], np.int64), lines
+
+
+def saved_of_edges(graph: Graph, saved: SavedColumns) -> dict[int, int]:
+    """For each saved edge whose value is known, the place of that among ``saved``, the values that
+    nodes of ``graph`` keep.
+
+    The edges of a node come in the order of its values, some of which have no edge.  Those of
+    tensors with names have theirs for a label.
+    """
+    ids = np.flatnonzero(codes(graph.edge_kinds, EDGE_KINDS) == EDGE_KINDS.index("saved"))
+    targets = np.array(graph.edge_targets, np.int64)[ids]
+    # nearly always each value of a node has its edge: the one at the same place
+    first_of = np.full(len(graph), len(saved.nodes), np.int64)
+    keepers, places = np.unique(np.array(saved.nodes, np.int64), return_index=True)
+    first_of[keepers] = places
+    order = np.argsort(targets, kind="stable")
+    starts = np.flatnonzero(np.diff(targets[order], prepend=-1))
+    rank = np.empty(len(ids), np.int64)
+    rank[order] = np.arange(len(ids)) - np.repeat(starts, np.diff(starts, append=len(ids)))
+    found = dict(zip(ids.tolist(), (first_of[targets] + rank).tolist(), strict=True))
+    fits = _fit_of(graph, saved)
+    odd = {graph.edge_targets[id] for id, at in found.items() if not fits(id, at)}
+    if odd:
+        edges = zip(ids.tolist(), targets.tolist(), strict=True)
+        others = [(id, target) for id, target in edges if target in odd]
+        for id, _ in others:
+            del found[id]
+        found.update(_in_turn(others, saved, fits))
+    return found
+
+
+Fits = Callable[[int, int], bool]
+
+
+def _fit_of(graph: Graph, saved: SavedColumns) -> Fits:
+    """Return what tells whether a saved edge can be that of the value at a place."""
+    nodes, names, sizes, shapes = saved.nodes, saved.names, saved.nbytes, saved.shapes
+    label_of, size_of = graph.edge_labels.get, graph.edge_nbytes.get
+    targets, edge_shapes, last = graph.edge_targets, graph.edge_shapes, len(saved.nodes)
+
+    def fits(id: int, at: int) -> bool:
+        if at >= last or nodes[at] != targets[id]:
+            return False
+        size = sizes[at]
+        return size == size_of(id, 0) and (
+            names[at] == label_of(id, "") or bool(size and shapes[at] == edge_shapes[id])
+        )
+
+    return fits
+
+
+def _in_turn(
+    edges: Iterable[tuple[int, int]], saved: SavedColumns, fits: Fits
+) -> Iterator[tuple[int, int]]:
+    """Yield the edges, which come with their targets, that fit a value, each behind that of the
+    edge before it."""
+    nodes, last = saved.nodes, len(saved.nodes)
+    next_value: dict[int, int] = {}
+    for id, target in edges:
+        at = next_value[target] if target in next_value else saved.first(target)
+        while at < last and nodes[at] == target:
+            at += 1
+            if fits(id, at - 1):
+                next_value[target] = at
+                yield id, at - 1
+                break

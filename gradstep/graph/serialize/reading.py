@@ -1,0 +1,246 @@
+"""Reads the document, and says of what is wrong with it where it stands."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, get_args
+
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import (
+    Cost,
+    EdgeKind,
+    Graph,
+    Group,
+    GroupKind,
+    Half,
+    HookChange,
+    NodeKind,
+    Part,
+    SavedState,
+    SavedValue,
+    Source,
+    Totals,
+)
+from gradstep.graph.serialize.document import FORMAT, VERSION
+from gradstep.graph.statistics import Statistics
+
+
+def from_json(text: str) -> Graph:
+    """Read the output of :func:`to_json`. A ValueError says which entry is wrong, and how.
+
+    >>> from gradstep.graph.builder import GraphBuilder
+    >>> from gradstep.graph.serialize import to_json
+    >>> build = GraphBuilder("nothing but a")
+    >>> _ = build.node("leaf", "forward", "a", variable="a", shape=())
+    >>> graph = build.graph()
+    >>> from_json(to_json(graph)) == graph
+    True
+    """
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"this is not JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"this is not a gradstep graph: 'format' is not {FORMAT!r}")
+    if document.get("version") != VERSION:
+        raise ValueError(f"version {document.get('version')!r} is unknown; this reads {VERSION}")
+    title, derived = document.get("title", ""), document.get("derived_forward", False)
+    build = GraphBuilder(_typed(title, str, "title"), _typed(derived, bool, "derived_forward"))
+    for path, name in _typed(document.get("modules", {}), dict, "modules").items():
+        build.modules[path] = _typed(name, str, f"modules.{path}")
+    if "unfolded" in document:
+        build.unfolded = _read_totals(_Record(document["unfolded"], "unfolded"))
+    if "part" in document:
+        part = _Record(document["part"], "part")
+        whole = _Record(part.get("whole", dict, {}), "part.whole")
+        build.part = Part(part.get("which", str, ""), _read_totals(whole))
+    nodes = _typed(document.get("nodes"), list, "nodes")
+    edges = _typed(document.get("edges"), list, "edges")
+    pairs: dict[int, int] = {}
+    for index, record in enumerate(nodes):
+        _read_node(build, _Record(record, f"nodes[{index}]"), len(nodes), pairs)
+    for index, record in enumerate(edges):
+        _read_edge(build, _Record(record, f"edges[{index}]"), len(nodes))
+    for one, other in pairs.items():
+        if pairs.get(other) != one:
+            raise ValueError(f"nodes[{one}]: 'pair' is not mutual")
+        if one < other:
+            build.pair(one, other)
+    return build.graph()
+
+
+_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class _Record:
+    """One entry of the document, read field by field; every complaint says where it is."""
+
+    def __init__(self, record: Any, where: str) -> None:
+        self.where = where
+        self.values: dict[str, Any] = _typed(record, dict, where)
+
+    def get(self, key: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
+        if key not in self.values:
+            if default is None and key in ("kind", "half", "name", "target"):
+                raise ValueError(f"{self.where}: {key!r} is missing")
+            return default
+        return _typed(self.values[key], kind, f"{self.where}.{key}")
+
+    def choice(self, key: str, choices: Any) -> Any:
+        value = self.get(key, str)
+        if value not in get_args(choices):
+            raise ValueError(f"{self.where}: {key!r} is {value!r}, not one of {get_args(choices)}")
+        return value
+
+    def integer(self, key: str, default: int | None = None, below: int | None = None) -> Any:
+        value = self.get(key, int, default)
+        if value is not None and (value < 0 or (below is not None and value >= below)):
+            raise ValueError(f"{self.where}: {key!r} is {value}, which does not exist")
+        return value
+
+    def shape(self, key: str = "shape") -> tuple[int, ...] | None:
+        sizes = self.get(key, list)
+        if sizes is None:
+            return None
+        return tuple(_typed(size, int, f"{self.where}.{key}") for size in sizes)
+
+    def statistics(self, key: str = "statistics") -> Statistics | None:
+        numbers = self.get(key, dict)
+        if numbers is None:
+            return None
+        where = f"{self.where}.{key}"
+        if set(numbers) != set(Statistics._fields):
+            raise ValueError(f"{where} needs {', '.join(Statistics._fields)}")
+        values: list[Any] = []
+        for name in Statistics._fields:
+            number = numbers[name]
+            special = _NOT_FINITE.get(number) if isinstance(number, str) else None
+            values.append(_typed(number, (int, float), where) if special is None else special)
+        return Statistics(*values)
+
+    def hook(self, record: Any, where: str) -> HookChange:
+        entry = _Record(record, f"{self.where}.{where}")
+        names = entry.get("hooks", list, [])
+        hooks = tuple(_typed(name, str, f"{entry.where}.hooks") for name in names)
+        return HookChange(hooks, entry.statistics("before"), entry.statistics("after"))
+
+    def cost(self) -> Cost | None:
+        values = self.get("cost", dict)
+        if values is None:
+            return None
+        entry = _Record(values, f"{self.where}.cost")
+        return Cost(
+            entry.get("forward_seconds", (int, float)),
+            entry.integer("forward_bytes"),
+            entry.get("backward_seconds", (int, float)),
+            entry.integer("backward_bytes"),
+        )
+
+    def saved(self) -> tuple[SavedValue, ...]:
+        found = []
+        for index, record in enumerate(self.get("saved", list, [])):
+            entry = _Record(record, f"{self.where}.saved[{index}]")
+            found.append(
+                SavedValue(
+                    entry.get("name", str),
+                    entry.shape(),
+                    entry.get("dtype", str, ""),
+                    entry.integer("nbytes", 0),
+                    entry.choice("state", SavedState),
+                    entry.integer("storage"),
+                    tuple(_read_source(line, entry.where) for line in entry.get("lines", list, [])),
+                )
+            )
+        return tuple(found)
+
+
+def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int, int]) -> None:
+    source = record.get("source", list)
+    id = build.node(
+        record.choice("kind", NodeKind),
+        record.choice("half", Half),
+        record.get("name", str),
+        variable=record.get("variable", str, ""),
+        scope=record.get("scope", str, ""),
+        count=record.integer("count", 1),
+        shape=record.shape(),
+        dtype=record.get("dtype", str, ""),
+        detail=record.get("detail", str, ""),
+        formula=record.get("formula", str, ""),
+        source=_read_source(source, record.where) if source else None,
+        order=record.integer("order"),
+        saved=record.saved(),
+        statistics=record.statistics(),
+        undefined=record.get("undefined", bool, False),
+        group=_read_group(record.get("group", dict), record.where),
+    )
+    cost = record.cost()
+    if cost is not None:
+        build.costs[id] = cost
+    changes = record.get("hooks", list, [])
+    if changes:
+        build.hooks[id] = tuple(
+            record.hook(change, f"hooks[{number}]") for number, change in enumerate(changes)
+        )
+    pair = record.integer("pair", below=count)
+    if pair is not None:
+        pairs[id] = pair
+
+
+def _read_group(value: dict[str, Any] | None, where: str) -> Group | None:
+    if value is None:
+        return None
+    record = _Record(value, f"{where}.group")
+    members = [_typed(id, int, f"{where}.group.members") for id in record.get("members", list, [])]
+    return Group(
+        record.choice("kind", GroupKind),
+        record.get("title", str, ""),
+        record.get("module", str, ""),
+        record.integer("instances", 1),
+        record.integer("ops", 1),
+        record.integer("parameters", 0),
+        record.integer("saved_bytes", 0),
+        tuple(members),
+        record.get("like", str, ""),
+    )
+
+
+def _read_totals(record: _Record) -> Totals:
+    return Totals(*[record.integer(name, 0) for name in Totals._fields])
+
+
+def _read_source(value: list[Any], where: str) -> Source:
+    if len(_typed(value, list, where)) != 2:
+        raise ValueError(f"{where}: 'source' is not [file, line]")
+    return Source(_typed(value[0], str, where), _typed(value[1], int, where))
+
+
+def _read_edge(build: GraphBuilder, record: _Record, count: int) -> None:
+    source, target = record.integer("source", below=count), record.integer("target", below=count)
+    if source is None:
+        raise ValueError(f"{record.where}: 'source' is missing")
+    id = build.edge(
+        record.choice("kind", EdgeKind),
+        source,
+        target,
+        output_nr=record.integer("output_nr", 0),
+        input_nr=record.integer("input_nr", 0),
+        shape=record.shape(),
+        dtype=record.get("dtype", str, ""),
+        label=record.get("label", str, ""),
+        nbytes=record.integer("nbytes", 0),
+        statistics=record.statistics(),
+        undefined=record.get("undefined", bool, False),
+        multiplicity=record.integer("multiplicity", 1),
+    )
+    change = record.get("hook", dict)
+    if change is not None:
+        build.edge_hooks[id] = record.hook(change, "hook")
+
+
+def _typed(value: Any, kind: type | tuple[type, ...], where: str) -> Any:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        names = kind.__name__ if isinstance(kind, type) else "number"
+        raise ValueError(f"{where}: expected {names}, found {type(value).__name__}")
+    return value

@@ -1,0 +1,111 @@
+"""Tell this program's own files and frames from the user's."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from types import ModuleType
+from typing import Final, Protocol, TypeVar
+
+# not by pathlib, whose import takes as long as that of ten modules of this package
+FOLDER: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+"""Where the packages of this program are."""
+
+
+def _folder_of(package: str) -> str:
+    """Return where a package is: beside this one, or, in a checkout, in the folder of its layer."""
+    beside = os.path.join(FOLDER, package)
+    layer = os.path.join(FOLDER, package.removeprefix("gradstep_"), package)
+    return os.path.join(layer if os.path.isdir(layer) else beside, "")
+
+
+OWN_FILES: Final = (
+    "<op ",  # code that the core generates when an op first runs
+    *map(_folder_of, ("autograd_core", "gradstep", "gradstep_viz", "gradstep_tui")),
+)
+"""How the names of this program's own files begin, as frames and tracebacks give them."""
+
+
+def is_own_file(file: str) -> bool:
+    """Return whether ``file``, as a frame or a traceback names it, is this program's own.
+
+    >>> is_own_file(__file__), is_own_file("train.py")
+    (True, False)
+    """
+    return file.startswith(OWN_FILES)
+
+
+def is_user_file(file: str) -> bool:
+    """Return whether ``file``, as a frame names it, is of the user's program: neither this
+    program's own nor PyTorch's.
+
+    >>> is_user_file("train.py"), is_user_file(__file__)
+    (True, False)
+    """
+    torch = imported_pytorch() if "torch" in sys.modules else None
+    return _is_user_file(file, getattr(torch, "__file__", None))
+
+
+class _Frame(Protocol):
+    @property
+    def filename(self) -> str: ...
+
+
+_F = TypeVar("_F", bound=_Frame)
+_RUNS_SCRIPTS: Final = os.path.join(FOLDER, "gradstep", "program", "process.py")
+_OF_MODES: Final = ("torch.overrides", "torch._compile", "torch._dynamo.eval_frame", "torch._ops")
+
+
+def frames_of_program(stack: Sequence[_F]) -> list[_F]:
+    """Return the frames of a stack, outermost first, that it would have without this program.
+
+    Left out are our own, those outside the one that runs a script, and those of PyTorch by which it
+    calls a mode of ours instead of the function, which that then calls.
+    """
+    overrides, *around, calls = (
+        getattr(sys.modules.get(name), "__file__", None) for name in _OF_MODES
+    )
+    found: list[_F] = []
+    ours = False
+    for frame in stack:
+        if frame.filename == _RUNS_SCRIPTS:
+            found.clear()
+        if _is_hidden(frame.filename):
+            while found and found[-1].filename in around:
+                found.pop()
+            if found and found[-1].filename == overrides:
+                del found[-2:]
+            ours = True
+        elif not (ours and frame.filename == calls):
+            found.append(frame)
+            ours = False
+    return found
+
+
+def _is_hidden(file: str) -> bool:
+    return is_own_file(file) or file.startswith("<frozen ") or file == importlib.__file__
+
+
+def imported_pytorch() -> ModuleType | None:
+    """Return PyTorch, None where the program has not imported it; a ``torch.py`` of its own is
+    none, and neither is the core under that name."""
+    found = sys.modules.get("torch")
+    inner = getattr(found, "_C", None)
+    genuine = getattr(inner, "__name__", "") == "torch._C" and hasattr(found, "Tensor")
+    return found if genuine else None
+
+
+@lru_cache(maxsize=4096)  # asked for every op of a program
+def _is_user_file(file: str, torch: str | None) -> bool:
+    return not file.startswith(_not_of_users(torch))
+
+
+@lru_cache(maxsize=4)
+def _not_of_users(torch: str | None) -> tuple[str, ...]:
+    if torch is None:
+        return OWN_FILES
+    # code that torch makes, of compiled functions and overloads, has no file
+    return (*OWN_FILES, os.path.dirname(torch) + os.sep, "<frozen ", "<string>", "<eval_with_key>")

@@ -1,0 +1,315 @@
+"""Intercepts a script's calls of ``backward()`` and ``autograd.grad()`` before they run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, NamedTuple, TypeVar
+
+from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, interceptor, run
+from autograd_core.autograd.grad_mode import settle
+from gradstep.capturing import View
+from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.trace import Values, trace
+from gradstep.capturing.trace.inputs import BUDGET, Budget
+from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.engines import engine_of_call, is_tensor
+from gradstep.engines.attach import tell
+from gradstep.graph.collector import collector_paused, collector_slowed
+from gradstep.graph.model import Graph
+from gradstep.program.errors import BadTarget, ProgramError, ScriptDone
+
+T = TypeVar("T")
+
+MANY = 300_000
+"""Nodes of a pass beyond which a line on stderr says at its start what a picture will take."""
+_RANGE = re.compile(r"(\d+)(?::(\d*))?")
+_SPELLING: dict[CallKind, str] = {"backward": "backward()", "grad": "autograd.grad()"}
+
+
+class CallSelector(NamedTuple):
+    """The calls of a script that are requested: number ``number`` of its kind, None for each, or,
+    of several, those within one of ``ranges``, first and last number, None for no end.
+
+    ``last`` says that only the last one counts, which is known when the script ends.
+
+    >>> CallSelector(2, ("grad",)).requests(2, "grad")
+    True
+    >>> CallSelector(2, ("grad",)).requests(2, "backward")
+    False
+    """
+
+    number: int | None = None
+    kinds: tuple[CallKind, ...] = ("backward",)
+    ranges: tuple[tuple[int, int | None], ...] = ()
+    last: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> CallSelector:
+        """Read what ``--call`` takes: ``3``, ``last``, ``all`` or ``1,100:110``.
+
+        >>> CallSelector.parse("grad:3").number, CallSelector.parse("last").last
+        (3, True)
+        >>> [n for n in range(20) if CallSelector.parse("1,5:7,18:").requests(n, "backward")]
+        [1, 5, 6, 7, 18, 19]
+
+        Raises:
+            BadTarget: it is something else.
+        """
+        numbers = text.removeprefix("grad:")
+        kinds: tuple[CallKind, ...] = ("grad",) if text.startswith("grad:") else ("backward",)
+        if numbers in ("last", "all"):
+            return cls(None, kinds, last=numbers == "last")
+        if numbers.isdecimal() and int(numbers):
+            return cls(int(numbers), kinds)
+        found = [_RANGE.fullmatch(part.strip()) for part in numbers.split(",")]
+        ranges = [(int(f[1]), int(f[1] if f[2] is None else f[2] or 0)) for f in found if f]
+        if len(ranges) < len(found) or any(not first for first, _ in ranges):
+            raise BadTarget(
+                f"--call {text}: a call is a positive integer, last, all, or numbers and ranges "
+                f"such as 1,100:110, optionally after grad:"
+            )
+        return cls(None, kinds, tuple((first, end or None) for first, end in ranges))
+
+    def requests(self, number: int, kind: CallKind) -> bool:
+        """Return whether call ``number`` of ``kind`` is one of them."""
+        if kind not in self.kinds or self.number not in (None, number):
+            return False
+        return not self.ranges or any(
+            first <= number and (end is None or number <= end) for first, end in self.ranges
+        )
+
+    def is_over(self, number: int) -> bool:
+        """Return whether no call after ``number`` can be one of them."""
+        if self.number is not None:
+            return number >= self.number
+        ends = [end for _, end in self.ranges]
+        return bool(ends) and all(end is not None and number >= end for end in ends)
+
+
+def call_title(kind: CallKind, number: int) -> str:
+    """Name a call: ``backward() call 2``, ``autograd.grad() call 1``."""
+    return f"{_SPELLING[kind]} call {number}"
+
+
+class InterceptedCall(NamedTuple):
+    """A call of the script: which one of its kind it is, and the names known there."""
+
+    number: int
+    call: BackwardCall
+    names: Names
+
+    @property
+    def title(self) -> str:
+        """``backward() call 2``, ``autograd.grad() call 1``."""
+        return call_title(self.call.kind, self.number)
+
+
+def _names_for(call: BackwardCall) -> Names:
+    """Return the names in the program; a number without one whose ``backward()`` is called is the
+    loss."""
+    names = caller_names()
+    if not call.is_grad and len(call.roots) == 1:
+        root = engine_of_call(call).own(call.roots[0])
+        if is_tensor(root) and all(size == 1 for size in root.shape):
+            names.add_loss(root)
+    return names
+
+
+Look = Callable[[BackwardCall], Gradients | bool | None]
+"""Carries out a call before anything is asked about it; None where it is to be handled."""
+After = Callable[[InterceptedCall], None]
+"""Hears of a call that the handler left to the engine, when it is over."""
+Handle = Callable[[InterceptedCall], bool | Gradients]
+"""Answers as an :class:`~autograd_core.autograd.call.Interceptor` does."""
+
+
+class LastCall(Generic[T]):
+    """A handler that keeps what ``look`` makes of the last call that ran to its end, in ``made``;
+    ``begun`` is the number of the last one that began."""
+
+    def __init__(self, look: Callable[[InterceptedCall], tuple[T, bool | Gradients]]) -> None:
+        self._look = look
+        self._numbers: list[int] = []
+        self.begun = 0
+        self.made: T | None = None
+
+    def __call__(self, found: InterceptedCall) -> bool | Gradients:
+        self.begun = found.number
+        self.made, answer = self._look(found)
+        self._numbers.append(found.number)
+        return answer
+
+    def notes(self, selector: CallSelector) -> list[str]:
+        """Say which call was kept, if others were requested, too."""
+        last = self._numbers[-1]
+        if last < self.begun:
+            return [f"call {self.begun} raised an exception; this is call {last}"]
+        if selector.last or len(self._numbers) == 1:
+            return []
+        return [f"{len(self._numbers)} calls were selected; this is the last one, call {last}"]
+
+
+class Calls:
+    """The calls of a script: how many there were so far, and whether to let it go on.
+
+    Those of ``backward()`` and of ``autograd.grad()`` are counted apart.  Each one that is
+    ``requested`` is handed to ``handle``.  Once that raises :class:`ScriptDone`, or one of
+    ``ours``, the script is to end: at this call and, if it does not let itself be ended, at all
+    later ones.
+    """
+
+    def __init__(
+        self,
+        handle: Handle,
+        requested: CallSelector,
+        ours: tuple[type[Exception], ...],
+        look: Look | None = None,
+        after: After | None = None,
+    ) -> None:
+        self._after = after
+        self._process = os.getpid()
+        self._handle = handle
+        self._look = look
+        self._requested = requested
+        self._ours: tuple[type[Exception], ...] = (ProgramError, *ours)
+        self.counts: Counter[CallKind] = Counter()
+        self.handled = 0
+        self.done = False
+        self.failure: Exception | None = None
+
+    def __call__(self, call: BackwardCall) -> bool | Gradients:
+        if self.requests(call.kind):
+            return self.handle(call)
+        settle()
+        token = interceptor.set(None)  # a backward within this one is not the script's
+        try:
+            found = run(call)
+        finally:
+            interceptor.reset(token)
+        return found if call.is_grad else True
+
+    def requests(self, kind: CallKind) -> bool:
+        """Count a call; return whether it is to be handed to :meth:`handle`.
+
+        Raises:
+            ScriptDone: the script is to end.
+        """
+        if os.getpid() != self._process:  # forked, as the workers of a DataLoader are
+            return False
+        if self.done:
+            raise ScriptDone
+        self.counts[kind] += 1
+        return self._requested.requests(self.counts[kind], kind)
+
+    def handle(self, call: BackwardCall) -> bool | Gradients:
+        """Carry out a call that is requested, and answer as an interceptor does."""
+        self.handled += 1
+        token = interceptor.set(None)  # as above
+        try:
+            # names take a while to find, and are not needed where all is well
+            if self._look is not None and (looked := self._look(call)) is not None:
+                return looked
+            settle()
+            found = InterceptedCall(self.counts[call.kind], call, _names_for(call))
+            answer = self._handle(found)
+            if answer is not False:
+                return answer
+            found_gradients = engine_of_call(call).run(call)
+            if self._after is not None:
+                self._after(found)
+        except ScriptDone:
+            self.done = True
+            raise
+        except self._ours as failure:  # the script must not catch it
+            self.done, self.failure = True, failure
+            raise ScriptDone from None
+        finally:
+            interceptor.reset(token)
+        return found_gradients if call.is_grad else True
+
+    def require_requested(self) -> None:
+        """See that the one call that was requested by its number came, in a script that has such.
+
+        Raises:
+            ProgramError: it never did.
+        """
+        number, kind = self._requested.number, self._requested.kinds[0]
+        count = self.counts[kind]
+        if number is None or number <= count or (kind == "backward" and not count):
+            return
+        prefix = "" if kind == "backward" else f"{kind}:"
+        times = {0: "never called {}", 1: "called {} once"}.get(count, f"called {{}} {count} times")
+        takes = f"--call takes {prefix}1 to {prefix}{count}"
+        raise ProgramError(
+            f"the script {times.format(_SPELLING[kind])}: there is no call {prefix}{number}",
+            remedy=takes if count > 1 else "omit --call",
+        )
+
+
+@contextmanager
+def intercepting(
+    handle: Handle,
+    requested: CallSelector,
+    *,
+    values: Values = False,
+    budget: Budget | None = None,
+    ours: tuple[type[Exception], ...] = (),
+    look: Look | None = None,
+    after: After | None = None,
+    defers: bool = False,
+) -> Iterator[Calls]:
+    """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
+
+    ``values``, ``budget`` and ``defers`` are as for :func:`~gradstep.capturing.trace.trace`;
+    ``look`` may carry out a call first, and ``after`` hears of one that was left to the engine.
+
+    :class:`ScriptDone` is absorbed here.
+
+    Raises:
+        Exception: one of ``ours`` that ``handle`` raised.
+    """
+    calls = Calls(handle, requested, ours, look, after)
+    token = interceptor.set(calls)
+    try:
+        with trace(values=values, budget=budget or BUDGET, defers=defers):
+            yield calls
+    except ScriptDone:
+        pass
+    except ProgramError:
+        if not calls.done:  # else it only stumbled over its end
+            raise
+    finally:
+        interceptor.reset(token)
+    if calls.failure is not None:
+        raise calls.failure
+
+
+def run_and_capture(found: InterceptedCall, view: View) -> tuple[Graph, bool | Gradients]:
+    """Carry out the call; its graph with the gradients that flowed, and what to answer."""
+    return run_and_read(found, view, lambda graph: graph, lazy=False)
+
+
+def run_and_read(
+    found: InterceptedCall, view: View, read: Callable[[Graph], T], *, lazy: bool = True
+) -> tuple[T, bool | Gradients]:
+    """Carry out the call; what ``read`` makes of its graph with the gradients that flowed, and what
+    to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
+    with collector_slowed():
+        with collector_paused():
+            observed = ObservedPass(found.call, found.names)
+        count = len(observed.order)
+        if count > MANY:
+            cost = "drawing them takes minutes, and 6 KB of memory for each"
+            tell(f"{found.title} has {count:,} nodes; {cost}")
+        observed.run()
+        with collector_paused():  # all that is made from here on is needed up to the end
+            graph = observed.graph(view, lazy=lazy)
+            observed.forget()  # the graph has what it needs: half of the memory
+            answer = read(graph)
+            del graph
+            observed.release()
+    return answer, observed.gradients if found.call.is_grad else True

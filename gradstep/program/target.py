@@ -1,0 +1,106 @@
+"""TARGET: a script or a module that is run whole, or a name in one of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from gradstep.program.errors import BadTarget, ProgramError
+from gradstep.text import did_you_mean
+
+_FORMS = "a TARGET is file.py, file.py:name, package.module:name or -m package.module"
+
+
+class Target(NamedTuple):
+    """A file (``train.py``) or a module (``package.train``), and what to take from it; with the
+    ``name`` "" it is run whole, a module as ``python -m`` does."""
+
+    place: str
+    name: str = ""
+
+    @property
+    def path(self) -> Path | None:
+        """The file, None for a module."""
+        return Path(self.place) if self.place.endswith(".py") else None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its files, the current directory for a module."""
+        return Path.cwd() if self.path is None else self.path.absolute().parent
+
+    @property
+    def stem(self) -> str:
+        """The name of a picture of it: ``train``, or ``train-loss``."""
+        stem = self.place.rpartition(".")[2] if self.path is None else self.path.stem
+        return f"{stem}-{self.name}" if self.name else stem
+
+    def __str__(self) -> str:
+        if self.name:
+            return f"{self.place}:{self.name}"
+        return self.place if self.path else f"-m {self.place}"
+
+
+def parse_target(text: str, *, module: bool = False) -> Target:
+    """Take TARGET apart; with ``module``, ``text`` is what stands after ``-m``.
+
+    >>> parse_target("train.py"), parse_target("models/net.py:loss")
+    (Target(place='train.py', name=''), Target(place='models/net.py', name='loss'))
+    >>> str(parse_target("package.train", module=True))
+    '-m package.train'
+
+    Raises:
+        BadTarget: it has none of the forms.
+    """
+    if module:
+        if not _is_dotted(text):
+            raise BadTarget(f"-m takes package.module, not '{text}'")
+        return Target(text)
+    file = re.fullmatch(r"(?P<place>.+?\.py)(?::(?P<name>.*))?", text, re.DOTALL)
+    if file and not file["name"]:
+        return Target(file["place"])
+    place, _, name = text.rpartition(":") if file is None else (file["place"], "", file["name"])
+    if not _is_dotted(name) or not (file or _is_dotted(place)):
+        raise BadTarget(f"'{text}' is not a target: {_instead(text)}")
+    return Target(place, name)
+
+
+def _is_dotted(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def _instead(text: str) -> str:
+    """Suggest what the user may have meant by a text that is not a target."""
+    path = Path(text)
+    if text and path.is_dir():
+        return f"it is a directory; {_FORMS}"
+    if path.is_file():
+        return f"the name of a Python file ends in .py; {_FORMS}"
+    if Path(f"{text}.py").is_file():
+        return f"did you mean {text}.py?"
+    if _is_dotted(text):
+        return f"name a tensor in that module, as in {text}:loss, or run it with -m {text}"
+    return _FORMS
+
+
+def require_file(target: Target) -> None:
+    """See that the file of ``target`` exists.
+
+    Raises:
+        ProgramError: it does not; with the name of one that does, and looks like it.
+    """
+    path = target.path
+    if path is None or path.is_file():
+        return
+    if path.is_dir():
+        raise ProgramError(f"{path} is a directory, not a script")
+    raise ProgramError(
+        f"{path} does not exist", remedy=did_you_mean(str(path), _scripts_beside(path))
+    )
+
+
+def _scripts_beside(path: Path) -> list[str]:
+    try:
+        return sorted(str(each) for each in path.parent.glob("*.py"))
+    except OSError:
+        return []

@@ -1,5 +1,0 @@
-"""The full-screen debugger: a thin view of a debug session."""
-
-from tui.app.app import DebuggerApp, Outcome
-
-__all__ = ["DebuggerApp", "Outcome"]

@@ -1,0 +1,85 @@
+"""The graph around a node as a picture, with the gradients that were sent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import Snapshot
+from gradstep.graph.model import Graph
+from gradstep.graph.statistics import Statistics
+
+MOST_NODES = 5_000  # of which the picture shows gradients
+HOPS = 3
+
+
+def write_picture(session: Session, snapshot: Snapshot, index: int) -> Path:
+    """Write the backward graph around node ``index``, with the gradients that have been sent
+    and a frame around the node that runs next, into the current directory.
+
+    Raises:
+        VizError, OSError: it cannot be drawn, or not be written.
+    """
+    # pictures are drawn seldom, and the screen should not wait for them
+    import gradstep_viz
+
+    graph = _with_gradients(session, snapshot)
+    position = min(snapshot.position, snapshot.length - 1)
+    title = f"{graph.title}: {snapshot.position} of {snapshot.length} nodes have run"
+    around = None if len(graph) <= 60 else graph.address(index)
+    drawing = gradstep_viz.render(graph, view="backward", title=title, around=around,
+                         hops=HOPS if around else None, leaves=True)  # fmt: skip
+    text = drawing.text
+    if snapshot.position < snapshot.length:
+        text = marked(text, graph.address(position))
+    path = Path(f"backward-{snapshot.call}-at-{snapshot.position}.svg")
+    path.write_text(text, encoding="utf-8")
+    return path.resolve()
+
+
+def _with_gradients(session: Session, snapshot: Snapshot) -> Graph:
+    """Return the graph, where each edge along which something was sent knows what that was."""
+    graph = snapshot.graph
+    if snapshot.length > MOST_NODES:
+        return graph
+    sent: dict[tuple[int, int], Statistics | None] = {
+        (index, each.output_nr): None if each.value is None else each.value.statistics
+        for index in range(min(snapshot.length, snapshot.position + 1))
+        for each in session.detail(index).outgoing
+        if each.sent
+    }
+    statistics = dict(graph.edge_statistics)
+    undefined = set(graph.edge_undefined)
+    for edge in range(graph.edge_count):
+        key = (graph.edge_sources[edge], graph.edge_output_nrs[edge])
+        if key in sent:
+            found = sent[key]
+            if found is None:
+                undefined.add(edge)
+            else:
+                statistics[edge] = found
+    return replace(graph, edge_statistics=statistics, edge_undefined=frozenset(undefined))
+
+
+def marked(svg: str, address: str) -> str:
+    """Return ``svg`` with a frame and a pointer at the box of the node at ``address``.
+
+    The frame is bold and the pointer a character, so that no colour is needed to see them.
+    """
+    start = re.compile(rf'<g [^>]*class="node[^>]*><title>{re.escape(escape(address))}[ \n<]')
+    found = start.search(svg)
+    box = found and re.compile(
+        r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="([\d.]+)"[^>]*/>'
+    ).search(svg, found.end())
+    if not box:
+        return svg
+    x, y, width, height = map(float, box.groups())
+    frame = (
+        f'<rect class="here" x="{x - 4:g}" y="{y - 4:g}" width="{width + 8:g}" '
+        f'height="{height + 8:g}" rx="9" style="fill:none;stroke:currentColor;stroke-width:2.5px"/>'
+        f'<text x="{x - 18:g}" y="{y + height / 2 + 4:g}" class="h">▶</text>'
+    )
+    return svg[: box.end()] + frame + svg[box.end() :]

@@ -1,0 +1,620 @@
+"""The main screen: it shows snapshots and sends commands, and decides nothing else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.reactive import var
+from textual.screen import Screen
+
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import Reply
+from gradstep.findings.reports.stop import stop_text
+from gradstep.graph.addresses import step_index, step_number
+from gradstep_tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
+from gradstep_tui.app.keys import ALL_BINDINGS
+from gradstep_tui.app.messages import (
+    HintClicked,
+    NodeClicked,
+    PositionChosen,
+    SectionChosen,
+    TargetClicked,
+)
+from gradstep_tui.app.plan.navigation import find, receivers, senders
+from gradstep_tui.app.plan.picture import write_picture
+from gradstep_tui.app.sections.console import add_command, add_print
+from gradstep_tui.app.sections.of_node.value import value_text
+from gradstep_tui.app.sections.page import Notes, PointTarget, ScopeTarget, Shown, View
+from gradstep_tui.app.widgets.bars.hints import Hints, hints_for
+from gradstep_tui.app.widgets.bars.prompt import MessageLine, Prompt
+from gradstep_tui.app.widgets.bars.status import StatusLine
+from gradstep_tui.app.widgets.bars.timeline import Timeline
+from gradstep_tui.app.widgets.execution import ExecutionList
+from gradstep_tui.app.widgets.help import HelpScreen
+from gradstep_tui.app.widgets.pane import Pane
+from gradstep_tui.app.widgets.strips import LeafStrip, SourceStrip
+from gradstep_tui.app.widgets.too_small import TooSmall
+from gradstep_tui.app.worker import Progress, SessionWorker, SnapshotReady, Work
+from gradstep_tui.errors import AtWork
+
+PROGRESS_SECONDS = 0.05
+_SHOWN_WORDS: dict[Shown, str] = {
+    "gradient": "the gradient that arrived at each node",
+    "value": "what each op made in the forward pass, where that is kept",
+    "both": "forward values and gradients",
+}
+_COUNTED = ("enter {node}", "leave")  # commands behind keys that take a count
+_FIRST_WORDS = "n runs the next node; numbers are gradients; ? explains it"
+_SHOWN = tuple(_SHOWN_WORDS)
+
+
+def is_report(ready: SnapshotReady, before: str) -> bool:
+    """Return whether an answer of several lines is about a stop, about what a node raised, or from
+    ``why``; ``before`` it, a node had raised that error."""
+    if "\n" not in ready.reply.text.strip():
+        return False
+    if ready.snapshot.error not in ("", before):
+        return True
+    stop = re.match(r"catch \d|breakpoint \d+: if ", ready.reply.text) is not None
+    asked = ready.line.partition(" ")[0] == "why" or stop
+    return asked and not ready.reply.error
+
+
+class DebuggerScreen(Screen[None]):
+    """Lanes, panes, timeline and prompt over a session.
+
+    A key selects something, or hands a command to the worker, which answers with a
+    :class:`SnapshotReady`.  What comes of either is the next ``view``, and the widgets watch it.
+    The keys are in ``keys.py``: each names one of the actions here.
+    """
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [*ALL_BINDINGS]
+
+    view: var[View] = var(cast(View, None))  # the first one is made with the screen
+    progress: var[Progress | None] = var(None)
+
+    def __init__(self, session: Session, title: str) -> None:
+        super().__init__()
+        self.worker = SessionWorker(session, self.post_message)
+        self.notes = Notes()
+        view = View.of(self.worker, self.worker.snapshot, self.notes)
+        self.set_reactive(DebuggerScreen.view, view)
+        self.printed: list[tuple[str, bool]] = []
+        self.arrangement: Arrangement | None = None
+        self.chosen: Pane | None = None  # to which the keys go; None: to the execution list
+        self.count = ""
+        self._sought = ""
+        self._last_line = ""
+        self._leaving = ""
+        self._section_before = ""  # which one to turn back to
+        self.status = StatusLine(view, title)
+        self.rows = ExecutionList(view)
+        self.panes = {name: Pane(view, name) for name in PANES}
+        self.strips = (SourceStrip(view), LeafStrip(view))
+        self.timeline = Timeline(view)
+        self.message = MessageLine()
+        self.prompt = Prompt()
+        self.hints = Hints()
+
+    def compose(self) -> ComposeResult:
+        view, progress = DebuggerScreen.view, DebuggerScreen.progress
+        yield self.status.data_bind(view, progress)
+        with Container(id="body"):
+            first, *others = (pane.data_bind(view) for pane in self.panes.values())
+            yield first
+            yield self.rows.data_bind(view)
+            yield from others
+        for strip in self.strips:
+            yield strip.data_bind(view)
+        yield self.timeline.data_bind(view)
+        yield self.message
+        yield self.prompt
+        yield self.hints
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        self.app.begin_capture_print(self)
+        self.set_interval(PROGRESS_SECONDS, self._show_progress)
+        self.say(self.view.snapshot.hint or _FIRST_WORDS)
+        self.show_hints()
+        self.call_after_refresh(self._open_on_stop)
+
+    def _open_on_stop(self) -> None:
+        """Show why the session stands at a stop already, where it was run up to one."""
+        session = self.worker.session
+        reached = session.breakpoints.last
+        if reached is not None and session.position and session.reason == reached.reason:
+            self.notes.report = stop_text(session, reached)
+            self.select_node(reached.trigger.subject.index)
+            self.say(reached.reason)
+            self._open_unasked("report")
+
+    def on_unmount(self) -> None:
+        self.worker.close()
+
+    # -- what is shown -------------------------------------------------------
+
+    def on_resize(self, event: events.Resize) -> None:
+        chosen = arrangement(*event.size, modules=bool(self.view.modules.tree))
+        if chosen is self.arrangement:
+            return
+        self.arrangement = chosen
+        for each in ARRANGEMENTS:
+            self.set_class(each is chosen, f"-{each.name}")
+        for name, pane in self.panes.items():
+            pane.take_sections(chosen.sections(name))
+        self.choose_pane(None)
+
+    def watch_view(self) -> None:
+        self.show_hints()
+
+    def watch_progress(self) -> None:
+        self.show_hints()
+
+    def show_hints(self) -> None:
+        """Show the keys that matter here; a report has more room than other sections."""
+        self.set_class({"report", "why"}.intersection(self._active_sections()) != set(), "-reading")
+        section = self.chosen.section if self.chosen is not None else None
+        name = "" if section is None else section.name
+        self.hints.show(hints_for(self.view.snapshot, name, busy=self.progress is not None))
+
+    def say(self, text: str, *, error: bool = False) -> None:
+        """Show an answer."""
+        self.message.show(Reply(text, error=error))
+
+    def show_section(self, name: str) -> None:
+        """Turn to a section, in the pane that has it."""
+        if not any(pane.activate(name) for pane in self.panes.values()):
+            self.say(f"this terminal has no room for {name}")
+        self.show_hints()
+
+    def choose_pane(self, pane: Pane | None) -> None:
+        """Let the keys go to a pane, or to the execution list."""
+        if self.chosen is not None:
+            self.chosen.choose(False)
+        self.chosen = pane
+        if pane is not None:
+            pane.choose(True)
+        self.show_hints()
+
+    def select_node(self, index: int) -> None:
+        """Let the panes speak of a node."""
+        self.view = self.view.select(index)
+
+    # -- what the session does -----------------------------------------------
+
+    def send(self, line: str, *, typed: bool = False) -> None:
+        """Have a command line carried out; one that was typed speaks of the selected node."""
+        self._last_line = line
+        node = self.view.node
+
+        def work(session: Session) -> Reply:
+            if typed and node >= 0 and node != session.selected:
+                session.select(node)
+            return session.do(line)
+
+        self._start(line, work, line, typed=typed)
+
+    def _start(self, name: str, work: Work, line: str = "", *, typed: bool = False) -> None:
+        try:
+            self.worker.start(name, work, line, typed=typed)
+        except AtWork as busy:
+            self.say(str(busy))
+
+    def _show_progress(self) -> None:
+        self.progress = self.worker.progress
+
+    def on_snapshot_ready(self, ready: SnapshotReady) -> None:
+        self.worker.rest()
+        self.progress = None
+        self._note(ready)
+        self.message.show(ready.reply)
+        before, now = self.view.snapshot, ready.snapshot
+        self.view = self.view.moved(now, ready.selected)
+        moved = (now.phase, now.position) != (before.phase, before.position)
+        several_lines = "\n" in ready.reply.text.strip()
+        if is_report(ready, before.error):
+            self.notes.report = ready.reply.text
+            self._open_unasked("report")
+        elif now.phase and moved:
+            self._open_unasked("gradient")
+        elif moved and self._section_before:
+            self._close_unasked()
+        elif ready.typed and several_lines:
+            self.show_section("console")
+        if leaving := self._leaving or ready.reply.leave:
+            self.app.exit(leaving)
+
+    def _open_unasked(self, name: str) -> None:
+        """Turn to a section that a movement calls for, and remember the one that was there."""
+        active = self._active_sections()
+        if name not in active:
+            if not self._section_before:
+                self._section_before = next(
+                    (old for pane, old in zip(self.panes.values(), active, strict=True)
+                     if any(each.name == name for each in pane.sections)), ""
+                )  # fmt: skip
+            self.show_section(name)
+
+    def _close_unasked(self) -> None:
+        """Turn back from such a section, if it is still there."""
+        before, self._section_before = self._section_before, ""
+        if {"report", "gradient"}.intersection(self._active_sections()):
+            self.show_section(before)
+
+    def _active_sections(self) -> list[str]:
+        return ["" if pane.section is None else pane.section.name for pane in self.panes.values()]
+
+    def _note(self, ready: SnapshotReady) -> None:
+        """Keep what a pane will show."""
+        line, reply, notes = ready.line, ready.reply, self.notes
+        # what a key does is seen; there is no need to read of it as well
+        if line and (ready.typed or reply.error or "\n" in reply.text):
+            add_command(notes.transcript, line, reply)
+        word, _, place = line.partition(" ")
+        index = step_index(place)
+        if word == "check" and index is not None:
+            notes.report = f"check {place}\n{reply.text}"
+        elif word in ("difference", "diff") and not reply.error:
+            notes.difference = reply.text
+            notes.difference_at = ready.snapshot.position
+
+    def on_print(self, event: events.Print) -> None:
+        """The script (a hook, most likely) printed something."""
+        add_print(self.notes.transcript, event.text)
+        self.printed.append((event.text, event.stderr))
+
+    # -- counts --------------------------------------------------------------
+
+    def add_digit(self, digit: str) -> None:
+        """Add a digit to the count for the next key."""
+        self.count = (self.count + digit)[:9]
+        self.message.show_count(self.count)
+
+    def take_count(self, default: int = 1) -> int:
+        """Return the count that was typed, which is used up."""
+        count = int(self.count) if self.count else default
+        if self.count:
+            self.count = ""
+            self.message.show_count("")
+        return count
+
+    # -- keys: move through the backward pass --------------------------------
+
+    def action_step(self, command: str) -> None:
+        count = self.take_count()
+        self.send(command if count == 1 else f"{command} {count}")
+
+    def action_command(self, line: str) -> None:
+        count = self.take_count()
+        self.send(self._filled(f"{line} {count}" if line in _COUNTED and count > 1 else line))
+
+    def _filled(self, line: str) -> str:
+        return line.replace("{node}", step_number(self.view.node))
+
+    def action_until(self) -> None:
+        target = self.chosen.target if self.chosen is not None else None
+        if self.chosen is None:
+            count = self.take_count(0)
+            self.go_to(count - 1 if count else self.view.node)
+        elif target is not None and target.node >= 0:
+            self.select_node(target.node)
+
+    def go_to(self, node: int) -> None:
+        """Run on to a node, or go back to it."""
+        snapshot = self.view.snapshot
+        if node < snapshot.position or snapshot.phase:
+            self.send(f"jump {step_number(node)}")
+        elif node > snapshot.position:
+            self.send(f"until {step_number(node)}")
+        else:
+            self.say(f"node {step_number(node)} is already the current one")
+
+    def action_along(self, step: int) -> None:
+        position, length = self.view.snapshot.position, self.view.snapshot.length
+        stride = max(1, length // 20) * self.take_count()
+        there = max(0, min(length, position + step * stride))
+        self.send(f"jump {step_number(there) if there < length else 'end'}")
+
+    # -- keys: navigate ------------------------------------------------------
+
+    def action_select(self, step: int) -> None:
+        self._select_row(step * self.take_count())
+
+    def action_select_page(self, step: int) -> None:
+        page = max(1, (self.chosen or self.rows).visible_height - 1)
+        self._select_row(step * page * self.take_count())
+
+    def action_select_end(self, end: int) -> None:
+        if count := self.take_count(0):
+            self.select_node(count - 1)
+        elif self.chosen is not None:
+            self.chosen.move_cursor(self.chosen.line_count() if end else -self.chosen.line_count())
+        else:
+            self.select_node(self.view.snapshot.length - 1 if end else 0)
+
+    def _select_row(self, step: int) -> None:
+        if self.chosen is not None:
+            self.chosen.move_cursor(step)
+        else:
+            self.select_node(self.rows.neighbour(step))
+
+    def action_select_current(self) -> None:
+        self.select_node(self.view.snapshot.position)
+
+    def action_edge(self, forward: int) -> None:
+        node, edges = self.view.node, self.view.edges
+        if node < 0:
+            return
+        graph = self.view.snapshot.graph
+        found = receivers(edges, node) if forward else senders(graph, edges, node)
+        place = self.take_count() - 1
+        if place < len(found):
+            self.select_node(found[place])
+        else:
+            who = "it sends to" if forward else "sends to it"
+            self.say(f"there is no node {place + 1} that {who}")
+
+    def action_trouble(self) -> None:
+        seen = self.timeline.troubled
+        ahead = [index for index in seen if index > self.view.node]
+        if seen:
+            self.select_node([*ahead, *seen][(self.take_count() - 1) % len(seen)])
+        else:
+            self.say("no nan or inf has been seen so far; catch nan stops at one")
+
+    def action_search(self) -> None:
+        self.open_prompt("", search=True)
+
+    def search(self, text: str) -> None:
+        """Select the next node that has ``text``, or what was searched for last, in its name."""
+        self._sought = (text or self._sought).lower()
+        snapshot = self.view.snapshot
+        found = find(snapshot.graph, snapshot.length, self.view.node, self._sought)
+        if found is None:
+            self.say(f"nothing in this pass is called '{self._sought}'", error=True)
+        else:
+            scope = f"{self.view.modules.scope_of(found)}."
+            around = {each for each in self.view.folded if scope.startswith(f"{each}.")}
+            self.view = replace(self.view, folded=self.view.folded - around)
+            self.select_node(found)
+
+    def action_shown(self) -> None:
+        """Let the list show something else of each node."""
+        shown = _SHOWN[(_SHOWN.index(self.view.shown) + 1) % len(_SHOWN)]
+        self.view = replace(self.view, shown=shown)
+        self.say(f"the list shows {_SHOWN_WORDS[shown]}; press v for the next")
+
+    def action_fold(self) -> None:
+        target = self.chosen.target if self.chosen is not None else None
+        if isinstance(target, ScopeTarget):
+            scope = target.scope
+        else:
+            here = self.view.modules.scope_of(self.view.node)
+            folded = (each for each in self.view.folded if f"{here}.".startswith(f"{each}."))
+            scope = next(folded, here)
+        if scope:
+            self.view = replace(self.view, folded=self.view.folded ^ {scope})
+        else:
+            self.say("this node is in no module, or was not traced")
+
+    def action_fold_all(self) -> None:
+        outermost = (branch.scope for branch in self.view.modules.tree if not branch.depth)
+        folded = frozenset[str]() if self.view.folded else frozenset(outermost)
+        self.view = replace(self.view, folded=folded)
+
+    # -- keys: panes ---------------------------------------------------------
+
+    def _shown_panes(self) -> list[Pane]:
+        return [pane for pane in self.panes.values() if pane.sections]
+
+    def action_section(self, step: int) -> None:
+        counted = bool(self.count)
+        panes = [pane for pane in self._shown_panes() if len(pane.sections) > 1]
+        pane = self.chosen if self.chosen in panes else panes[0] if panes else None
+        if pane is not None:
+            pane.turn_to(self.take_count() - 1 if counted else pane.active + step)
+            self.show_hints()
+
+    def action_next_pane(self) -> None:
+        panes: list[Pane | None] = [None, *self._shown_panes()]
+        place = panes.index(self.chosen) + 1
+        self.choose_pane(panes[place % len(panes)])
+
+    def action_scroll(self, step: int) -> None:
+        pane = self.chosen or self.panes["node"]
+        pane.scroll_relative(y=step * 3 * self.take_count(), animate=False)
+
+    # -- keys: stop ----------------------------------------------------------
+
+    def action_toggle_breakpoint(self) -> None:
+        index = self.view.node
+        here = [point for point in self.view.snapshot.breakpoints if index in point.indices]
+        # the one that stands on this row alone goes first
+        here.sort(key=lambda point: len(point.indices))
+        self.send(f"delete {here[0].number}" if here else f"break {step_number(index)}")
+
+    def _marked_point(self) -> int | None:
+        target = self.chosen.target if self.chosen is not None else None
+        if isinstance(target, PointTarget):
+            return target.number
+        self.say("choose a breakpoint first: w goes to the breakpoints pane")
+        return None
+
+    def action_toggle_point(self) -> None:
+        number = self._marked_point()
+        for point in self.view.snapshot.breakpoints:
+            if point.number == number:
+                self.send(f"{'disable' if point.enabled else 'enable'} {number}")
+
+    def action_delete_point(self) -> None:
+        number = self._marked_point()
+        if number is not None:
+            self.send(f"delete {number}")
+
+    # -- keys: change and check ----------------------------------------------
+
+    def action_zero(self) -> None:
+        if self.count:
+            self.add_digit("0")
+        else:
+            self.action_command("zero {node}")
+
+    def action_difference(self) -> None:
+        self.send("difference")
+        self.show_section("changes")
+
+    def action_check(self) -> None:
+        self.send(f"check {step_number(self.view.node)}")
+        self.show_section("report")
+
+    # -- keys: the prompt ----------------------------------------------------
+
+    @property
+    def prompting(self) -> bool:
+        """True while what is typed goes to the prompt."""
+        return self.has_class("-prompting")
+
+    def open_prompt(self, text: str, *, search: bool = False) -> None:
+        """Ask for a command, or for a word to search for."""
+        self.take_count()
+        self.add_class("-prompting")
+        self.prompt.open(text, search=search)
+        self.set_focus(self.prompt)
+
+    def action_prompt(self, text: str) -> None:
+        self.open_prompt(self._filled(text))
+
+    def action_close_prompt(self) -> None:
+        self.set_focus(None)
+        self.remove_class("-prompting")
+        self.show_hints()
+
+    def action_enter_line(self) -> None:
+        line = self.prompt.take_line()
+        self.action_close_prompt()
+        if self.prompt.search:
+            self.search(line)
+        elif line := line or self._last_line:
+            self.send(line, typed=True)
+
+    def action_complete(self) -> None:
+        if self.prompt.search:
+            return
+        try:
+            session = self.worker.session
+        except AtWork:
+            return
+        words = session.complete(self.prompt.value, self.prompt.cursor_position)
+        self.prompt.take(words)
+        self.hints.offer(words if len(words) > 1 else ())
+
+    def type_character(self, character: str) -> bool:
+        """Put a character into the prompt, or add a digit to the count for the next key; False
+        where it is for neither."""
+        if self.prompting:
+            self.prompt.insert_text(character)
+        elif character.isdecimal() and character != "0":
+            self.add_digit(character)
+        else:
+            return False
+        return True
+
+    def paste(self, text: str) -> None:
+        """Put the first line of ``text`` into the prompt."""
+        if self.prompting and text:
+            self.prompt.insert_text(text.splitlines()[0])
+
+    # -- keys: keep and leave ------------------------------------------------
+
+    def action_copy(self, what: str) -> None:
+        index = self.view.node
+        text = self.view.snapshot.graph.address(index)
+        if what == "value":
+            try:
+                text = value_text(self.view.session.detail(index))
+            except AtWork as busy:
+                self.say(str(busy))
+                return
+            except ValueError as error:
+                self.say(str(error), error=True)
+                return
+        if text:
+            self.app.copy_to_clipboard(text)
+            self.say(f"copied the {what} of {step_number(index)}")
+        else:
+            self.say(f"no gradient has arrived at {step_number(index)}", error=True)
+
+    def action_picture(self) -> None:
+        snapshot, index = self.view.snapshot, self.view.node
+        self._start(
+            "drawing",
+            lambda session: Reply(f"wrote {write_picture(session, snapshot, index)}"),
+        )
+
+    def action_photograph(self) -> None:
+        snapshot = self.view.snapshot
+        path = Path(f"screen-{snapshot.call}-at-{snapshot.position}.svg").resolve()
+        try:
+            path.write_text(self.app.export_screenshot(), encoding="utf-8")
+        except OSError as error:
+            self.say(f"cannot write {path}: {error.strerror}", error=True)
+        else:
+            self.say(f"wrote {path}")
+
+    def action_help(self) -> None:
+        self.app.push_screen(HelpScreen())
+
+    def action_escape(self) -> None:
+        self.take_count()
+        if work := self.worker.interrupt():
+            if self.worker.asked > 1:
+                self.say(f"{work} is being interrupted inside the node")
+            else:
+                self.say(
+                    f"{work} will pause before the next node; press it again to interrupt the node"
+                )
+        else:
+            self.choose_pane(None)
+
+    def action_leave(self, outcome: str) -> None:
+        count = self.take_count()
+        if outcome == "continue" and count > 1 and not self.worker.progress:
+            self.send(f"quit {count}")
+        elif work := self.worker.interrupt():
+            self._leaving = outcome
+            self.say(f"will close as soon as {work} has paused")
+        else:
+            self.app.exit(outcome)
+
+    # -- the mouse -----------------------------------------------------------
+
+    def on_node_clicked(self, message: NodeClicked) -> None:
+        self.choose_pane(None)
+        self.select_node(message.index)
+        if message.twice:
+            self.go_to(message.index)
+
+    def on_target_clicked(self, message: TargetClicked) -> None:
+        self.choose_pane(self.panes[message.pane])
+        if message.target.node >= 0:
+            self.select_node(message.target.node)
+            if message.twice:
+                self.go_to(message.target.node)
+
+    def on_section_chosen(self, message: SectionChosen) -> None:
+        self.show_section(message.name)
+
+    def on_position_chosen(self, message: PositionChosen) -> None:
+        self.send(f"jump {step_number(message.position)}")
+
+    async def on_hint_clicked(self, message: HintClicked) -> None:
+        await self.run_action(message.action)

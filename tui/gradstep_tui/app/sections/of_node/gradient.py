@@ -1,0 +1,265 @@
+"""The gradients that arrived at a node, in order, their sum, what left it, and by which rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import NamedTuple
+
+from rich.cells import cell_len
+
+from gradstep.debugger.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
+from gradstep.debugger.snapshot.wording import summary
+from gradstep.findings.reports.formatting import file_and_line
+from gradstep.graph.addresses import step_number
+from gradstep.text import printable
+from gradstep_tui.app.sections.of_node.inside import inside_lines, is_inside, nested_lines
+from gradstep_tui.app.sections.page import NodeTarget, Page, Target, View
+from gradstep_tui.app.widgets.text import (
+    UNDEFINED,
+    Line,
+    Part,
+    StyleName,
+    fit,
+    is_accumulate,
+    node_label,
+    shape_text,
+    value_part,
+)
+
+MAX_NAME = 24
+MOST_MISSING = 32
+STATE_TEXT = {"done": "has run", "current": "runs next", "waiting": "has not run"}
+
+
+class Entry(NamedTuple):
+    """One line below a heading: a mark, what it is about, the value there, the node that the line
+    leads to, and the rule that made the value, below it where there is no room beside it."""
+
+    mark: str
+    label: str
+    shown: Line
+    style: StyleName = "text"
+    node: int | None = None
+    rule: str = ""
+
+
+def page(view: View) -> Page:
+    """Return contributions, sum and outgoing gradients of the selected node, values in one
+    column."""
+    detail, snapshot = view.session.detail(view.node), view.snapshot
+    if is_inside(view, detail):
+        lines = [title_line(detail, snapshot), *inside_lines(view, detail)]
+        return Page(lines, focus=len(lines) - 1)
+    entries: list[Line | Entry] = [title_line(detail, snapshot), *nested_lines(detail)]
+    limit = max(12, min(MAX_NAME, view.width - 30))
+    for incoming in detail.incoming:
+        entries.append(_incoming_heading(incoming))
+        entries += _contributions(incoming, snapshot, limit)
+        entries += _missing(incoming, view, limit)
+        entries.append(_total(incoming))
+    if is_accumulate(snapshot.graph.names[detail.index]):
+        entries += _leaf_gradient(snapshot, detail.index)
+    if detail.outgoing:
+        entries.append([Part("out", "backward")])
+        rules = _rules(detail)
+        entries += [
+            _outgoing(outgoing, snapshot, limit, rules.get(outgoing.output_nr, ""))
+            for outgoing in detail.outgoing
+        ]
+        entries += _rule_lines(detail, known=bool(rules))
+    entries += inside_lines(view, detail)
+    labels = (cell_len(entry.label) for entry in entries if isinstance(entry, Entry))
+    width = max(labels, default=0) + 2
+
+    rows: list[tuple[Line, int | None]] = []
+    for entry in entries:
+        if isinstance(entry, Entry):
+            rows += [(line, entry.node) for line in _aligned(entry, width, view.width)]
+        else:
+            rows.append((entry, None))
+
+    def target(line: int, column: int) -> Target | None:
+        node = rows[line][1]
+        return None if node is None else NodeTarget(node)
+
+    return Page([line for line, _ in rows], target=target)
+
+
+def _rule_lines(detail: NodeDetail, *, known: bool) -> list[Line]:
+    """Return who wrote the rule; where those of the edges are not ``known`` one by one, how it
+    reads."""
+    lines: list[Line] = []
+    if not known:
+        lines = [[Part(f"  ∂ {printable(name)}  "), Part(printable(rule), "backward")]
+                 for name, rule in detail.formulas]  # fmt: skip
+    if detail.rule_line is not None:
+        place = printable(file_and_line(detail.rule_line))
+        lines.append([Part("  by the backward at ", "muted"), Part(place)])
+    elif not known and not lines:
+        lines = [[Part("  by an unknown rule", "muted")]]
+    return lines
+
+
+def _rules(detail: NodeDetail) -> dict[int, str]:
+    """Return the rule for what is sent along each edge, with numbers where its terms are single
+    ones."""
+    needed = [each.output_nr for each in detail.outgoing if each.target is not None]
+    if len(detail.terms) == len(needed):
+        return {
+            nr: f"{term.rule} = {term.numbers}"
+            if "_" not in term.numbers and term.numbers not in ("", term.rule)
+            else term.rule
+            for nr, term in zip(needed, detail.terms, strict=True)
+        }
+    if len(detail.formulas) == len(detail.outgoing):
+        return {nr: rule for nr, (_, rule) in enumerate(detail.formulas)}
+    return {}
+
+
+def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
+    """Return the node in one line: number, name, address, and whether it has run."""
+    name = snapshot.graph.names[detail.index]
+    current = detail.status == "current"
+    state = STATE_TEXT[detail.status]
+    if current and snapshot.phase:
+        state = "is being run"
+    return [
+        Part(f"{step_number(detail.index)} ", "muted"),
+        Part(printable(name), "leaf" if is_accumulate(name) else "strong"),
+        Part(f"  {printable(snapshot.graph.address(detail.index))}", "muted"),
+        Part(f"  {state}", "strong" if current else "muted"),
+        *([Part(f" · {marks}", "muted")] if (marks := _marks(detail, snapshot)) else []),
+    ]
+
+
+def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
+    """Return what the letters of its row in the list mean."""
+    totals = [each.total.statistics for each in detail.incoming if each.total is not None]
+    words = (
+        ("N: nan", any(each.nans for each in totals)),
+        ("I: infinite", any(each.infs for each in totals)),
+        ("0: all zero", any(each.size and each.zeros == each.size for each in totals)),
+        ("H: has hooks", bool(detail.hooks)),
+        ("E: changed by you", any(edit.index == detail.index for edit in snapshot.edits)),
+        (">: a pass ran inside", bool(detail.nested)),
+    )
+    return " · ".join(word for word, so in words if so)
+
+
+def _aligned(entry: Entry, width: int, room: int) -> Iterator[Line]:
+    """Yield an entry with its value in the common column, and its rule where there is room."""
+    line = [Part(f"  {entry.mark} ", "muted"), Part(fit(entry.label, width), entry.style)]
+    line += entry.shown
+    if not entry.rule:
+        yield line
+    elif sum(cell_len(part.text) for part in line) + 2 + cell_len(entry.rule) <= room:
+        yield [*line, Part(f"  {entry.rule}", "backward")]
+    else:
+        yield line
+        for text in wrap(entry.rule, max(20, room - 8), subsequent_indent="   "):
+            yield [Part(f"      {text}", "backward")]
+
+
+def _incoming_heading(incoming: Incoming) -> Line:
+    arrived = incoming.arrived
+    return [
+        Part("in" if not incoming.input_nr else f"in {incoming.input_nr}", "backward"),
+        Part(f"  {shape_text(incoming.shape)}  {arrived} of {incoming.expected} arrived", "muted"),
+    ]
+
+
+def _contributions(incoming: Incoming, snapshot: Snapshot, limit: int) -> list[Entry]:
+    shown = [
+        Entry(
+            "+",
+            edge_label(snapshot, one.producer, one.output_nr, limit),
+            value_parts(one.value),
+            node=one.producer,
+        )
+        for one in incoming.contributions
+    ]
+    if incoming.skipped:
+        shown.insert(0, Entry("+", f"{incoming.skipped:,} before these", [], "muted"))
+    return shown
+
+
+def _missing(incoming: Incoming, view: View, limit: int) -> list[Entry]:
+    """Return one entry for each producer that has not delivered yet."""
+    if incoming.arrived >= incoming.expected:
+        return []
+    graph, snapshot = view.snapshot.graph, view.snapshot
+    waiting = [
+        (graph.edge_sources[edge], graph.edge_output_nrs[edge])
+        for edge in view.edges.producers_of(view.node)
+        if graph.edge_input_nrs[edge] == incoming.input_nr
+        and graph.edge_sources[edge] >= snapshot.position
+    ]
+    # inside a node, some of its edges have delivered
+    waiting = waiting[len(waiting) - (incoming.expected - incoming.arrived) :]
+    shown = [
+        Entry("·", edge_label(snapshot, *edge, limit), [Part("not yet", "muted")], "muted", edge[0])
+        for edge in waiting[:MOST_MISSING]
+    ]
+    if len(waiting) > MOST_MISSING:
+        more = f"{len(waiting) - MOST_MISSING:,} more"
+        shown.append(Entry("·", more, [Part("not yet", "muted")], "muted"))
+    return shown
+
+
+def edge_label(
+    snapshot: Snapshot, producer: int | None, output_nr: int, limit: int = MAX_NAME
+) -> str:
+    """Name where a contribution comes from: ``#4 mul:2 out 1``, or the seed."""
+    if producer is None:
+        return "seed gradient"
+    return f"{node_label(snapshot, producer, limit)} out {output_nr}"
+
+
+def _total(incoming: Incoming) -> Entry:
+    arrived = incoming.arrived
+    complete = arrived >= incoming.expected
+    if incoming.total is not None:
+        shown = value_parts(incoming.total)
+    elif arrived and complete:
+        shown = [Part(UNDEFINED, "muted")]
+    else:
+        shown = [Part("nothing yet", "muted")]
+    return Entry("=", "sum" if complete else "sum so far", shown, "strong")
+
+
+def _leaf_gradient(snapshot: Snapshot, index: int) -> list[Entry]:
+    """Return ``.grad`` before and now, for the node that adds to it."""
+    leaf = snapshot.leaves.of(index)
+    if leaf is None:
+        return []
+    return [
+        Entry(" ", label, [Part("None", "muted")] if value is None else value_parts(value), "leaf")
+        for label, value in ((".grad before", leaf.before), (".grad now", leaf.now))
+    ]
+
+
+def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> Entry:
+    shown = value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
+    if rule and not (outgoing.sent and outgoing.value is None):
+        single = outgoing.value is not None and outgoing.value.array.size == 1
+        rule = f"{'=' if single else 'by'} {printable(rule)}"
+    else:
+        rule = ""
+    if outgoing.target is None:
+        return Entry(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
+    label = f"→ {node_label(snapshot, outgoing.target, limit)}"
+    if outgoing.input_nr:
+        label += f" in {outgoing.input_nr}"
+    return Entry(str(outgoing.output_nr), label, shown, node=outgoing.target, rule=rule)
+
+
+def value_parts(value: Value | None) -> Line:
+    """Short description, then the first elements; undefined is a word, never a number."""
+    if value is None:
+        return [Part(UNDEFINED, "muted")]
+    short = value_part(value)
+    if value.array.size == 1:
+        return [short]
+    said = short.text if value.statistics.trouble else summary(value)
+    return [Part(said, short.style), Part("  " + value.text(4), "muted")]

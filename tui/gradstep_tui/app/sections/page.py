@@ -1,0 +1,140 @@
+"""The protocol of a section: a function from what the debugger knows to the lines of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import Snapshot
+from gradstep_tui.app.plan.lanes import PlanEdges
+from gradstep_tui.app.plan.modules import Modules
+from gradstep_tui.app.widgets.text import Line, Part, wrapped
+from gradstep_tui.app.worker import SessionWorker
+
+
+class NodeTarget(NamedTuple):
+    """A line that speaks of a plan node."""
+
+    node: int
+
+
+class PointTarget(NamedTuple):
+    """A line that speaks of a breakpoint, and of the first plan node it means (-1: none)."""
+
+    number: int
+    node: int
+
+
+class ScopeTarget(NamedTuple):
+    """A line that speaks of a module, and of the first plan node in it."""
+
+    scope: str
+    node: int
+
+
+Target = NodeTarget | PointTarget | ScopeTarget
+
+
+Shown = Literal["gradient", "value", "both"]
+
+
+@dataclass
+class Notes:
+    """The screen's memory besides the snapshot: answers to questions that were asked once."""
+
+    difference: str = ""
+    difference_at: int = -1
+    report: str = ""
+    transcript: list[Line] = field(default_factory=list)
+    added: dict[str, list[float | None]] = field(default_factory=dict)
+    added_at: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The content of the screen: where the session stands, and what the user chose to see of it.
+
+    ``node`` is the selected plan node (-1 in an empty plan), ``folded`` names the modules that
+    are folded, ``shown`` is what the list tells of each node, ``width`` and ``height`` are the room
+    that a section has.
+    """
+
+    worker: SessionWorker
+    snapshot: Snapshot
+    edges: PlanEdges
+    modules: Modules
+    notes: Notes
+    node: int
+    folded: frozenset[str] = frozenset()
+    shown: Shown = "gradient"
+    width: int = 80
+    height: int = 24
+
+    @classmethod
+    def of(cls, worker: SessionWorker, snapshot: Snapshot, notes: Notes) -> View:
+        """Return the view of a plan, with the current node selected and nothing folded."""
+        graph, length = snapshot.graph, snapshot.length
+        edges, modules = PlanEdges(graph, length), Modules(graph, length)
+        return cls(worker, snapshot, edges, modules, notes, min(snapshot.position, length - 1))
+
+    @property
+    def session(self) -> Session:
+        """The session, to be asked about a node.
+
+        Raises:
+            AtWork: not now.
+        """
+        return self.worker.session
+
+    def moved(self, snapshot: Snapshot, selected: int | None) -> View:
+        """Return the view once the session stands at ``snapshot``: where that moved, the current
+        node is selected, and otherwise the one that a command chose (``selected``)."""
+        if snapshot.graph is not self.snapshot.graph:
+            view = View.of(self.worker, snapshot, self.notes)
+        else:
+            view = replace(self, snapshot=snapshot)
+            if snapshot.position != self.snapshot.position:
+                view = view.select(snapshot.position)
+        if selected is None or selected == snapshot.position:
+            return view
+        return view.select(selected)
+
+    def select(self, node: int) -> View:
+        """Return the view with another node selected, or the nearest one that there is."""
+        return replace(self, node=min(max(0, node), self.snapshot.length - 1))
+
+
+def _nothing(line: int, column: int) -> Target | None:
+    return None
+
+
+class Page(NamedTuple):
+    """The lines of a section; ``heading`` stays in view, ``focus`` is a line to be seen.
+
+    ``target`` says what a line speaks of, at a column.
+    """
+
+    lines: Sequence[Line]
+    heading: Line | None = None
+    focus: int | None = None
+    target: Callable[[int, int], Target | None] = _nothing
+
+
+class Section(NamedTuple):
+    """A page of a pane: its name on the tab, what it shows, and who writes it.
+
+    ``per_node`` says that it speaks of the selected node.
+    """
+
+    name: str
+    summary: str
+    page: Callable[[View], Page]
+    per_node: bool = True
+
+
+def sentence(view: View, *texts: str) -> Page:
+    """Return a page of what there is to say where there is nothing to list, one line or more
+    each."""
+    return Page([line for text in texts for line in wrapped([Part(text, "muted")], view.width)])

@@ -1,0 +1,282 @@
+"""The execution list: one row per node of the plan, in the order in which they run."""
+
+from __future__ import annotations
+
+from textual import events
+
+from gradstep.debugger.snapshot import Breakpoint
+from gradstep.graph.addresses import step_number
+from gradstep.text import printable
+from gradstep_tui.app.messages import NodeClicked
+from gradstep_tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes
+from gradstep_tui.app.plan.modules import Rows, Span
+from gradstep_tui.app.sections.page import Shown, View
+from gradstep_tui.app.widgets.execution.lane_drawing import draw_row
+from gradstep_tui.app.widgets.execution.rows import (
+    EXTREMES_WIDTH,
+    FLAG_WIDTH,
+    VALUE_WIDTH,
+    Cells,
+    Columns,
+    describe,
+    fit_columns,
+    forward_text,
+    heading,
+    name_parts,
+    natural_columns,
+    overflow_width,
+    source_text,
+)
+from gradstep_tui.app.widgets.line_view import ViewWidget
+from gradstep_tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, shape_text
+from gradstep_tui.errors import AtWork
+
+# rows of lanes that are computed ahead per idle tick: about 3 ms of work
+LANES_PER_TICK = 3_000
+
+
+class ExecutionList(ViewWidget):
+    """The plan with its lanes, the pointer, the breakpoints and what is known of each row.
+
+    Folded modules take one row each.
+    """
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view, id="execution")
+        self._stops: dict[int, tuple[tuple[int, ...], frozenset[int]]] = {}
+        self._begin(view)
+
+    def _begin(self, view: View) -> None:
+        """Show another plan."""
+        snapshot = view.snapshot
+        self.lanes = Lanes(view.edges, snapshot.length)
+        self.lanes.extend(LANES_PER_TICK)
+        self._rows = Rows(snapshot.length)
+        self._cells: dict[int, Cells] = {}
+        self._lane_rows: dict[int, LaneRow] = {}
+        self._span_rows: dict[int, LaneRow] = {}
+        self._natural = natural_columns(snapshot)
+        self._fitted: tuple[tuple[int, int, Shown], Columns] | None = None
+
+    def on_mount(self) -> None:
+        self.update_lines()
+        self._look_ahead = self.set_interval(0.03, self._compute_lanes_ahead)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        self.update_lines()  # the line over the columns depends on the width
+        self.follow(self.view.node)
+
+    def _compute_lanes_ahead(self) -> None:
+        width = self.lanes.width
+        start = self.lanes.computed
+        self.lanes.extend(start + LANES_PER_TICK)
+        if self.lanes.width != width and width < MAX_LANES:
+            self.update_lines()  # the line over the columns, too
+            self.refresh()
+        if self.lanes.complete:
+            self._look_ahead.pause()
+
+    def watch_view(self, before: View, view: View) -> None:
+        """Show what has changed.
+
+        Where the session moved, the row of the current node is followed; the selected row is only
+        kept in view.
+        """
+        old, new = before.snapshot, view.snapshot
+        folds = view.folded != before.folded
+        if new.graph is not old.graph:
+            self._begin(view)
+            self._look_ahead.resume()
+        if folds:
+            self._rows = Rows(new.length, view.modules.folded_spans(view.folded))
+            self._span_rows = {}
+        if folds or new is not old or view.shown != before.shown:
+            self._cells = {}
+            self.update_lines()
+        else:
+            self.redraw(self._rows.of(before.node))
+            self.redraw(self._rows.of(view.node))
+        if new.graph is not old.graph or new.position != old.position:
+            self.follow(new.position)
+        elif folds:
+            self.follow(view.node)
+        if view.node != before.node:
+            self.reveal(self._rows.of(view.node), ahead=self.visible_height // 4)
+
+    # -- places in the list ------------------------------------------------------
+
+    def neighbour(self, rows: int) -> int:
+        """Return the plan node so many rows below the selected one."""
+        row = self._rows.of(self.view.node) + rows
+        return self._rows.at(max(0, min(self._rows.count - 1, row)))[0]
+
+    def follow(self, node: int) -> None:
+        """Keep the row of ``node`` in the middle third of the view.
+
+        Where it leaves that, it goes to the other end of it, so that few steps scroll: to scroll
+        is to paint every line.
+        """
+        row = self._rows.of(node)
+        top, height = self.scroll_offset.y, self.visible_height
+        first, last = height // 3, height - 1 - height // 3
+        bottom = max(0, self.line_count() - height)
+        if row < top + first:
+            self.scroll_to(y=min(bottom, max(0, row - last)), animate=False, immediate=True)
+        elif row > top + last:
+            self.scroll_to(y=min(bottom, max(0, row - first)), animate=False, immediate=True)
+
+    def on_click(self, event: events.Click) -> None:
+        row = self.line_at(event.get_content_offset_capture(self).y)
+        if row is not None and row < self._rows.count:
+            self.post_message(NodeClicked(self._rows.at(row)[0], event.chain > 1))
+
+    # -- lines ---------------------------------------------------------------
+
+    def fixed_lines(self) -> list[Line]:
+        return [heading(self._columns(), self.lanes.width)] if self.text_width else []
+
+    def line_count(self) -> int:
+        return self._rows.count + 1
+
+    def is_selected(self, y: int) -> bool:
+        return y < self._rows.count and y == self._rows.of(self.view.node)
+
+    def line(self, y: int) -> Line:
+        if y >= self._rows.count:
+            return self._end_line()
+        columns = self._columns()
+        node, span = self._rows.at(y)
+        if span is not None:
+            return self._span_line(y, span, columns)
+        return self._node_line(y, node, columns)
+
+    def _columns(self) -> Columns:
+        room = (self.lanes.width, self.text_width, self.view.shown)
+        if self._fitted is None or self._fitted[0] != room:
+            self._fitted = room, fit_columns(self._natural, *room)
+        return self._fitted[1]
+
+    def _node_line(self, y: int, node: int, columns: Columns) -> Line:
+        graph = self.view.snapshot.graph
+        accumulate = is_accumulate(graph.names[node])
+        done = node < self.view.snapshot.position
+        colour: StyleName = "leaf" if accumulate else "backward"
+        if accumulate:
+            glyph = "■" if done else "□"
+        else:
+            glyph = "●" if done else "◉" if node == self.view.snapshot.position else "○"
+        cells = self._cells_of(node)
+        line = self._gutter(y, node, node + 1)
+        line += self._lane_parts(self._lane_row(node), columns, glyph, colour)
+        line.append(Part(fit(step_number(node), columns.number, right=True) + " ", "muted"))
+        line += name_parts(graph, node, columns, done)
+        if columns.shape:
+            shape = shape_text(graph.shapes[node])
+            if len(shape) > columns.shape:
+                shape = shape.replace(" ", "")
+            line.append(Part(fit(shape, columns.shape) + " ", "muted"))
+        if columns.value:
+            bad = cells.forward.startswith(("nan", "inf"))
+            style: StyleName = "trouble" if bad else "text" if columns.gradient else "strong"
+            line.append(Part(fit(cells.forward, columns.value, right=True) + " ", style))
+        if columns.gradient:
+            value_style: StyleName = "trouble" if cells.trouble else "text"
+            value = fit(cells.value, VALUE_WIDTH, right=True)
+            line.append(Part(value + " ", value_style))
+            if columns.gradient > VALUE_WIDTH:
+                line.append(Part(fit(cells.extremes, EXTREMES_WIDTH), "muted"))
+        mark = cells.trouble + " " if cells.trouble else ""
+        line.append(Part(mark, "trouble"))
+        line.append(Part(fit(cells.flags, FLAG_WIDTH - len(mark)), colour))
+        if columns.source:
+            source = source_text(graph, node, line_only=columns.line > 0)
+            source = fit(source, columns.source - 1, right=True, keep_end=True)
+            line.append(Part(" " + source, "muted"))
+        return line
+
+    def _span_line(self, y: int, span: Span, columns: Columns) -> Line:
+        """Return a folded module: its name, how many nodes it has, and how many of them have
+        run."""
+        nodes, done = span.stop - span.start, self.view.snapshot.position - span.start
+        line = self._gutter(y, span.start, span.stop)
+        if span.start not in self._span_rows:
+            self._span_rows[span.start] = self.lanes.stretch(span.start, span.stop)
+        line += self._lane_parts(self._span_rows[span.start], columns, "▸", "strong")
+        line.append(Part(fit(step_number(span.start), columns.number, right=True) + " ", "muted"))
+        line.append(Part(printable(span.scope), "strong"))
+        kind = self.view.snapshot.graph.modules.get(span.scope, "")
+        ran = f", {done:,} have run" if 0 < done < nodes else ""
+        line.append(Part(f"  {printable(kind)}".rstrip() + f"  {nodes:,} nodes{ran}", "muted"))
+        return line
+
+    def _end_line(self) -> Line:
+        here = self.view.snapshot.position >= self.view.snapshot.length
+        pointer = Part("  ▶ " if here else "    ", "strong")
+        return [pointer, Part("end of the backward pass", "strong" if here else "muted")]
+
+    def _gutter(self, y: int, start: int, stop: int) -> Line:
+        """Selection, breakpoint, and whether the nodes of the row have run."""
+        points = [
+            point
+            for point in self.view.snapshot.breakpoints
+            if point.indices
+            and (
+                start in self._places_of(point)
+                if stop == start + 1
+                else any(start <= index < stop for index in point.indices)
+            )
+        ]
+        stop_mark = " " if not points else "●" if any(each.enabled for each in points) else "◌"
+        if any(point.enabled and point.condition for point in points):
+            stop_mark = "◆"
+        position = self.view.snapshot.position
+        mark = Part("✓ " if stop <= position else "  ", "muted")
+        if start <= position < stop:
+            mark = Part("▶ ", "strong")
+        selected = Part("▌" if self.is_selected(y) else " ", "strong")
+        return [selected, Part(stop_mark, "strong"), mark]
+
+    def _places_of(self, point: Breakpoint) -> frozenset[int]:
+        known = self._stops.get(point.number)
+        if known is None or known[0] is not point.indices:
+            known = self._stops[point.number] = (point.indices, frozenset(point.indices))
+        return known[1]
+
+    def _lane_parts(self, row: LaneRow, columns: Columns, glyph: str, colour: StyleName) -> Line:
+        names, lanes = self.view.snapshot.graph.names, columns.lanes
+        parts: Line = []
+        for cell in draw_row(row, lanes, glyph):
+            style: StyleName = "faint"
+            if cell.owner == row.node:
+                style = colour
+            elif cell.owner is not None:
+                style = "leaf" if is_accumulate(names[cell.owner]) else "backward"
+            parts.append(Part(cell.text, style))
+        drawn = sum(len(part.text) for part in parts)
+        overflow = overflow_width(self.lanes.width, lanes, columns.number)
+        return [*parts, Part(" " * (2 * lanes + overflow - drawn))]
+
+    def _lane_row(self, node: int) -> LaneRow:
+        if node not in self._lane_rows:
+            if len(self._lane_rows) > 4096:
+                self._lane_rows.clear()
+            start = node - node % 64
+            for row in self.lanes.rows(start, start + 64):
+                self._lane_rows.setdefault(row.node, row)
+        return self._lane_rows[node]
+
+    def _cells_of(self, node: int) -> Cells:
+        cells = self._cells.get(node)
+        if cells is None:
+            try:
+                detail = self.view.session.detail(node)
+            except AtWork:  # it is asked again afterwards
+                return Cells("", "", "")
+            cells = describe(detail, self.view.snapshot, node)
+            if self.view.shown != "gradient":
+                cells = cells._replace(forward=forward_text(self.view.session, node))
+            self._cells[node] = cells
+        return cells

@@ -1,0 +1,225 @@
+"""The text of one row of the execution list, and the widths of its columns."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import NodeDetail, Snapshot, Value
+from gradstep.graph.model import Graph
+from gradstep.graph.statistics import Statistics, format_number, format_statistics
+from gradstep.text import printable
+from gradstep_tui.app.plan.lanes import MAX_LANES
+from gradstep_tui.app.sections.page import Shown
+from gradstep_tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, shape_text
+
+VALUE_WIDTH = 12
+EXTREMES_WIDTH = 17  # of a gradient's minimum and maximum, where there is room
+FLAG_WIDTH = 8
+SHORT = 8  # cells of a column that has to give way
+SHORT_SCOPE = 14  # of a scope the end is shown, and more of it where there is room
+# how many names are looked at to find out how wide a column must be
+SAMPLED_ROWS = 20_000
+
+
+class Cells(NamedTuple):
+    """The text of a row about the gradient of its node; ``trouble`` is "N", "I" or both."""
+
+    value: str
+    trouble: str
+    flags: str
+    forward: str = ""
+    extremes: str = ""
+
+
+class Columns(NamedTuple):
+    """Widths of the columns; 0 leaves a column out."""
+
+    lanes: int
+    number: int
+    name: int
+    scope: int
+    shape: int
+    source: int
+    gradient: int = VALUE_WIDTH
+    value: int = 0
+    line: int = 0  # of the source, where all of it is in one file: that of ``:51`` alone
+
+
+def natural_columns(snapshot: Snapshot) -> Columns:
+    """Return the widths that would show everything, from the first rows of the graph."""
+    graph = snapshot.graph
+    rows = range(min(snapshot.length, SAMPLED_ROWS))
+    names = {graph.stem(row) for row in rows if not is_accumulate(graph.names[row])}
+    leaves = (len(graph.variables.get(row, "")) for row in rows if is_accumulate(graph.names[row]))
+    widest_leaf = max(leaves, default=0) + len("+= ")
+    scopes = {graph.scopes[row] for row in rows}
+    sources = [source for row in rows if (source := graph.sources.get(row)) is not None]
+    lines = max((source.line for source in sources), default=0)
+    shapes = {graph.shapes[row] for row in rows}
+    count = max((graph.counts[row] for row in rows), default=1)
+    ops = max((len(name) for name in names), default=8)
+    name = min(24, ops + len(str(count)) + 1)
+    return Columns(
+        lanes=MAX_LANES,
+        number=len(str(snapshot.length)) + 1,
+        name=name,
+        scope=min(24, max(*map(len, scopes), widest_leaf - name - 1, 0)),
+        shape=min(18, max((len(shape_text(shape)) for shape in shapes), default=0)),
+        source=max((len(source_text(graph, row)) + 1 for row in rows), default=0),
+        gradient=VALUE_WIDTH + (EXTREMES_WIDTH if any(shapes) else 0),  # not of scalars alone
+        line=max(5, len(f" :{lines}")) if len({source.file for source in sources}) == 1 else 0,
+    )
+
+
+def fit_columns(
+    natural: Columns, lanes_used: int, width: int, shown: Shown = "gradient"
+) -> Columns:
+    """Return the columns for a list of ``width`` cells: what is least important gives way first."""
+    gradient = 0 if shown == "value" else VALUE_WIDTH
+    value = 0 if shown == "gradient" else VALUE_WIDTH
+    lanes = min(lanes_used, MAX_LANES, max(2, (width - 44) // 5))
+    all_lanes = min(lanes_used, MAX_LANES)
+    if 2 * all_lanes <= 2 * lanes + overflow_width(lanes_used, lanes, natural.number):
+        lanes = all_lanes  # which takes no more room than saying how many are hidden
+    left = width - 4 - 2 * lanes - overflow_width(lanes_used, lanes, natural.number)
+    left -= natural.number + 1 + FLAG_WIDTH
+    left -= sum(each + 1 for each in (gradient, value) if each)
+    name = max(6, min(natural.name, left - 1))
+    left -= name + 1
+    taken = {}
+    # each of them in short, before one has more room
+    wishes = {"scope": SHORT_SCOPE, "shape": 18, "source": 40}
+    wanted = {column: min(getattr(natural, column), most) for column, most in wishes.items()}
+    for column, width in wanted.items():
+        short = (natural.line if column == "source" else 0) or min(width, SHORT)
+        taken[column] = short if 0 < short < left else 0
+        left -= taken[column] + 1 if taken[column] else 0
+    for column, width in wanted.items():
+        more = max(0, min(left, width - taken[column])) if taken[column] else 0
+        taken[column] += more
+        left -= more
+    if 0 < natural.line < taken["source"] < natural.source:
+        left += taken["source"] - natural.line
+        taken["source"] = natural.line
+    if taken["scope"]:
+        more = max(0, min(left, natural.scope - taken["scope"]))
+        taken["scope"] += more
+        left -= more
+    if gradient and natural.gradient > VALUE_WIDTH and left >= EXTREMES_WIDTH:
+        gradient += EXTREMES_WIDTH
+    return Columns(
+        lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"],
+        gradient, value, natural.line if taken["source"] < natural.source else 0,
+    )  # fmt: skip
+
+
+def overflow_width(lanes_used: int, lanes: int, digits: int) -> int:
+    """Return the cells after the lanes where ``⋯+28`` or ``→#1234+5`` stands."""
+    hidden = len(str(lanes_used - lanes))
+    return 0 if lanes_used <= lanes else 4 + hidden + digits
+
+
+def heading(columns: Columns, lanes_used: int) -> Line:
+    """Return the line over the list that names its columns."""
+    lanes = 2 * columns.lanes + overflow_width(lanes_used, columns.lanes, columns.number)
+    cells = [
+        " " * (4 + lanes) + fit("#", columns.number, right=True),
+        fit("node", columns.name),
+        *([fit("module" if columns.scope > 5 else "", columns.scope)] if columns.scope else []),
+        *([fit("shape" if columns.shape > 4 else "", columns.shape)] if columns.shape else []),
+        *([fit("value", columns.value, right=True)] if columns.value else []),
+        *([_gradient_heading(columns.gradient)] if columns.gradient else []),
+        fit("arrived" if columns.gradient else "", FLAG_WIDTH),
+        *([fit("line", columns.source - 1, right=True)] if columns.source else []),
+    ]
+    return [Part(" ".join(cells), "muted")]
+
+
+def _gradient_heading(width: int) -> str:
+    named = fit("gradient", VALUE_WIDTH, right=True)
+    return named if width == VALUE_WIDTH else fit(f"{named} least…largest", width)
+
+
+def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
+    """Return the op with its count and its scope, or ``+=`` with the name of the leaf."""
+    name = graph.names[row]
+    width = columns.name
+    if is_accumulate(name):
+        whole = width + columns.scope + bool(columns.scope)
+        text = "+= " + fit(graph.variables.get(row) or graph.address(row), whole - 3, keep_end=True)
+        return [Part(text + " ", "leaf")]
+    scope: Line = []
+    if columns.scope:
+        scope = [Part(fit(graph.scopes[row], columns.scope, keep_end=True) + " ", "muted")]
+    short = printable(graph.stem(row))
+    count = f":{graph.counts[row]}"
+    rest = width - len(count)
+    if len(short) > rest:
+        return [Part(fit(short, rest), "strong"), Part(count + " ", "muted"), *scope]
+    style: StyleName = "text" if done else "strong"
+    return [Part(short, style), Part(fit(count, width - len(short)) + " ", "muted"), *scope]
+
+
+def source_text(graph: Graph, row: int, *, line_only: bool = False) -> str:
+    """File name and line of the forward op, without the folder."""
+    source = graph.sources.get(row)
+    if source is None:
+        return ""
+    if line_only:
+        return f":{source.line}"
+    return f"{source.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{source.line}"
+
+
+def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
+    """Return the value that arrived at a node, in short, and its flags: how many parts of its sum
+    have arrived, ``H`` for hooks, ``E`` for what the user changed, ``>`` for a pass that ran
+    inside, ``0`` for all zero.
+
+    Of several inputs the first one that received a gradient speaks for the node.
+    """
+    arrived = sum(incoming.arrived for incoming in detail.incoming)
+    expected = sum(incoming.expected for incoming in detail.incoming)
+    edited = any(edit.index == row for edit in snapshot.edits)
+    letters = "H" * bool(detail.hooks) + "E" * edited + ">" * bool(detail.nested)
+    marks = " ".join(filter(None, (fan_in_text(arrived, expected), letters)))
+    totals = [incoming.total for incoming in detail.incoming if incoming.total is not None]
+    if not totals:
+        undefined = arrived > 0 and arrived >= expected
+        return Cells("∅" if undefined else "", "", marks)
+    stats = totals[0].statistics
+    trouble = ("N" if stats.nans else "") + ("I" if stats.infs else "")
+    zero = "0 " if stats.size and stats.zeros == stats.size else ""
+    return Cells(format_statistics(stats), trouble, zero + marks, extremes=_extremes(stats))
+
+
+def _extremes(stats: Statistics) -> str:
+    """Return what the root mean square hides: many zeros, or how far the elements reach."""
+    if stats.size < 2 or math.isnan(stats.minimum):
+        return ""
+    if stats.zeros * 4 >= stats.size:
+        return f"{100 * stats.zeros / stats.size:.0f} % are 0"
+    if stats.minimum == stats.maximum and not stats.trouble:
+        return "everywhere"
+    return f"{format_number(stats.minimum)}…{format_number(stats.maximum)}"
+
+
+def forward_text(session: Session, row: int) -> str:
+    """Return what the forward op of a node made, in short; "" where that is not known."""
+    found = session.forward_value(row)
+    if found is None:
+        return ""
+    return format_statistics(found.statistics if isinstance(found, Value) else found)
+
+
+def fan_in_text(arrived: int, expected: int) -> str:
+    """Return how many of the parts of a sum have arrived: ``1 of 3``; nothing where there is one.
+
+    >>> fan_in_text(1, 3), fan_in_text(0, 1), fan_in_text(1_000, 20_000)
+    ('1 of 3', '', '1000/20000')
+    """
+    if expected < 2:
+        return ""
+    text = f"{arrived} of {expected}"
+    return text if len(text) <= FLAG_WIDTH else f"{arrived}/{expected}"

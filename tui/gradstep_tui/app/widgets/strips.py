@@ -1,0 +1,103 @@
+"""What a small terminal shows besides its panes: two lines of the program, and the leaves."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from gradstep.debugger.snapshot import LeafGradient
+from gradstep.findings.reports.source import forward_line, lines_around
+from gradstep.text import printable
+from gradstep_tui.app.sections.of_node.forward import numbered
+from gradstep_tui.app.sections.of_pass.leaves import arrival_bar
+from gradstep_tui.app.sections.page import View
+from gradstep_tui.app.widgets.line_view import ViewWidget
+from gradstep_tui.app.widgets.text import Line, Part, fit, value_part, wrapped
+from gradstep_tui.errors import AtWork
+
+_NAME = 18  # cells of a name of a leaf
+
+
+class SourceStrip(ViewWidget):
+    """The forward line of the selected node, and the line before it."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view, id="source-strip")
+        self._lines: list[Line] = []
+
+    def on_mount(self) -> None:
+        self.watch_view()
+
+    def watch_view(self) -> None:
+        """Show the lines of the node that is selected now."""
+        try:
+            self._lines = self._of_node()
+        except AtWork:  # as it was
+            return
+        self.update_lines()
+
+    def _of_node(self) -> list[Line]:
+        view = self.view
+        found = forward_line(view.session, view.node) if view.node >= 0 else None
+        if found is None:
+            hint = view.snapshot.hint or "this node has no line in the program"
+            return wrapped([Part(f" source: {printable(hint)}", "muted")], self.text_width or 80)
+        lines = lines_around(found[1], 1, 0)
+        width = len(str(found[1].line))
+        return [numbered(each, width) for each in lines]
+
+    def line_count(self) -> int:
+        return len(self._lines)
+
+    def line(self, y: int) -> Line:
+        return self._lines[y]
+
+
+class LeafStrip(ViewWidget):
+    """The ``.grad`` of the leaves that change around now, in one line."""
+
+    def __init__(self, view: View) -> None:
+        super().__init__(view, id="leaf-strip")
+
+    def on_mount(self) -> None:
+        self.update_lines()
+
+    def watch_view(self) -> None:
+        """Show what the leaves have now."""
+        self.update_lines()
+
+    def line_count(self) -> int:
+        return 1
+
+    def line(self, y: int) -> Line:
+        snapshot = self.view.snapshot
+        leaves = snapshot.leaves
+        reached = [each for each in leaves.reached if each.arrived]
+        done = [each for each in reached if each.arrived >= each.expected]
+        waiting = [each for each in reached if each.arrived < each.expected]
+        # those that have just changed, those that change next, then the others
+        untouched = (each for each in leaves if not each.arrived)  # a model has thousands
+        chosen = chain(done[-1:], waiting, untouched, reversed(done[:-1]))
+        line: Line = [Part(" .grad ", "leaf")]
+        shown = 0
+        for leaf in chosen:
+            parts = _leaf(leaf)
+            used = sum(len(part.text) for part in [*line, *parts])
+            more = f"{len(leaves) - shown - 1} more" if shown + 1 < len(leaves) else ""
+            if used + len(more) > self.text_width and shown:
+                break
+            line, shown = [*line, *parts], shown + 1
+        if shown < len(leaves):
+            line.append(Part(f"{len(leaves) - shown} more", "muted"))
+        return line
+
+
+def _leaf(leaf: LeafGradient) -> Line:
+    name = printable(leaf.name)
+    name = fit(name, _NAME, keep_end=True) if len(name) > _NAME else name
+    line: Line = [Part(f" {name} ", "leaf")]
+    line.append(Part("None", "muted") if leaf.now is None else value_part(leaf.now))
+    if leaf.pending is not None:
+        line += [Part(" + ", "muted"), value_part(leaf.pending)]
+    if leaf.expected > 1:
+        line.append(Part(f" {arrival_bar(leaf.arrived, leaf.expected)}", "leaf"))
+    return [*line, Part("  ")]

@@ -1,0 +1,118 @@
+"""The ``gradstep`` command: which subcommand is meant, and how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from gradstep_tui import output, ranks
+from gradstep_tui.ending import tell
+from gradstep_tui.errors import Answered, ExitCode, Failure
+from gradstep_tui.options import Parser
+
+COMMANDS = ("render", "film", "debug", "why", "check", "ops", "embed")
+"""The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
+
+_MAIN = """\
+Draw computation graphs and step through backward passes.
+
+commands:
+  render      draw the graph of a tensor or of a script's backward() call
+  film        animate a pass: the graph is built, then gradients flow back
+  debug       step through the backward() calls of a script
+  why         explain the gradient of one leaf
+  check       check derivatives numerically and find common mistakes
+  ops         list the ops and their derivatives
+  embed       update the pictures in Markdown files
+"""
+_NOTES = """\
+examples:
+  gradstep render train.py                      draw the first backward() call
+  gradstep render -o loss.svg train.py:loss     draw a tensor
+  gradstep debug train.py                       step forward and back
+  gradstep why train.py fc1.weight              explain one gradient
+  gradstep check train.py                       find wrong derivatives
+  gradstep COMMAND --help                       show the options of a command
+
+exit codes: 0 success, or what the script ends with; 2 wrong usage, 3 no such
+target or no graph, 4 no renderer for that format, 5 a check found something
+"""
+
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code that the process is to end with."""
+    output.begin(ranks.prefix())
+    return output.end(_run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def _run(arguments: list[str]) -> int:
+    try:
+        run, options = _parse(arguments)
+        return run(options)
+    except Answered:
+        return ExitCode.FINE
+    except (KeyboardInterrupt, Exception) as error:
+        code = tell(error)
+        if code is None:
+            raise
+        return code
+
+
+def _parse(arguments: list[str]) -> tuple[Run, argparse.Namespace]:
+    _require_command(arguments)
+    name, *words = arguments
+    command = importlib.import_module(f"gradstep_tui.commands.{name}")
+    parser: Parser = command.parser()
+    return command.run, parser.parse(words)
+
+
+def _require_command(arguments: list[str]) -> None:
+    """See that the first word is a command; ``--help`` and ``--version`` end here."""
+    word = arguments[0] if arguments else ""
+    if word in COMMANDS:
+        return
+    if word.startswith("-"):
+        _main_parser().parse_args(arguments)
+    if not word or word.startswith("-"):
+        problem = "no command given."
+    elif ".py" in word:
+        problem = f"no command given for {word}."
+    else:
+        from gradstep.text import did_you_mean  # takes NumPy with it: --help need not wait
+
+        hint = did_you_mean(word, COMMANDS)
+        problem = f"there is no command '{word}'{f', {hint}' if hint else '.'}"
+    raise Failure(
+        f"{problem} (render draws a graph, debug steps through backward(); gradstep --help lists "
+        "all commands)",
+        ExitCode.USAGE,
+    )
+
+
+def _main_parser() -> Parser:
+    parser = Parser(prog="gradstep", usage="gradstep COMMAND ...", description=_MAIN, epilog=_NOTES)
+    options = parser.add_argument_group("options")
+    options.add_argument("-h", "--help", action="help", help="show this")
+    options.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version")
+    return parser
+
+
+class _ShowVersion(argparse.Action):
+    """Looks the version up only when it is asked for: that takes a while."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        # slow to load, and nothing else needs it
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version("gradstep")
+        except PackageNotFoundError:
+            number = "(not installed)"
+        output.show(f"gradstep {number}")
+        parser.exit()

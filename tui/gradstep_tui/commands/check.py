@@ -1,0 +1,285 @@
+"""``gradstep check``: from a TARGET to what is wrong with its gradients, and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from autograd_core.autograd.node import LEAF
+from gradstep.capturing.names import Names
+from gradstep.capturing.roots import tensors_in
+from gradstep.debugger.snapshot.value import array_of
+from gradstep.engines import engine_of_call
+from gradstep.findings.checking import check
+from gradstep.findings.linting import CODES, Finding, lint
+from gradstep.findings.linting.between import Between
+from gradstep.program.calls import CallSelector, InterceptedCall
+from gradstep.program.process import user_code
+from gradstep.program.run import Failure as ProgramFailure
+from gradstep.program.run import run_target
+from gradstep.program.target import Target, parse_target
+from gradstep.text import plural
+from gradstep_tui import output
+from gradstep_tui.command_line import TargetParser
+from gradstep_tui.commands.report import Report, report_text
+from gradstep_tui.ending import end_as
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, words
+from gradstep_tui.ranks import add_rank_option, chooses_this_process
+
+_NOTES = f"""\
+{ARGUMENTS}
+The forward of every node, custom Functions included, runs again about a dozen
+times on copies in float64. Exit code 5 means a wrong rule, an error or a
+warning:
+  error    freed, changed (in place)
+  warning  not-finite (a result of the forward pass), unreached, broadcast,
+           cut (a leaf has no gradient), saturated, dead-units, squashed-twice
+           (a softmax before cross_entropy), duplicate-hook, stale-grad; with
+           several calls also unchanged (since the previous call), zero-grad,
+           vanishing, exploding, grad-jump, constant-loss
+  info     cut (probably on purpose), shared, untraced,
+           memory (kept for the backward pass, by module)
+
+examples:
+  gradstep check train.py
+  gradstep check --lint --call all train.py
+  gradstep check --call 2 --ignore stale-grad train.py --epochs 1
+  gradstep check -q models/net.py:loss
+"""
+
+
+def parser() -> TargetParser:
+    """Return the options of ``gradstep check``."""
+    command = TargetParser(
+        prog="gradstep check",
+        usage="gradstep check [OPTIONS] TARGET [ARGS...]",
+        description="Compare the derivative rule of every node with finite differences, and "
+        "search\n"
+        "the graph for common mistakes. A script is checked at its first backward()\n"
+        f"call, and ends there.\n\n{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--call", default="1", metavar="K", help=f"{CALL_HELP}; all and 1,100:110 check several")
+    add("--lint", dest="rules", action="store_false",
+        help="only search for common mistakes, which takes seconds where the "
+        "derivatives of a large model take minutes")  # fmt: skip
+    add("--ignore", type=words, default=[], metavar="CODES",
+        help="leave out these kinds of findings: unreached,stale-grad")  # fmt: skip
+    add("--all", dest="everything", action="store_true",
+        help="also list correct rules and notes")  # fmt: skip
+    add_rank_option(add, "all")
+    add("-q", dest="quiet", action="store_true", help="print one line per problem")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``gradstep check``."""
+    chooses_this_process(options.on_rank)
+    return check_target(
+        parse_target(options.target, module=options.module),
+        options.arguments,
+        call=CallSelector.parse(options.call),
+        rules=options.rules,
+        ignore=options.ignore,
+        everything=options.everything,
+        quiet=options.quiet,
+    )
+
+
+_OF_LEAVES = ("unreached", "stale-grad")
+_PATIENCE = 2.0  # seconds until progress is shown
+
+
+def check_target(
+    target: Target,
+    arguments: list[str],
+    *,
+    call: CallSelector,
+    rules: bool,
+    ignore: Sequence[str],
+    everything: bool,
+    quiet: bool,
+) -> int:
+    """Check a TARGET, print what is found, and return the exit code: FOUND where a rule is wrong,
+    or lint has an error or a warning; else the program's own.
+
+    Args:
+        call: which calls of a script; of several, a finding is shown in the first that has it.
+        rules: compare derivative rules; else only search for common mistakes.
+        ignore: codes of findings that are to be left out.
+        everything: print also what is right, and what is only good to know.
+        quiet: print one line for each thing that is wrong, and nothing else.
+
+    Raises:
+        Failure, ProgramError: there is nothing to check.
+    """
+    unknown = sorted(set(ignore).difference(CODES))
+    if unknown:
+        raise Failure(
+            f"--ignore: there is no finding '{unknown[0]}'; there are {', '.join(CODES)}",
+            ExitCode.USAGE,
+        )
+    folder = target.folder
+    bad, shown = False, _Shown()
+
+    def show(report: Report) -> None:
+        nonlocal bad
+        report = shown.news_of(report.without(ignore), several=call.number is None)
+        bad = bad or report.is_bad
+        text = report_text(report, folder, everything=everything, quiet=quiet)
+        one = call.last or call.number is not None
+        is_told = everything and bool(report.findings or report.checks)
+        if text and (one or report.is_bad or is_told):
+            output.show(text)
+
+    count, failure = _report_on(target, arguments, call, rules, show)
+    if call.number is None and not call.last and not quiet:
+        output.show(f"{plural(count, 'call')} checked")
+    return end_as(failure, ExitCode.FOUND if bad else ExitCode.FINE)
+
+
+class _Shown:
+    """The findings that earlier calls had: a loop has the same ones in each."""
+
+    def __init__(self) -> None:
+        self._findings: set[Finding] = set()
+        self._wrong: set[str] = set()
+
+    def news_of(self, report: Report, *, several: bool) -> Report:
+        """Leave out of ``report`` what was in an earlier one, whatever its numbers were there."""
+        if not several:
+            return report
+        causes = {found: found.cause for found in report.findings}
+        findings = tuple(found for found, cause in causes.items() if cause not in self._findings)
+        checks = tuple(
+            each
+            for each in report.checks
+            if each.verdict != "wrong" or each.address not in self._wrong
+        )
+        self._findings.update(causes.values())
+        self._wrong.update(each.address for each in checks if each.verdict == "wrong")
+        return replace(report, findings=findings, checks=checks)
+
+
+def _report_on(
+    target: Target,
+    arguments: list[str],
+    call: CallSelector,
+    rules: bool,
+    show: Callable[[Report], None],
+) -> tuple[int, ProgramFailure | None]:
+    """Show a report on each call that is requested, or on the last one; how many there were, and
+    how the program failed after that."""
+    reports: list[Report] = []
+    count, between = 0, Between()
+    lines: dict[int, set[Any]] = {}  # of the calls that the .grad of a leaf, by identity, is from
+    plans: list[tuple[list[Any], list[tuple[Any, Any]]]] = []
+
+    def examine(found: InterceptedCall) -> bool:
+        nonlocal count
+        count += 1
+        title = f"{target}, {found.title}"
+        elsewhere = {leaf for leaf, known in lines.items() if found.call.line not in known}
+        report = _examine(title, found.call.roots, found.names, rules, elsewhere)
+        # grad() leaves .grad alone, and returns what it was asked for
+        reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
+        if call.number is None and not found.call.is_grad:
+            plans[:] = [_plan(found)]
+            told = [(leaf, lines.get(id(leaf), set())) for leaf, _ in plans[0][1]]
+            more = [
+                *between.left_over(found.call.line, told, found.names),
+                *between.findings(found.call.line, _leaves(found), found.names),
+            ]
+            reports[:] = [replace(report, findings=(*report.findings, *more))]
+        if not call.last:
+            show(reports.pop())
+        return False
+
+    def look_back(found: InterceptedCall) -> None:
+        """See what the call has made, where several of them are checked."""
+        if not plans:
+            return
+        losses, leaves = plans.pop()
+        for leaf, before in leaves:
+            if before is None or not before.any():
+                lines[id(leaf)] = set()
+            lines.setdefault(id(leaf), set()).add(found.call.line)
+        more = tuple(between.afterwards(found.call.line, losses, leaves, found.names))
+        if more:
+            show(Report(f"{target}, after {found.title}", more, ()))
+
+    ran = run_target(target, arguments, call, examine, values=True, after=look_back)
+    if ran.found is not None:
+        root, named, names = ran.found
+        reports = [_examine(str(named), (root,), names, rules)]
+    for report in reports:
+        show(report)
+    return count, ran.failure
+
+
+def _leaves(found: InterceptedCall) -> list[Any]:
+    """Return the leaves among the program's named tensors that the call may change."""
+    engine = engine_of_call(found.call)
+    return [
+        tensor
+        for tensor in found.names.tensors()
+        if engine.owns(tensor) and tensor.is_leaf and tensor.requires_grad
+    ]
+
+
+def _plan(found: InterceptedCall) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """Return the losses of a call, and the leaves in the order in which it comes to them, each with
+    a copy of its ``.grad``."""
+    tensors, engine = tensors_in(found.call.roots)
+    order = engine.plan(engine.tensors(tensors)).order
+    leaves = [engine.own(engine.leaf(node)) for node in order if node.kind == LEAF]
+    grads = [
+        (leaf, None if leaf.grad is None else array_of(leaf.grad).copy())
+        for leaf in leaves
+        if leaf is not None
+    ]
+    return [engine.own(each) for each in tensors], grads
+
+
+def _examine(
+    title: str,
+    roots: tuple[Any, ...],
+    names: Names,
+    rules: bool,
+    elsewhere: Collection[int] = frozenset(),
+) -> Report:
+    if not rules:
+        return Report(title, lint(roots, names=names, elsewhere=elsewhere), ())
+    progress = _Progress()
+    try:
+        findings = lint(roots, names=names, elsewhere=elsewhere)
+        with user_code():  # a custom backward may raise, or end the process
+            return Report(title, findings, check(roots, names=names, progress=progress))
+        return Report(title, findings, ())
+    finally:
+        progress.close()
+
+
+class _Progress:
+    """A line on a terminal that counts nodes, for a check that takes long."""
+
+    def __init__(self) -> None:
+        self._start = self._shown = monotonic()
+        self._written = False
+
+    def __call__(self, done: int, length: int) -> None:
+        now = monotonic()
+        late = now - self._start > _PATIENCE and now - self._shown > 0.2
+        if late and output.progress_is_seen():
+            self._written, self._shown = True, now
+            output.progress(f"checked {done:,} of {length:,} nodes")
+
+    def close(self) -> None:
+        if self._written:
+            output.progress("")

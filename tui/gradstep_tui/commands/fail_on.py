@@ -1,0 +1,121 @@
+"""``--fail-on``: a condition that no gradient of the whole run may fulfil."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from autograd_core.autograd.call import BackwardCall, Gradients
+from gradstep.debugger.breakpoints import Breakpoints
+from gradstep.debugger.breakpoints.predicate import parse_predicate
+from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
+from gradstep.debugger.errors import ExpressionError
+from gradstep.debugger.history.user_code import put_back_text
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot.value import value
+from gradstep.engines import engine_of_call
+from gradstep.findings.reports.stop import loss_report, stop_report
+from gradstep.graph.statistics import format_statistics
+from gradstep.program.calls import call_title
+from gradstep_tui.errors import ExitCode, Failure
+
+
+class FailOn:
+    """Watches every pass that goes by ``stops``, and fails at the first gradient in question.
+
+    Raises:
+        Failure: ``condition`` is none.
+    """
+
+    def __init__(self, condition: str, option: str = "--fail-on") -> None:
+        self.breakpoints = Breakpoints()
+        words = {word.strip() for word in re.split(r",|\bor\b", condition)}
+        self._is_trouble = words if words <= {"nan", "inf"} else set()
+        self._seen_in = ""  # of a call that runs again, what is in question
+        self._runs_again = False
+        try:
+            parse_predicate(condition)
+            self._point = self.breakpoints.add(kind="catch", born=True, condition=condition)
+        except ExpressionError as error:
+            raise Failure(
+                f"{option} {condition}: {error} (at character {error.column + 1})",
+                ExitCode.USAGE,
+            ) from None
+
+    @property
+    def is_alone(self) -> bool:
+        """True while there is no other breakpoint."""
+        return len(self.breakpoints.points) == 1
+
+    def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
+        """Carry out ``call``, and see whether its loss or a gradient that it made is NaN or
+        infinite; None where it is, and a session is to find out why, or where the condition asks
+        for something else."""
+        if not self._is_trouble:
+            return None
+        run = engine_of_call(call).kept_run(call)
+        if run is None:
+            return None
+        self._seen_in, self._runs_again = "", False
+        if not run.is_finite():
+            self._seen_in = self._in_question(run, self._is_trouble)
+            # what is nan at a leaf may have been infinite on the way
+            is_near = self._is_trouble == {"inf"} and self._in_question(run, {"nan"})
+            self._runs_again = bool(self._seen_in or is_near)
+        if self._runs_again:
+            run.undo()
+            return None
+        run.release()
+        return run.result if call.is_grad else True
+
+    def _in_question(self, run: Any, troubles: Collection[str]) -> str:
+        """Return what has one of ``troubles``, "" where nothing does."""
+        for what, tensor in run.values():
+            shown = value(tensor)
+            if shown is not None and any(STATISTICS[word].of(shown) for word in troubles):
+                return f"{what} is {format_statistics(shown.statistics)}"
+        return ""
+
+    def run_on(self, session: Session) -> None:
+        """Run what is left of the pass.
+
+        Raises:
+            Failure: a gradient fulfils the condition; which one, in words.
+        """
+        before = None
+        while before != (before := (len(session.frames), session.position)):
+            session.continue_()
+            self.check(session)
+        if self._seen_in:
+            headline, lines = loss_report(session)
+            raise Failure(
+                self._text(session, f"{self._seen_in}: {headline}", lines), ExitCode.FOUND
+            )
+
+    def check(self, session: Session) -> None:
+        """See whether the last movement has come upon such a gradient.
+
+        Raises:
+            Failure: it has.
+        """
+        reached = self.breakpoints.last
+        if reached is not None and reached.point.number == self._point.number:
+            text = self._text(session, *stop_report(session, reached.trigger))
+            raise Failure(text, ExitCode.FOUND)
+
+    def _text(self, session: Session, headline: str, lines: list[str]) -> str:
+        title = call_title(session.kind, session.call)
+        first = f"{title}: {headline} (--fail-on {self._point.condition})"
+        last = [f"  note  {_ran_again(session)}"] if self._runs_again else []
+        return "\n".join([first, *lines, *last])
+
+
+def _ran_again(session: Session) -> str:
+    """Tell that a pass ran twice, and which nodes are known to have run code of the program's."""
+    known = [index for index, each in session.effects.items() if each.user_code]
+    if not known:
+        return "this pass ran twice, to find where that began"
+    return put_back_text(
+        known, "ran twice, to find where that began", session.cursor.driver.put_back
+    )

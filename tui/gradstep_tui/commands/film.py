@@ -1,0 +1,162 @@
+"""``gradstep film``: from a TARGET to the film of its backward pass."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from gradstep.capturing.roots import backward_call
+from gradstep.capturing.sources import with_portable_sources
+from gradstep.graph.model import Graph
+from gradstep.program.calls import CallSelector, InterceptedCall, LastCall
+from gradstep.program.errors import ProgramError
+from gradstep.program.run import Found, run_target
+from gradstep.program.target import Target, parse_target
+from gradstep_tui.command_line import TargetParser
+from gradstep_tui.commands.render import Drawn, writable
+from gradstep_tui.ending import end_as
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
+from gradstep_tui.output import say
+from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_viz.films import film_of
+from gradstep_viz.films.recording import Recording, record_call
+from gradstep_viz.picture.model import View
+
+_NOTES = f"""\
+{ARGUMENTS}
+The film needs no JavaScript, and plays wherever an image can be shown. It
+pauses while the pointer is over it.
+
+examples:
+  gradstep film train.py
+  gradstep film -o loss.html train.py:loss
+  gradstep film --view backward train.py -o frames/
+"""
+
+
+def parser() -> TargetParser:
+    """Return the options of ``gradstep film``."""
+    command = TargetParser(
+        prog="gradstep film",
+        usage="gradstep film [OPTIONS] TARGET [ARGS...]",
+        description="Animate a backward pass: how the forward pass builds the graph, and how the\n"
+        f"gradients then flow back through it.\n\n{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
+        "with a scrubber; or a directory, for one SVG per frame (default: the name of TARGET "
+        "with .svg, in the current directory)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
+        help="forward (the graph being built), backward (the gradients flowing back), or both "
+        "(default)")  # fmt: skip
+    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("--seconds", type=seconds, default=1.5, metavar="S",
+        help="how long a frame lasts (default: 1.5)")  # fmt: skip
+    add("--leaves", action="store_true", default=None, help="draw a box for every leaf")
+    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+        help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
+    add("--title", metavar="TEXT", help="title of the film")
+    add_rank_option(add, "0")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``gradstep film``."""
+    chosen = chooses_this_process(options.on_rank)
+    filmed = film_target(
+        parse_target(options.target, module=options.module),
+        options.arguments,
+        output=options.output,
+        on_rank=options.on_rank,
+        saves=chosen,
+        view=options.view,
+        call=CallSelector.parse(options.call),
+        theme=options.theme,
+        leaves=options.leaves,
+        seconds=options.seconds,
+        title=options.title,
+    )
+    for note in filmed.notes if chosen else ():
+        say(note)
+    return end_as(filmed.failure)
+
+
+SUFFIXES = (".svg", ".html", ".htm", "")
+
+
+def film_target(
+    target: Target,
+    arguments: list[str],
+    *,
+    output: str | None,
+    view: View,
+    call: CallSelector,
+    on_rank: str = "0",
+    saves: bool = True,
+    **options: Any,
+) -> Drawn:
+    """Film a TARGET, and return notes for the user, and how the program failed after that.
+
+    Args:
+        output: an SVG, a page, or a directory for stills; None for an SVG named after TARGET.
+        call: which call of a script to film; of several, the last one.
+        on_rank: which process of a job writes the film; "all", each its own.
+        saves: write it; else this process only does what the others wait for.
+        options: as :func:`gradstep_viz.film` takes them.
+
+    Raises:
+        Failure, ProgramError, VizError: no file has been touched.
+    """
+    name = str(file_of_rank(Path(output or f"{target.stem}.svg"), on_rank))
+    path = _place(Path(name)) if saves else None
+    recording, drawn = _recording_of(target, arguments, view, call)
+    made = film_of(recording, view=view, **options)
+    if path is not None:
+        made.save(path)
+    return drawn._replace(notes=[*drawn.notes, f"wrote {name}, {len(made)} frames"])
+
+
+def _place(path: Path) -> Path:
+    if path.suffix.lower() not in SUFFIXES:
+        raise Failure(
+            f"a film cannot be written as {path.suffix}: use a name that ends in .svg or .html, "
+            f"or a directory for the frames",
+            ExitCode.USAGE,
+        )
+    return path.resolve() if path.is_dir() and not path.suffix else writable(path)
+
+
+def _recording_of(
+    target: Target, arguments: list[str], view: View, call: CallSelector
+) -> tuple[Recording, Drawn]:
+    folder = target.folder
+
+    def watch(found: InterceptedCall) -> tuple[Recording, bool]:
+        recording = _portable(record_call(found.call, view, found.names), folder)
+        return recording, False  # recording it has undone what it did
+
+    seen = LastCall(watch)
+    ran = run_target(target, arguments, call, seen, values=True)
+    if ran.found is None:
+        return ran.last(seen), Drawn(seen.notes(call), ran.failure)
+    return _portable(_recording_of_tensor(ran.found, view), folder), Drawn([])
+
+
+def _recording_of_tensor(found: Found, view: View) -> Recording:
+    found.require_kept()
+    try:
+        return record_call(backward_call(found.root), view, found.names)
+    except RuntimeError as error:  # it is no scalar: PyTorch's words
+        raise ProgramError(f"the backward pass failed: {error}") from None
+
+
+def _portable(made: Recording, folder: Path) -> Recording:
+    def graph(of: Graph) -> Graph:
+        return with_portable_sources(of, folder)
+
+    return made._replace(before=graph(made.before), after=graph(made.after))

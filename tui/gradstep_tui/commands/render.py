@@ -1,0 +1,271 @@
+"""``gradstep render``: from a TARGET to its graph, and from the graph to a file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from autograd_core.autograd.call import Gradients
+from autograd_core.autograd.profiler import profile
+from gradstep.capturing import View, capture
+from gradstep.capturing.sources import with_portable_sources
+from gradstep.graph.collector import collector_slowed
+from gradstep.graph.model import Graph
+from gradstep.program.calls import (
+    CallSelector,
+    InterceptedCall,
+    LastCall,
+    run_and_capture,
+    run_and_read,
+)
+from gradstep.program.run import Failure as ProgramFailure
+from gradstep.program.run import run_target
+from gradstep.program.target import Target, parse_target
+from gradstep_tui.command_line import TargetParser
+from gradstep_tui.ending import end_as
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, positive_number
+from gradstep_tui.output import flush, say, show_bytes
+from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_viz.errors import VizError
+from gradstep_viz.options import RenderOptions, render_options
+from gradstep_viz.rendering import FORMATS, Rendering, choose_format, render_graph
+
+_NOTES = f"""\
+{ARGUMENTS}
+examples:
+  gradstep render train.py
+  gradstep render -o loss.svg train.py:loss
+  gradstep render --view backward --call last -o last.html train.py --epochs 3
+  gradstep render --expand layers.3 train.py
+  gradstep render --around layers.0.fc1 --hops 1 train.py
+  gradstep render --legend --link 'vscode://file/{{path}}:{{line}}' train.py
+  gradstep render --format dot -o - train.py | less
+"""
+
+
+def parser() -> TargetParser:
+    """Return the options of ``gradstep render``."""
+    command = TargetParser(
+        prog="gradstep render",
+        usage="gradstep render [OPTIONS] TARGET [ARGS...]",
+        description="Draw a graph. A script is drawn at its first backward() call, with the\n"
+        f"gradients of that call, and ends there.\n\n{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
+        "(default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
+        "(default: the suffix of FILE); png and pdf need a font, and either Graphviz's "
+        "dot, or resvg-py and svg2pdf-py")  # fmt: skip
+    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add_rank_option(add, "0")
+    _add(add, large=False)
+    add("--values", action="store_true",
+        help="show the values of the forward pass (takes time and memory)")  # fmt: skip
+    add("--profile", dest="profiled", action="store_true",
+        help="show how long ops and nodes took, and how many bytes they produced")  # fmt: skip
+    add("-h", "--help", action="help", help="show this")
+    group = command.add_argument_group(
+        "large graphs",
+        "Modules, scopes, repeats and loops are folded until 60 boxes are left (40 if\n"
+        "both halves are shown), or fewer if the picture would not be readable on one\n"
+        "screen.",
+    )
+    _add(group.add_argument, large=True)
+    return command
+
+
+def _add(add: Callable[..., Any], *, large: bool) -> None:
+    """The options of pictures: those for large graphs, or the others."""
+    for option in render_options():
+        if option.large != large:
+            continue
+        keywords: dict[str, Any] = {"help": option.doc.replace("%", "%%")}
+        match option.kind:
+            case "flag":
+                keywords |= {"action": "store_true"}
+            case "switch":
+                keywords |= {"action": argparse.BooleanOptionalAction}
+            case _:
+                keywords |= {"metavar": option.metavar, "default": option.default}
+        if option.kind == "choice":
+            keywords |= {"choices": option.choices}
+            keywords["help"] += f" (default: {option.default})"
+        elif option.kind == "number":
+            keywords |= {"type": positive_number}
+        elif option.kind == "texts":
+            keywords |= {"action": "append", "default": []}
+        add(f"--{option.name.replace('_', '-')}", **keywords)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``gradstep render``."""
+    chosen = chooses_this_process(options.on_rank)
+    drawn = render_target(
+        parse_target(options.target, module=options.module),
+        options.arguments,
+        output=options.output,
+        on_rank=options.on_rank,
+        saves=chosen,
+        format=options.format,
+        call=CallSelector.parse(options.call),
+        profiled=options.profiled,
+        values=options.values,
+        options=RenderOptions(
+            **{option.name: getattr(options, option.name) for option in render_options()}
+        ),
+    )
+    for note in drawn.notes if chosen else ():
+        say(note)
+    return end_as(drawn.failure)
+
+
+def render_target(
+    target: Target,
+    arguments: list[str],
+    *,
+    output: str | None,
+    format: str | None,
+    call: CallSelector,
+    options: RenderOptions,
+    profiled: bool = False,
+    values: bool = False,
+    on_rank: str = "0",
+    saves: bool = True,
+) -> Drawn:
+    """Draw a TARGET, and return notes for the user, and how the program failed after its picture
+    was made.
+
+    Args:
+        output: the file to write, "-" for standard output; None for one named after TARGET.
+        call: which call of a script to draw; of several, the last one.
+        profiled: measure what ops and nodes take, and show it.
+        values: describe the results of the forward pass, and show them.
+        on_rank: which process of a job writes the file; "all", each its own.
+        saves: write it; else this process only does what the others wait for.
+        options: how to draw it.
+
+    Raises:
+        Failure, ProgramError, VizError: no file has been touched.
+    """
+    name = output or f"{target.stem}.{format or 'svg'}"
+    to_stdout = name == "-"
+    name = name if to_stdout else str(file_of_rank(Path(name), on_rank))
+    chosen = choose_format(None if to_stdout else name, format)
+    # before the script runs: it may take long, and change the directory
+    path = None if to_stdout or not saves else writable(Path(name))
+    folder = target.folder
+
+    def draw(graph: Graph) -> Rendering:
+        return render_graph(with_portable_sources(graph, folder), chosen, options, folder=folder)
+
+    with (
+        collector_slowed(),  # what grows lives until the picture is drawn
+        _stdout_kept_free() if to_stdout else nullcontext(),
+        profile(enabled=profiled),
+    ):
+        drawing, drawn = draw_target(target, arguments, options.view, call, draw, values=values)
+    notes = [*drawn.notes, *drawing.notes]
+    if to_stdout:
+        show_bytes(drawing.data)
+    else:
+        if path is not None:
+            drawing.save(path)
+        notes.append(f"wrote {name}")
+    return drawn._replace(notes=notes)
+
+
+def writable(path: Path) -> Path:
+    """Resolve ``path``, if a file can be written there."""
+    problem = ""
+    if path.is_dir():
+        problem = "it is a directory; name a file in it"
+    elif not path.parent.is_dir():
+        problem = f"there is no directory {path.parent}; create it first"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        problem = "it is read-only; choose another place"
+    if problem:
+        raise Failure(f"cannot write {path}: {problem}", ExitCode.USAGE)
+    return path.resolve()
+
+
+@contextmanager
+def _stdout_kept_free() -> Iterator[None]:
+    """Standard output is for the picture: what the script and its children print there goes to
+    standard error; where that is closed, nowhere."""
+    flush()
+    try:
+        kept = os.dup(1)
+    except OSError:
+        raise Failure("standard output is closed; name a file with -o", ExitCode.USAGE) from None
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno() if sys.stderr is None else 2, 1)
+            with redirect_stdout(sys.stderr or nowhere):
+                yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+class _Crash(Exception):
+    """What has gone wrong while the program waited for its picture."""
+
+
+class Drawn(NamedTuple):
+    """What is to be said about a picture, and how the program failed after it was seen."""
+
+    notes: list[str]
+    failure: ProgramFailure | None = None
+
+
+def draw_target(
+    target: Target,
+    arguments: list[str],
+    view: View,
+    call: CallSelector,
+    draw: Callable[[Graph], Rendering],
+    *,
+    values: bool = False,
+) -> tuple[Rendering, Drawn]:
+    """Return what ``draw`` makes of the graph of ``target``; for a script that of the last of its
+    calls that ``call`` requests, with a note if there were several.
+
+    Raises:
+        ProgramError: it leads to no graph.
+        VizError: it cannot be drawn.
+    """
+
+    def draw_or_crash(graph: Graph) -> Rendering:
+        try:
+            return draw(graph)
+        except VizError:
+            raise
+        except Exception as error:  # a mistake of ours, not of the program's
+            raise _Crash from error
+
+    def look(found: InterceptedCall) -> tuple[Rendering | Graph, bool | Gradients]:
+        if call.is_over(found.number):  # before the program ends: what is not drawn is not read
+            return run_and_read(found, view, draw_or_crash)
+        return run_and_capture(found, view)
+
+    seen = LastCall(look)
+    ours = (VizError, _Crash)
+    try:
+        ran = run_target(target, arguments, call, seen, values=values, ours=ours)
+    except _Crash as crash:
+        raise crash.__cause__ or crash from None
+    if ran.found is not None:
+        root, target, names = ran.found
+        return draw(capture(root, view, names=names, title=target.name)), Drawn([])
+    made = ran.last(seen)
+    drawing = draw(made) if isinstance(made, Graph) else made
+    return drawing, Drawn(seen.notes(call), ran.failure)

@@ -1,0 +1,160 @@
+"""``gradstep why``: from a TARGET and the name of a leaf to the reason for its gradient."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from dataclasses import replace
+
+from autograd_core.autograd.call import Gradients
+from gradstep.debugger.session import Session
+from gradstep.findings.reports.why import Explanation, explain
+from gradstep.findings.reports.why.afterwards import Afterwards
+from gradstep.findings.reports.why.optimizers import WILL_NOT_CHANGE
+from gradstep.graph.errors import UnknownAddress
+from gradstep.program.calls import CallSelector, InterceptedCall
+from gradstep.program.errors import ProgramError, ScriptDone
+from gradstep.program.process import user_code
+from gradstep.program.run import Found, run_target
+from gradstep.program.target import Target, parse_target
+from gradstep_tui import output
+from gradstep_tui.command_line import TargetParser
+from gradstep_tui.ending import end_as
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET
+from gradstep_tui.ranks import add_rank_option, chooses_this_process
+
+_NOTES = f"""\
+LEAF is a tensor, named as where backward() is called: weight, fc1.weight or
+model.fc1.weight; or a number in the order of the pass, such as #12.
+
+{ARGUMENTS}
+examples:
+  gradstep why train.py fc1.weight
+  gradstep why --call 2 train.py encoder.0.bias --epochs 1
+  gradstep why models/net.py:loss weight
+"""
+
+
+def parser() -> TargetParser:
+    """Return the options of ``gradstep why``."""
+    command = TargetParser(
+        prog="gradstep why",
+        usage="gradstep why [OPTIONS] TARGET LEAF [ARGS...]",
+        description="Explain the gradient of a leaf after a backward() call: why it is None, 0, "
+        "nan,\n"
+        "tiny or huge, and which line causes that (exit code 5). The script ends there.\nIf "
+        "nothing is wrong, it ends at its next call: by then the leaf should have\n"
+        f"changed.\n\n{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add_rank_option(add, "0")
+    add("-h", "--help", action="help", help="show this")
+    command.operands = ("leaf",)
+    return command
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``gradstep why``."""
+    chooses_this_process(options.on_rank)
+    return why_target(
+        parse_target(options.target, module=options.module),
+        options.leaf,
+        options.arguments,
+        call=CallSelector.parse(options.call),
+    )
+
+
+def why_target(target: Target, leaf: str, arguments: list[str], *, call: CallSelector) -> int:
+    """Explain the gradient of ``leaf`` in a call of a TARGET, and return the exit code: FOUND where
+    something is wrong with it; else the program's own.
+
+    Raises:
+        Failure, ProgramError: there is nothing to explain.
+    """
+    asked = _Asked(leaf, call)
+    every = CallSelector(None, call.kinds)
+    ran = run_target(
+        target, arguments, every, asked.look_at, values=True, end=False, ours=(Failure,)
+    )
+    if ran.found is not None:
+        asked.explain_tensor(ran.found)
+    if asked.answer is None and ran.failure is not None:
+        raise ran.failure
+    return end_as(ran.failure, asked.show())
+
+
+class _Asked:
+    """The question about ``leaf``: the ``answer`` is found at the call ``wanted``, and shown at the
+    end."""
+
+    def __init__(self, leaf: str, wanted: CallSelector) -> None:
+        self._leaf = leaf
+        self._wanted = wanted
+        self._count = 0
+        self._title = ""
+        self.answer: Explanation | None = None
+        self._afterwards: Afterwards | None = None
+
+    def look_at(self, found: InterceptedCall) -> bool | Gradients:
+        """Answer at the call that is wanted; at the one after it, let the script end."""
+        self._count = found.number
+        if self.answer is not None and self._wanted.number is not None:
+            self._look_again("the next call")
+            raise ScriptDone
+        if not self._wanted.requests(found.number, found.call.kind):
+            return False
+        session = Session.of_call(found.call, names=found.names, call=found.number)
+        self._title = found.title
+        self._explain(session)
+        return session.gradients if found.call.is_grad else True
+
+    def explain_tensor(self, found: Found) -> None:
+        """Answer for ``root.backward()``, which nobody called."""
+        found.require_kept()
+        with suppress(ScriptDone), user_code(Failure):
+            self._title = f"{found.target}.backward()"
+            self._explain(Session(found.root, names=found.names))
+
+    def _explain(self, session: Session) -> None:
+        session.jump(session.length)
+        try:
+            self.answer = explain(session, self._leaf)
+        except UnknownAddress as error:
+            raise Failure(str(error), ExitCode.TARGET) from None
+        finally:
+            session.finish()
+        if self.answer.is_wrong or session.kind == "grad":
+            if self._wanted.number is not None:
+                raise ScriptDone
+            return
+        tensor = self.answer.tensor
+        if tensor is not None and tensor.is_leaf:
+            self._afterwards = Afterwards(self.answer.name, tensor, session.names)
+
+    def _look_again(self, until: str) -> None:
+        if self.answer is not None and self._afterwards is not None:
+            more = tuple(self._afterwards.rows(until))
+            if any(WILL_NOT_CHANGE in text for _, text in self.answer.rows):
+                more = tuple(row for row in more if row[0] != "likely")  # the cause is known
+            self.answer = replace(self.answer, rows=(*self.answer.rows, *more))
+        self._afterwards = None
+
+    def show(self) -> ExitCode:
+        """Print the answer; FOUND where something is wrong with the gradient.
+
+        Raises:
+            ProgramError: there was no such call.
+        """
+        if self.answer is None:
+            times = f"{self._count} calls" if self._count != 1 else "one call"
+            raise ProgramError(
+                f"the script made {times} of that kind: there is no call {self._wanted.number}",
+                remedy="omit --call",
+            )
+        self._look_again("the end of the script")
+        output.show(f"{self._title}\n{self.answer}")
+        is_known = self.answer.verdict != "unknown"
+        return ExitCode.FOUND if is_known and self.answer.is_wrong else ExitCode.FINE

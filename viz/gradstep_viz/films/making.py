@@ -1,0 +1,240 @@
+"""Making a film, and saving it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gradstep_viz.errors import FormatMismatch, NothingToDraw
+from gradstep_viz.films.animation import playing, still
+from gradstep_viz.films.recording import Recording, record
+from gradstep_viz.films.shots import Shot, make_shots
+from gradstep_viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
+from gradstep_viz.films.timeline import Timeline, make_timeline
+from gradstep_viz.level_of_detail import folded, folding_of
+from gradstep_viz.options import MAX_BOXES, MOST_BOXES, LayoutName, RenderOptions, Theme
+from gradstep_viz.output.files import write_atomically
+from gradstep_viz.output.pages import write_film_page
+from gradstep_viz.output.renderers import default_renderers
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.geometry import text_width
+from gradstep_viz.picture.leaves import box_count
+from gradstep_viz.picture.model import Box, Line, Picture, View
+from gradstep_viz.picture.records import Records
+from gradstep_viz.rendering import place
+from gradstep_viz.theme import MUTED_SIZE, TEXT_SIZE
+
+
+def film(
+    obj: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    view: View = "both",
+    theme: Theme = "auto",
+    layout: LayoutName = "own",
+    leaves: bool | None = None,
+    seconds: float = 1.5,
+    title: str | None = None,
+) -> Film:
+    """Film the backward pass of ``obj``: a tensor, several tensors, or a session up to its
+    position.
+
+    The pass runs once. Afterwards every ``.grad`` is as before, and the graph is intact.
+
+    Args:
+        obj: a tensor or several, or a :class:`~gradstep.debugger.Session`.
+        out: a file to write: ``.svg`` plays by itself, ``.html`` has a scrubber, and a directory
+            gets one SVG per frame.
+        view: "both" shows how the forward pass builds the graph, and then the backward pass;
+            "forward" only the former, "backward" only the latter.
+        theme: as for :func:`gradstep_viz.render`.
+        layout: as for :func:`gradstep_viz.render`.
+        leaves: as for :func:`gradstep_viz.render`.
+        seconds: how long a frame lasts.
+        title: as for :func:`gradstep_viz.render`.
+
+    >>> import autograd_core as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> for shot in film(torch.log(x * x)).shots:
+    ...     print(shot.headline)
+    The inputs
+    mul runs
+    log runs
+    output is computed
+    #1 of 3 · LogBackward0
+    #2 of 3 · MulBackward0
+    #3 of 3 · x.grad
+    """
+    RenderOptions(view=view, theme=theme, layout=layout)  # refuses what there is not
+    made = film_of(
+        record(obj, view), view=view, theme=theme, layout=layout, leaves=leaves, seconds=seconds,
+        title=title,
+    )  # fmt: skip
+    if out is not None:
+        made.save(out)
+    return made
+
+
+def film_of(
+    recording: Recording,
+    *,
+    view: View = "both",
+    theme: str = "auto",
+    layout: str = "own",
+    leaves: bool | None = None,
+    seconds: float = 1.5,
+    title: str | None = None,
+) -> Film:
+    """Make a film of a recorded pass; options as for :func:`film`."""
+    recording = _small(recording, view, leaves)
+    before, after = (
+        make_picture(graph, view, leaves=leaves, title=title)
+        for graph in (recording.before, recording.after)
+    )
+    if not after.boxes:
+        raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
+    shots = make_shots(recording.before, recording.after, view)
+    timeline = make_timeline(recording, before, after, shots)
+    places, _ = place(_roomy(after, timeline), layout, default_renderers())
+    strokes = tuple(draw(after, places, timeline, shots))
+    width = max(places.width, subtitle_width(shots))
+    size = (width, places.height + SUBTITLE_ROOM)
+    return Film(after.title, tuple(shots), strokes, size, theme, seconds)
+
+
+def _small(recording: Recording, view: View, leaves: bool | None) -> Recording:
+    """Fold a pass that takes too many boxes, as pictures do, if all of it has run.
+
+    Raises:
+        NothingToDraw: not all has run, and there are more boxes than anybody can look through.
+    """
+    before, after, _ = recording
+    boxes = box_count(after, view, leaves)
+    if boxes <= MAX_BOXES:
+        return recording
+    if any(id not in after.statistics and id not in after.undefined for id in after.orders):
+        if boxes > MOST_BOXES:
+            raise NothingToDraw(
+                f"the film would have {boxes:,} boxes, and not all of its pass has run",
+                remedy="let it run to its end, or film one half with view",
+            )
+        return recording
+    options = RenderOptions(view=view, leaves=leaves)
+    early, late = (folded(folding_of(graph, view), options)[0].graph for graph in (before, after))
+    return Recording(early, late, {})
+
+
+def _roomy(picture: Picture, timeline: Timeline) -> Picture:
+    """Give every box and line of the picture its longest text, so that all frames fit it."""
+    boxes = [_roomy_box(box, timeline, number) for number, box in enumerate(picture.boxes)]
+    lines = [
+        line._replace(label=_longest([line.label, times.waiting], MUTED_SIZE))
+        for line, times in zip(picture.lines, timeline.lines, strict=True)
+    ]
+    return picture._replace(boxes=Records.of(Box, boxes), lines=Records.of(Line, lines))
+
+
+def _roomy_box(box: Box, timeline: Timeline, number: int) -> Box:
+    texts = timeline.boxes[number].texts
+    return box._replace(
+        right=_longest([said.right for said in texts], TEXT_SIZE),
+        detail=_longest([said.detail for said in texts], MUTED_SIZE),
+        chips=tuple(
+            chip._replace(
+                right=_longest([said.right for said in timeline.chips[chip.node].texts], MUTED_SIZE)
+            )
+            for chip in box.chips
+        ),
+    )
+
+
+def _longest(texts: Sequence[str], size: float) -> str:
+    return max(texts, key=lambda text: text_width(text, size))
+
+
+@dataclass(frozen=True)
+class Film:
+    """A backward pass as frames; ``shots`` describe what happens in each.
+
+    >>> import autograd_core as torch
+    >>> made = film(torch.tensor(2.0, requires_grad=True) ** 2)
+    >>> len(made), made.svg()[:4], made.frame(0)[:4]
+    (5, '<svg', '<svg')
+    """
+
+    title: str
+    shots: tuple[Shot, ...]
+    strokes: tuple[Stroke, ...]
+    size: tuple[float, float]
+    theme: str
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.shots)
+
+    def svg(self) -> str:
+        """Return one SVG that plays by itself, without a script."""
+        return playing(
+            self.strokes, len(self), self.size, seconds=self.seconds,
+            title=self.sentence, description=self.description, theme_name=self.theme,
+        )  # fmt: skip
+
+    def frame(self, number: int) -> str:
+        """Return frame ``number`` as SVG. Frames count from 0, negative numbers from the end."""
+        shot = self.shots[number]
+        return still(
+            self.strokes, number % len(self), self.size,
+            title=f"{self._title}: {shot.headline}", description=shot.detail,
+            theme_name=self.theme,
+        )  # fmt: skip
+
+    def html(self) -> str:
+        """Return a self-contained page with the film, buttons and a scrubber."""
+        return write_film_page(self.svg(), self._said(), self._title, self.seconds, self.theme)
+
+    @property
+    def sentence(self) -> str:
+        """The film in one sentence, for screen readers."""
+        of = self.title or "a computation graph"
+        return f"Film of the backward pass of {of}, in {len(self)} frames."
+
+    @property
+    def description(self) -> str:
+        """A description of everything that happens."""
+        return "; ".join(self._said()) + "."
+
+    def _said(self) -> list[str]:
+        return [": ".join(part for part in shot[:2] if part) for shot in self.shots]
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write an ``.svg``, an ``.html``, or a directory of stills (``00.svg``, ``01.svg`` …)."""
+        path = Path(path)
+        if path.suffix.lower() == ".svg":
+            return write_atomically(path, self.svg().encode())
+        if path.suffix.lower() in (".html", ".htm"):
+            return write_atomically(path, self.html().encode())
+        if path.suffix:
+            raise FormatMismatch(
+                f"a film cannot be written as {path.suffix}",
+                where=str(path),
+                remedy="use a name that ends in .svg or .html, or a directory for the frames",
+            )
+        path.mkdir(exist_ok=True)
+        digits = max(2, len(str(len(self) - 1)))
+        for number in range(len(self)):
+            write_atomically(path / f"{number:0{digits}}.svg", self.frame(number).encode())
+        return path
+
+    @property
+    def _title(self) -> str:
+        return self.title or "Computation graph"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        svg = self.svg()
+        return {"image/svg+xml": svg, "text/html": svg, "text/plain": self.description}
+
+    def _repr_html_(self) -> str:
+        return self.svg()

@@ -1,0 +1,148 @@
+"""The strokes of a film: SVG elements, each with the frames in which it is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from gradstep_viz import theme
+from gradstep_viz.films.shots import Shot
+from gradstep_viz.films.timeline import BoxTimeline, Text, Timeline
+from gradstep_viz.output.svg import arrow, escape, hook_mark, label_text, rectangle, text_at
+from gradstep_viz.picture.geometry import (
+    CHIP_GAP,
+    CHIP_ROW,
+    HEADER_TITLE_Y,
+    Layout,
+    Place,
+    Route,
+    text_width,
+)
+from gradstep_viz.picture.model import Box, Chip, Line, Picture
+
+SUBTITLE_ROOM = 52
+BAR_HEIGHT = 3
+RING = 3.5
+
+
+class Stroke(NamedTuple):
+    """Seen from frame ``start`` up to, not including, ``stop``; pale before frame ``solid``."""
+
+    markup: str
+    start: int
+    stop: int
+    solid: int
+
+
+def draw(
+    picture: Picture, layout: Layout, timeline: Timeline, shots: Sequence[Shot]
+) -> Iterator[Stroke]:
+    """Draw everything that is seen at some time, from back to front."""
+    last = len(shots)
+    if picture.title:
+        yield _always(text_at(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t"), last)
+    for x, y, caption in layout.captions:
+        yield _always(text_at(x, y, caption, "m"), last)
+    for line, route, times in zip(picture.lines, layout.routes, timeline.lines, strict=True):
+        yield Stroke(_line(line, route), times.start, last, times.solid)
+    for line, route, times in zip(picture.lines, layout.routes, timeline.lines, strict=True):
+        if route.label is None:
+            continue
+        for label, start, stop in (
+            (times.waiting, times.start, times.solid),
+            (times.label, times.solid, last),
+        ):
+            if label and start < stop:
+                yield Stroke(label_text(line, route.label, label), start, stop, times.solid)
+    for box, place, box_times in zip(picture.boxes, layout.places, timeline.boxes, strict=True):
+        yield from _box(box, place, box_times, timeline, last)
+    yield from _subtitles(layout, shots)
+
+
+def subtitle_width(shots: Sequence[Shot]) -> float:
+    """Return how wide the picture has to be for its subtitles."""
+    said = [text_width(shot.headline, theme.TEXT_SIZE) for shot in shots]
+    said += [text_width(shot.detail, theme.MUTED_SIZE) for shot in shots]
+    return max(said) + 2 * theme.MARGIN
+
+
+def _always(markup: str, last: int) -> Stroke:
+    return Stroke(markup, 0, last, 0)
+
+
+def _line(line: Line, route: Route) -> str:
+    classes = f"edge {line.kind} alert" if line.alert else f"edge {line.kind}"
+    mark = hook_mark(route) if line.hooked else ""
+    return f'<g class="{classes}"><title>{escape(line.tooltip)}</title>{arrow(route)}{mark}</g>'
+
+
+def _box(
+    box: Box, place: Place, times: BoxTimeline, timeline: Timeline, last: int
+) -> Iterator[Stroke]:
+    left, right = place.x + theme.PADDING, place.right - theme.PADDING
+    frame = (
+        f'<g class="node {box.role}"><title>{escape(box.tooltip)}</title>'
+        f"{rectangle(place, theme.CORNER)}{text_at(left, place.y + 19, box.title, 'h')}</g>"
+    )
+    yield Stroke(frame, times.start, last, times.solid)
+    for said, stop in _until(times.texts, last):
+        markup = ""
+        if said.right:
+            muted = " m" if box.right_muted and said.right.startswith("#") else ""
+            markup += text_at(right, place.y + 19, said.right, f"e{muted}{_alert(said.right)}")
+        if said.detail:
+            markup += text_at(left, place.y + 36, said.detail, f"m{_alert(said.detail)}")
+        if markup:
+            yield Stroke(markup, said.start, stop, times.solid)
+    yield from _rings(place, theme.CORNER, times)
+    top = place.bottom - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
+    for chip in box.chips:
+        row = Place(place.x + 6, top, place.width - 12, CHIP_ROW)
+        yield from _chip(chip, row, timeline.chips[chip.node], last)
+        top += CHIP_ROW + CHIP_GAP
+
+
+def _chip(chip: Chip, place: Place, times: BoxTimeline, last: int) -> Iterator[Stroke]:
+    inset, baseline = theme.PADDING - 4, place.y + 13
+    frame = (
+        f'<g class="node"><g class="chip {chip.role}">{rectangle(place, 4)}'
+        f"{text_at(place.x + inset, baseline, chip.name, 'v')}</g></g>"
+    )
+    yield Stroke(frame, times.start, last, times.solid)
+    for said, stop in _until(times.texts, last):
+        if said.right:
+            markup = text_at(place.right - inset, baseline, said.right, f"e m{_alert(said.right)}")
+            yield Stroke(markup, said.start, stop, times.solid)
+    yield from _rings(place, 4, times)
+
+
+def _alert(said: str) -> str:
+    return " x" if said.startswith("!") else ""
+
+
+def _until(texts: Sequence[Text], last: int) -> Iterator[tuple[Text, int]]:
+    ends = [following.start for following in texts[1:]]
+    return zip(texts, [*ends, last], strict=True)
+
+
+def _rings(place: Place, corner: int, times: BoxTimeline) -> Iterator[Stroke]:
+    x, y, width, height = place
+    around = Place(x - RING, y - RING, width + 2 * RING, height + 2 * RING)
+    for frame in times.at_work:
+        markup = f'<g class="ring">{rectangle(around, corner + 3)}</g>'
+        yield Stroke(markup, frame, frame + 1, frame)
+
+
+def _subtitles(layout: Layout, shots: Sequence[Shot]) -> Iterator[Stroke]:
+    """Draw under the picture a bar that fills, what happens, and the numbers of it."""
+    top, width = layout.height, layout.width - 2 * theme.MARGIN
+    step = width / len(shots)
+    bar = Place(theme.MARGIN, top, width, BAR_HEIGHT)
+    yield _always(f'<g class="bar">{rectangle(bar, 1)}</g>', len(shots))
+    for number, shot in enumerate(shots):
+        done = Place(theme.MARGIN + number * step, top, step, BAR_HEIGHT)
+        yield Stroke(f'<g class="bar now">{rectangle(done, 1)}</g>', number, len(shots), number)
+        said = text_at(theme.MARGIN, top + 22, shot.headline, "h")
+        if shot.detail:
+            said += text_at(theme.MARGIN, top + 39, shot.detail, "m")
+        yield Stroke(said, number, number + 1, number)

@@ -1,0 +1,68 @@
+"""Halves: where each stands, with the lanes of its long lines beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from gradstep.graph.model import Half
+from gradstep_viz import theme
+from gradstep_viz.layout.compaction import Columns, columns_of
+from gradstep_viz.layout.grid import Grid
+from gradstep_viz.layout.lanes import SIDE_EDGE, SIDE_STEP, side_room
+from gradstep_viz.layout.relief import Relief
+from gradstep_viz.layout.saved import SavedLine, gutter_width
+
+
+class Halves(NamedTuple):
+    """The halves side by side: their columns, the x of the lines in ``lanes`` beside them, where
+    the gutter ends, and how far all this reaches to the ``right``."""
+
+    columns: Columns
+    lanes: dict[int, float]
+    gutter_end: float
+    right: float
+
+
+def place_halves(
+    grid: Grid, columns: Columns, saved: Sequence[SavedLine], lanes: dict[int, int], relief: Relief
+) -> Halves:
+    """Place the halves side by side; long lanes run left of the forward, right of the backward."""
+    by_half: dict[str, list[int]] = {"forward": [], "backward": []}
+    for line in lanes:
+        by_half[grid.halves[grid.sources[line]]].append(line)
+    x: float = theme.MARGIN
+    lane_x: dict[int, float] = {}
+    offset: dict[Half, float] = {}
+    if "forward" in columns.extent:
+        low, high = columns.extent["forward"]
+        x += side_room(lanes, by_half["forward"])
+        for line in by_half["forward"]:
+            lane_x[line] = x - SIDE_EDGE - lanes[line] * SIDE_STEP
+        offset["forward"] = round(x - low)
+        x = offset["forward"] + high
+    gutter_end = x
+    if "backward" in columns.extent:
+        low, high = columns.extent["backward"]
+        if "forward" in columns.extent:
+            x += gutter_width(grid, columns, saved, relief.gutter)
+        offset["backward"] = round(x - low)
+        gutter_end = float(round(x))
+        x = offset["backward"] + high
+        for line in by_half["backward"]:
+            lane_x[line] = x + SIDE_EDGE + lanes[line] * SIDE_STEP
+        x += side_room(lanes, by_half["backward"])
+    return Halves(_moved(grid, columns, offset), lane_x, gutter_end, float(ceil(x)))
+
+
+def _moved(grid: Grid, columns: Columns, offset: dict[Half, float]) -> Columns:
+    """Move the columns of each half so much further to the right."""
+    x = {half: np.array(places) + offset[half] for half, places in columns.x.items()}
+    extent = {
+        half: (low + offset[half], high + offset[half])
+        for half, (low, high) in columns.extent.items()
+    }
+    return columns_of(grid, x, extent, columns.reach)

@@ -1,0 +1,230 @@
+"""How much of a graph is drawn: the part that the options choose, in the finest boxes that fit a
+screen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from gradstep.graph.addresses import find_nodes, find_step
+from gradstep.graph.common_module import common_module
+from gradstep.graph.errors import UnknownAddress
+from gradstep.graph.folding import Folded, Folding, Item, neighbourhood, part_between
+from gradstep.graph.folding.fold import BOTH
+from gradstep.graph.model import Graph
+from gradstep_viz.errors import NothingToDraw, UnknownNode
+from gradstep_viz.layout import lay_out
+from gradstep_viz.options import HOPS, MAX_BOXES, RenderOptions
+from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.geometry import Layout
+from gradstep_viz.picture.leaves import box_count
+from gradstep_viz.picture.links import Links
+from gradstep_viz.picture.magnitude import scale_of
+from gradstep_viz.picture.model import Picture
+
+SCREEN_WIDTH: Final = 1920
+SCREEN_HEIGHT: Final = 1080
+
+LEAST_SCALE: Final = 0.75
+"""The smallest text is 8 pixels high when a picture is scaled down so far."""
+
+FEWER: Final = 0.9
+"""By this factor less boxes are asked for where a picture does not fit."""
+
+MOST_SCREENS: Final = 2
+"""So many screens high a picture may be that shows the inside of what is repeated."""
+
+
+def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
+    """Take the part of ``graph`` that the options ``around`` and ``path`` choose.
+
+    Raises:
+        UnknownNode: nothing in the graph goes by the name of ``around`` or of an end of ``path``.
+        NothingToDraw: no way leads from the one end of ``path`` to the other.
+    """
+    try:
+        if options.path is not None:
+            start, dots, end = options.path.partition("..")
+            if not (start and dots and end):
+                raise UnknownNode(
+                    f"'{options.path}' is not a path",
+                    remedy="write two nodes, as in loss..fc1.weight",
+                )
+            ends = _find(graph, start), _find(graph, end)
+            between = part_between(graph, *ends, (start, end))
+            if between is None:
+                raise NothingToDraw(
+                    f"there is no path from '{start}' to '{end}'", remedy="choose other ends"
+                )
+            graph = between
+        if options.around is not None:
+            hops = HOPS if options.hops is None else options.hops
+            graph = neighbourhood(graph, _find(graph, options.around), hops, options.around)
+    except UnknownAddress as error:
+        raise UnknownNode(error.what, remedy=error.remedy) from None
+    return graph
+
+
+def _find(graph: Graph, text: str) -> tuple[int, ...]:
+    if text.startswith("#"):
+        return find_step(graph, text)
+    try:
+        return find_nodes(graph, text)
+    except UnknownAddress:
+        module = common_module(graph)
+        with suppress(UnknownAddress):
+            if module:  # the picture leaves it out of all names
+                return find_nodes(graph, f"{module}.{text}")
+        raise
+
+
+def folding_of(graph: Graph, view: str) -> Folding:
+    """Make ``graph`` ready for pictures of ``view``."""
+    return Folding(graph, tuple(half for half in BOTH if view in ("both", half)))
+
+
+def folded(folding: Folding, options: RenderOptions) -> tuple[Folded, tuple[str, ...]]:
+    """Fold the graph into no more boxes than the options allow, with notes on where that was not
+    possible.
+
+    Raises:
+        UnknownNode: nothing that is folded goes by a name in ``expand``.
+    """
+    if options.full:
+        return Folded(folding.graph, {}), ()
+    graph = folding.graph
+    most = options.most_boxes
+    allowed = most
+    for _ in range(2):
+        small = _folded(folding, allowed, options)
+        boxes = box_count(small.graph, options.view, options.leaves)
+        if boxes <= most or options.depth is not None or len(small.graph) == len(graph):
+            break
+        allowed -= boxes - most  # leaves with boxes of their own
+    if boxes <= max(most, MAX_BOXES) or options.folds:
+        return small, ()
+    note = f"{boxes:,} boxes: there are no more scopes or repeats to fold"
+    return small, (f"{note}; the options around and path show a part",)
+
+
+def _folded(folding: Folding, allowed: int, options: RenderOptions) -> Folded:
+    try:
+        return folding.folded(allowed, options.depth, options.expand)
+    except UnknownAddress as error:
+        names = [name for name in options.expand if not name.startswith(f"{folding.module}.")]
+        whole = tuple(
+            f"{folding.module}.{name}" if name in names else name for name in options.expand
+        )
+        with suppress(UnknownAddress):
+            if folding.module:  # the picture leaves it out of all names
+                return folding.folded(allowed, options.depth, whole)
+        raise UnknownNode(error.what, remedy=error.remedy) from None
+
+
+class Composed(NamedTuple):
+    """A picture, notes on where folding did not do, and the own layout of the picture, if that had
+    to be known to choose it; ``shows_inside`` says that of several things alike one is open, and
+    ``graph`` is what is drawn, and ``items`` are what its groups stand for."""
+
+    picture: Picture
+    notes: tuple[str, ...] = ()
+    layout: Layout | None = None
+    shows_inside: bool = False
+    graph: Graph | None = None
+    items: Mapping[int, Item] = MappingProxyType({})
+
+
+class Composer(NamedTuple):
+    """The pictures of one graph, as fine as options ask; ``position`` and ``links`` are those of
+    :func:`~gradstep_viz.picture.compose.make_picture`."""
+
+    folding: Folding
+    position: int | None = None
+    links: Links | None = None
+
+    def compose(self, options: RenderOptions) -> Composed:
+        """Make the picture that the options ask for, however large it is."""
+        small, notes = folded(self.folding, options)
+        return self._composed(small, options, notes)
+
+    def compose_inside(self, item: Item, name: str, options: RenderOptions) -> Composed:
+        """Make a picture of what is inside a group that is called ``name``."""
+        small = self.folding.inside(item, name, options.most_boxes)
+        return self._composed(small, options, ())
+
+    def _composed(self, small: Folded, options: RenderOptions, notes: tuple[str, ...]) -> Composed:
+        graph, items = small
+        picture = make_picture(
+            graph, options.view, leaves=options.leaves, title=options.title,
+            scale=scale_of(graph, options.magnitude), position=self.position, links=self.links,
+            module=self.folding.module,
+        )  # fmt: skip
+        if options.rankdir == "LR":
+            picture = _turned(picture)
+        return Composed(picture, notes, shows_inside=_shows_inside(graph), graph=graph, items=items)
+
+    def compose_for_a_screen(self, options: RenderOptions) -> Composed:
+        """Make the finest picture that fits a screen, or two screens where none fits one; else that
+        which is scaled down least.
+
+        Where the options say how fine the picture is to be, it is as fine as that; so it is where
+        only the finest shows the inside of a module that is repeated, in both halves, and two
+        screens hold it.
+        """
+        finest = self.compose(options)
+        if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
+            return finest
+        picture, layout = finest.picture, lay_out(finest.picture)
+        if options.view == "both" and finest.shows_inside:
+            for tall in (layout, lay_out(picture, paged=False)):
+                if fits_a_screen(tall, MOST_SCREENS):
+                    return finest._replace(layout=tall)
+        choices = [(finest, layout)]
+        boxes = allowed = len(picture.boxes)
+        while not fits_a_screen(layout) and allowed > 1:
+            # leaves may get boxes of their own where there is less else
+            allowed = min(boxes - 1, int(allowed * FEWER))
+            coarser = self.compose(replace(options, max_boxes=allowed))
+            if len(coarser.picture.boxes) < boxes:
+                layout = lay_out(coarser.picture)
+                boxes = len(coarser.picture.boxes)
+                choices.append((coarser, layout))
+        best, layout = min(choices, key=lambda choice: _screens(choice[1]))
+        return best._replace(notes=finest.notes, layout=layout)
+
+
+def _turned(picture: Picture) -> Picture:
+    """Let the forward half run to the right."""
+    turn = str.maketrans("↓↑", "→←")
+    captions = tuple(caption.translate(turn) for caption in picture.captions)
+    return picture._replace(rankdir="LR", captions=captions)
+
+
+def fits_a_screen(layout: Layout, screens: int = 1) -> bool:
+    """Tell whether a picture can be read when it is shown whole on so many screens, one below the
+    other."""
+    return _scale(layout, screens) >= LEAST_SCALE
+
+
+def _screens(layout: Layout) -> tuple[int, float]:
+    """Order pictures by the screens that they need, and what needs too many by how small it gets
+    there."""
+    for screens in range(1, MOST_SCREENS + 1):
+        if fits_a_screen(layout, screens):
+            return screens, 0
+    return MOST_SCREENS + 1, -_scale(layout, MOST_SCREENS)
+
+
+def _scale(layout: Layout, screens: int) -> float:
+    """Return the scale at which a picture fits so many screens."""
+    return min(SCREEN_WIDTH / layout.width, SCREEN_HEIGHT * screens / layout.height)
+
+
+def _shows_inside(graph: Graph) -> bool:
+    """Tell whether a card says that it is like a module that is open."""
+    shown = {group.title for group in graph.groups.values()}
+    cards = (group for group in graph.groups.values() if group.kind in ("repeat", "scope"))
+    return any(card.like and card.like not in shown for card in cards)

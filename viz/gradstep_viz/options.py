@@ -1,0 +1,289 @@
+"""The options of a picture: one set for Python, the command line, Sphinx and Markdown.
+
+Every front end derives its options and their help from :class:`RenderOptions`, so that a field
+that is added here exists everywhere.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from textwrap import fill
+from typing import (
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypedDict,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from gradstep_viz.errors import UnknownFormat, VizError
+from gradstep_viz.picture.model import RankDir, View
+
+Theme = Literal["auto", "light", "dark"]
+LayoutName = Literal["own", "graphviz"]
+
+MAX_BOXES: Final = 60
+MOST_BOXES: Final = 400
+"""No picture has more that was not asked for."""
+MAX_BOXES_OF_BOTH: Final = 40
+"""Two halves side by side, on one screen: twenty rows of two."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+ROOM_TO_OPEN: Final = 30
+HOPS: Final = 2
+
+
+def _option(default: Any, doc: str, metavar: str = "", *, large: bool = False) -> Any:
+    """Make a field with its documentation; ``large`` if it is for large graphs."""
+    return field(default=default, metadata={"doc": doc, "metavar": metavar, "large": large})
+
+
+@dataclass(frozen=True)
+class RenderOptions:
+    """How a graph is drawn.
+
+    A picture is folded until it fits: shape ops join the op that they serve, then scopes, repeats
+    and loops fold as far as necessary.
+
+    >>> RenderOptions(view="backward", expand="layers.3").expand
+    ('layers.3',)
+
+    Attributes:
+        {fields}
+
+    Raises:
+        VizError: an option has an unknown value, or two options contradict each other.
+    """
+
+    view: View = _option(
+        "both", "forward, backward, or both with the saved tensors between them", "VIEW"
+    )
+    leaves: bool | None = _option(
+        None,
+        "draw a box for every leaf and AccumulateGrad (default: only for shared ones, while they "
+        "are few)",
+    )
+    layout: LayoutName = _option("own", "the layout engine: own or graphviz", "LAYOUT")
+    rankdir: RankDir = _option(
+        "TB",
+        "the direction of the forward half: TB (down) or LR (right), as in Graphviz; LR needs the "
+        "layout graphviz, or the format dot or mermaid",
+        "DIR",
+    )
+    theme: Theme = _option(
+        "auto", "light, dark, or auto, which follows the reader's system", "THEME"
+    )
+    title: str | None = _option(None, "title of the picture", "TEXT")
+    magnitude: bool | None = _option(
+        None,
+        "show the size of gradients by a bar, a shade and a line width, on a log scale "
+        "(default: if "
+        "they differ by more than a factor of 100)",
+    )
+    legend: bool = _option(False, "explain the colours, lines and marks in the picture")
+    link: str | None = _option(
+        None,
+        "link boxes to lines of the program: vscode://file/{path}:{line} or "
+        "https://host/repo/blob/main/{path}#L{line}",
+        "URL",
+    )
+    max_boxes: int | None = _option(
+        None,
+        "the most boxes to draw (default: 60, or 40 if both halves are shown, or fewer if the "
+        "picture would not be readable on one screen)",
+        "N",
+        large=True,
+    )
+    depth: int | None = _option(
+        None, "open modules and scopes down to this depth, and no further", "N", large=True
+    )
+    expand: str | Sequence[str] = _option(
+        (),
+        "open this module or scope (layers.3), or this round of a loop (t=3); may be repeated",
+        "NAME",
+        large=True,
+    )
+    full: bool = _option(False, "fold nothing", large=True)
+    around: str | None = _option(
+        None,
+        "draw only the neighbourhood of a node, given as an address (encoder.0/addmm:2), an op, a "
+        "scope or the name of a leaf",
+        "NODE",
+        large=True,
+    )
+    hops: int | None = _option(
+        None, "the size of that neighbourhood in edges (default: 2)", "K", large=True
+    )
+    path: str | None = _option(
+        None, "draw only the paths between two nodes (loss..fc1.weight)", "A..B", large=True
+    )
+
+    def __post_init__(self) -> None:
+        names = (self.expand,) if isinstance(self.expand, str) else tuple(self.expand)
+        object.__setattr__(self, "expand", names)
+        for option in render_options():
+            if option.choices:
+                validate(option.name, getattr(self, option.name), option.choices)
+        if self.full and self.folds:
+            raise VizError(
+                "full folds nothing, so max_boxes, depth and expand have no effect",
+                remedy="leave out either full or the others",
+            )
+        if self.hops is not None and self.around is None:
+            raise VizError("hops needs around, which names the node", remedy="add around")
+        if any(number is not None and number < 1 for number in (self.max_boxes, self.depth)):
+            raise VizError("max_boxes and depth must be at least 1", remedy="give a larger number")
+
+    @property
+    def folds(self) -> bool:
+        """Return whether folding was asked for."""
+        return self.max_boxes is not None or self.depth is not None or bool(self.expand)
+
+    @property
+    def most_boxes(self) -> int:
+        """How many boxes there may be."""
+        if self.max_boxes is not None:
+            return self.max_boxes
+        return MAX_BOXES_OF_BOTH if self.view == "both" else MAX_BOXES
+
+    def opening(self, names: Sequence[str]) -> RenderOptions:
+        """Return the same options with the groups of these names open, and room for them, so that
+        little else has to close."""
+        if not names:
+            return self
+        most = self.most_boxes + ROOM_TO_OPEN * len(names)
+        return replace(self, expand=(*self.expand, *names), max_boxes=most)
+
+
+class RenderKeywords(TypedDict, total=False):
+    """The fields of :class:`RenderOptions`, for the type checkers of those who write them as
+    keywords."""
+
+    view: View
+    leaves: bool | None
+    layout: LayoutName
+    rankdir: RankDir
+    theme: Theme
+    title: str | None
+    magnitude: bool | None
+    legend: bool
+    link: str | None
+    max_boxes: int | None
+    depth: int | None
+    expand: str | Sequence[str]
+    full: bool
+    around: str | None
+    hops: int | None
+    path: str | None
+
+
+Kind = Literal["flag", "switch", "number", "choice", "text", "texts"]
+
+
+class Option(NamedTuple):
+    """One option, as front ends that read text need to know it.
+
+    A ``flag`` is off or on, a ``switch`` may also be left to the program; ``texts`` are several.
+    ``large`` options are those for large graphs.
+    """
+
+    name: str
+    kind: Kind
+    default: Any
+    doc: str
+    metavar: str
+    choices: tuple[str, ...]
+    large: bool
+
+
+@cache
+def render_options() -> tuple[Option, ...]:
+    """List the fields of :class:`RenderOptions`, in their order.
+
+    >>> [(option.name, option.kind) for option in render_options()][:3]
+    [('view', 'choice'), ('leaves', 'switch'), ('layout', 'choice')]
+    """
+    hints = get_type_hints(RenderOptions)
+    return tuple(
+        Option(
+            each.name,
+            _kind_of(hints[each.name]),
+            each.default,
+            each.metadata["doc"],
+            each.metadata["metavar"],
+            get_args(hints[each.name]) if get_origin(hints[each.name]) is Literal else (),
+            each.metadata["large"],
+        )
+        for each in fields(RenderOptions)
+    )
+
+
+def _kind_of(hint: Any) -> Kind:
+    if get_origin(hint) is Literal:
+        return "choice"
+    if hint is bool:
+        return "flag"
+    kinds: dict[Any, Kind] = {
+        bool | None: "switch",
+        int | None: "number",
+        str | None: "text",
+        str | Sequence[str]: "texts",
+    }
+    return kinds[hint]
+
+
+def validate(option: str, value: str, values: Sequence[str]) -> None:
+    """See that ``value`` is one of those that ``option`` may have.
+
+    Raises:
+        UnknownFormat: it is not; with those that are.
+    """
+    if value not in values:
+        raise UnknownFormat(
+            f"there is no {option} {value!r}", remedy=f"choose one of {', '.join(values)}"
+        )
+
+
+def takes_options(function: F) -> F:
+    """Document the keywords ``**options`` of ``function``: each with its default in the
+    signature, and with its sentence in the docstring."""
+    signature = inspect.signature(function)
+    keywords = [
+        inspect.Parameter(
+            option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default,
+            annotation=RenderKeywords.__annotations__[option.name],
+        )
+        for option in render_options()
+    ]  # fmt: skip
+    own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    function.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
+    function.__doc__ = _with_options(function, "{options}")
+    return function
+
+
+def _with_options(documented: Any, place: str) -> str:
+    """Return a docstring with the fields in ``place``, an entry of ``Args`` or ``Attributes``."""
+    # Python 3.13 takes the indentation from docstrings, earlier ones leave it
+    return (inspect.getdoc(documented) or "").replace(
+        f"    {place}",
+        "\n".join(
+            fill(
+                f"{option.name}: {option.doc}.",
+                100,
+                initial_indent=" " * 4,
+                subsequent_indent=" " * 8,
+                break_on_hyphens=False,
+            )
+            for option in render_options()
+        ),
+    )
+
+
+RenderOptions.__doc__ = _with_options(RenderOptions, "{fields}")

@@ -1,0 +1,75 @@
+"""Mermaid: a picture for Markdown pages that draw it themselves."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gradstep_viz import theme
+from gradstep_viz.picture.legend import legend_of
+from gradstep_viz.picture.model import Box, Picture
+
+_ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '#"<>&`;\\*_~|[]{}()'} | {"\n": " "})
+
+
+def escape(text: str) -> str:
+    """Escape text inside quotes: everything that Mermaid or Markdown would read as a sign.
+
+    >>> escape('a"b[0]')
+    'a#34;b#91;0#93;'
+    """
+    return text.translate(_ENTITIES)
+
+
+_STROKES: Final = {"value": "fwd", "gradient": "bwd", "saved": "saved"}
+
+
+def _box(box: Box) -> str:
+    parts = [f"<b>{escape(box.title)}</b> {escape(box.right)}".rstrip(), escape(box.detail)]
+    parts += [f"{escape(chip.name)} {escape(chip.right)}".rstrip() for chip in box.chips]
+    label = "<br/>".join(part for part in parts if part)
+    return f'  {box.key}["{label}"]:::{"alert" if box.alert else box.role}'
+
+
+def _line_colours(picture: Picture) -> list[str]:
+    """Colour lines by what they carry."""
+    kinds = picture.lines.column("kind")
+    rows = []
+    for kind, token in _STROKES.items():
+        numbers = ",".join(str(number) for number, one in enumerate(kinds) if one == kind)
+        if numbers:
+            rows.append(f"  linkStyle {numbers} stroke:{theme.LIGHT[token]}")
+    return rows
+
+
+def write_mermaid(picture: Picture, legend: bool = False) -> str:
+    """Write a flowchart; backward pictures run upwards, as everywhere.  ``legend`` adds a group of
+    boxes that says what the colours mean."""
+    view = picture.view
+    rows = [f"flowchart {picture.direction('backward' if view == 'backward' else 'forward')}"]
+    halves = picture.halves if picture.view == "both" else ()
+    for half, caption in zip(halves, picture.captions, strict=False):
+        rows.append(f'  subgraph {half}["{escape(caption.partition(" · ")[0])}"]')
+        rows.append(f"    direction {picture.direction(half)}")
+        rows += [f"  {_box(box)}" for box in picture.boxes if box.half == half]
+        rows.append("  end")
+    if not halves:
+        rows += [_box(box) for box in picture.boxes]
+    arrows = {"value": "-->", "gradient": "-->", "saved": "-.->"}
+    for line in picture.lines:
+        label = f'|"{escape(line.label)}"|' if line.label else ""
+        source, target = picture.boxes[line.source].key, picture.boxes[line.target].key
+        rows.append(f"  {source} {arrows[line.kind]}{label} {target}")
+    rows += _line_colours(picture)
+    rows += [f'  click {box.key} href "{escape(box.href)}"' for box in picture.boxes if box.href]
+    for role, (fill, stroke) in theme.BOX_ROLES.items():
+        colours = f"fill:{theme.LIGHT[fill]},stroke:{theme.LIGHT[stroke]}"
+        rows.append(f"  classDef {role} {colours},color:{theme.LIGHT['ink']}")
+    if legend:
+        rows.append("  subgraph legend")
+        rows += [
+            f'    legend{number}["{escape(entry.words)}"]:::{entry.role}'
+            for number, entry in enumerate(legend_of(picture))
+            if entry.kind == "box"
+        ]
+        rows.append("  end")
+    return "\n".join(rows) + "\n"

@@ -1,0 +1,72 @@
+"""What is folded in the boxes of a picture, by name, so that a page can find it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from gradstep.graph.model import Graph
+from gradstep.text import printable
+from gradstep_viz.picture.model import Picture
+
+MOST_RUNS: Final = 300_000
+"""Beyond so many runs of ops, which take 15 bytes each, ops are left out, and the page says so;
+modules and parameters are there in any case."""
+
+
+class Run(NamedTuple):
+    """Ops of one kind in one module, by their addresses: ``first`` to ``last`` of ``stem``; the
+    module is a place in the names of the same box, -1 for none."""
+
+    module: int
+    stem: str
+    first: int
+    last: int
+
+
+class Contents(NamedTuple):
+    """The modules, parameters and other leaves in a box, and its ops, None where these are left
+    out."""
+
+    names: Sequence[str]
+    ops: Sequence[Run] | None
+
+
+def contents_of(small: Graph | None, graph: Graph, picture: Picture) -> dict[int, Contents]:
+    """Return what is in each box of the forward half, or of the only one, that is a group of
+    ``small``; ``graph`` is what that was folded from.  Where these are too many, it has no ops."""
+    if small is None or small is graph:
+        return {}
+    first = picture.halves[0]
+    found: dict[int, Contents] = {}
+    for number, (node, half) in enumerate(picture.boxes.rows("node", "half")):
+        group = small.groups.get(node)
+        if group is not None and half == first:
+            found[number] = _contents(graph, group.members)
+    if sum(len(one.ops or ()) for one in found.values()) > MOST_RUNS:
+        found = {number: one._replace(ops=None) for number, one in found.items()}
+    return found
+
+
+def _contents(graph: Graph, members: Sequence[int]) -> Contents:
+    modules: dict[str, int] = {}
+    for id in members:
+        if scope := graph.scopes[id]:
+            modules.setdefault(scope, len(modules))
+    leaves = (graph.variables.get(id, "") for id in members if graph.kinds[id] != "op")
+    runs: dict[tuple[str, str], list[list[int]]] = {}
+    for id in members:
+        if graph.kinds[id] == "op":
+            count, found = graph.counts[id], runs.setdefault((graph.scopes[id], graph.stem(id)), [])
+            if found and found[-1][1] == count - 1:
+                found[-1][1] = count
+            else:
+                found.append([count, count])
+    return Contents(
+        [printable(name) for name in (*modules, *leaves) if name],
+        [
+            Run(modules.get(scope, -1), printable(stem), *run)
+            for (scope, stem), found in runs.items()
+            for run in found
+        ],
+    )

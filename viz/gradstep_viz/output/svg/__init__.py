@@ -1,0 +1,18 @@
+"""Our SVG: a picture, its style and its legend, written into a document of their own."""
+
+from gradstep_viz.output.svg.document import finish, title_of, with_title, write_svg
+from gradstep_viz.output.svg.elements import escape, rectangle, text_at
+from gradstep_viz.output.svg.lines import arrow, hook_mark, label_text
+
+__all__ = [
+    "arrow",
+    "escape",
+    "finish",
+    "hook_mark",
+    "label_text",
+    "rectangle",
+    "text_at",
+    "title_of",
+    "with_title",
+    "write_svg",
+]

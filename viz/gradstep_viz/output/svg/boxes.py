@@ -1,0 +1,89 @@
+"""Boxes, with what stands in them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+from gradstep_viz import theme
+from gradstep_viz.output.svg.elements import escape, escape_all, escaped, number, rectangle
+from gradstep_viz.picture.geometry import CHIP_GAP, CHIP_ROW, Place
+from gradstep_viz.picture.magnitude import shade
+from gradstep_viz.picture.model import Box, Chip
+from gradstep_viz.picture.records import Records
+
+RING = 3.5
+
+_COLUMNS = (
+    "node", "role", "title", "right", "right_muted", "detail", "chips", "alert", "step",
+    "stacked", "runs_next", "href",
+)  # fmt: skip
+
+
+def draw_boxes(
+    boxes: Records[Box], places: Records[Place], part: slice, linked: bool
+) -> Iterator[str]:
+    """Draw boxes and their rows; ``linked`` leads from each to the line of the program."""
+    tooltips = escape_all(boxes.column("tooltip")[part])
+    rows = zip(*(boxes.column(name)[part] for name in _COLUMNS), strict=True)
+    at = zip(*(places.column(name)[part] for name in Place._fields), strict=True)
+    for row, (x, y, width, height), tooltip in zip(rows, at, tooltips, strict=True):
+        (
+            node, role, title, right, muted, detail, chips, alert, step, stacked, runs_next, href
+        ) = row  # fmt: skip
+        left, baseline = number[x + theme.PADDING], number[y + 19]
+        behind = _behind(x, y, width, height, stacked, runs_next) if stacked or runs_next else ""
+        text = (
+            f'<g id="@-n{node}" class="{_classes(role, step, alert)}"><title>{tooltip}</title>'
+            f'{behind}<rect x="{number[x]}" y="{number[y]}" width="{number[width]}" '
+            f'height="{number[height]}" rx="{theme.CORNER}"/>'
+            f'<text x="{left}" y="{baseline}" class="h">{escaped[title]}</text>'
+        )
+        if right:
+            named = "e m" if muted else "e x" if alert and right[0] == "!" else "e"
+            end = number[x + width - theme.PADDING]
+            text += f'<text x="{end}" y="{baseline}" class="{named}">{escape(right)}</text>'
+        if detail:
+            named = "m x" if detail[0] == "!" else "m"
+            below = number[y + 36]
+            text += f'<text x="{left}" y="{below}" class="{named}">{escaped[detail]}</text>'
+        if chips:
+            top = y + height - 4 - len(chips) * (CHIP_ROW + CHIP_GAP)
+            for chip in chips:
+                text += _chip(chip, x + 6, top, width - 12)
+                top += CHIP_ROW + CHIP_GAP
+        text += "</g>"
+        yield f'<a href="{escape(href)}">{text}</a>' if linked and href else text
+
+
+@functools.lru_cache(maxsize=256)
+def _classes(role: str, step: int, alert: bool) -> str:
+    classes = f"node {role} g{shade(step)}" if step else f"node {role}"
+    return f"{classes} alert" if alert else classes
+
+
+def _behind(x: float, y: float, width: float, height: float, stacked: bool, runs_next: bool) -> str:
+    """Draw the edge of a second card, and the ring around the node that runs next."""
+    found = ""
+    if runs_next:
+        around = Place(x - RING, y - RING, width + 2 * RING, height + 2 * RING)
+        found = f'<g class="ring">{rectangle(around, theme.CORNER + 3)}</g>'
+    if stacked:  # seen at the right only: arrows end above and below
+        back = Place(x + theme.STACK, y + theme.STACK, width, height - 2 * theme.STACK)
+        found += rectangle(back, theme.CORNER)
+    return found
+
+
+def _chip(chip: Chip, x: float, y: float, width: float) -> str:
+    _, name, said, role, alert = chip
+    inset, baseline = theme.PADDING - 4, number[y + 13]
+    text = (
+        f'<g class="chip {role}{" alert" if alert else ""}"><rect x="{number[x]}" '
+        f'y="{number[y]}" width="{number[width]}" height="{CHIP_ROW}" rx="4"/>'
+        f'<text x="{number[x + inset]}" y="{baseline}" class="v">{escaped[name]}</text>'
+    )
+    if said:
+        end = number[x + width - inset]
+        classes = "e m x" if alert else "e m"
+        text += f'<text x="{end}" y="{baseline}" class="{classes}">{escaped[said]}</text>'
+    return f"{text}</g>"

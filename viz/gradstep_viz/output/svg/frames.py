@@ -1,0 +1,161 @@
+"""Frames around what is open of several things alike, with their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from itertools import pairwise
+
+from gradstep_viz import theme
+from gradstep_viz.output.svg.elements import rectangle, text_at
+from gradstep_viz.output.svg.lines import ground, label_place
+from gradstep_viz.picture.geometry import Layout, Place, Route, text_width
+from gradstep_viz.picture.model import Frame, Picture
+
+SIDE = 10
+ABOVE = 24
+BELOW = 10
+LABEL = 12
+INDENT = 8
+STEPS = 8
+EDGE = 4
+CORNER = 8
+
+
+def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
+    """Draw a frame around boxes that stand together; where a picture goes on in another column,
+    one in each.  Where another box would be in it, there is none."""
+    for frame in picture.frames:
+        found: list[tuple[list[int], Place | None]] = []
+        for part in _by_column(layout, frame.boxes):
+            boxes = [*found[-1][0], *part] if found else part
+            place = _around(picture, layout, boxes)
+            if found and place is not None:
+                found[-1] = boxes, place
+            else:
+                found.append((part, _around(picture, layout, part)))
+        for boxes, place in found:
+            if place is not None and len(boxes) > 1:
+                name = _name(picture, layout, place, frame)
+                yield f'<g class="frame">{rectangle(place, CORNER)}{name}</g>'
+                yield from _gaps(picture, layout, place)
+
+
+def _gaps(picture: Picture, layout: Layout, frame: Place) -> Iterator[str]:
+    """Take the outline of a frame away where the label of a line stands on it."""
+    for place in _labels(picture, layout):
+        apart = (
+            place.right < frame.x
+            or place.x > frame.right
+            or place.bottom < frame.y
+            or place.y > frame.bottom
+        )
+        inside = (
+            place.x > frame.x
+            and place.right < frame.right
+            and place.y > frame.y
+            and place.bottom < frame.bottom
+        )
+        if not apart and not inside:
+            yield ground(place)
+
+
+def _labels(picture: Picture, layout: Layout, among: Set[int] | None = None) -> Iterator[Place]:
+    """Yield where the labels of lines stand: of all, or of those that join two of these boxes."""
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if route.label is None or not line.label:
+            continue
+        if among is None or (line.kind != "saved" and {line.source, line.target} <= among):
+            yield label_place(line.label, route.label)
+
+
+def _name(picture: Picture, layout: Layout, place: Place, frame: Frame) -> str:
+    """Write the name inside the upper edge of a frame, as far left as no line and no label is in
+    the way; at the left end if there is one everywhere."""
+    width = text_width(frame.label, theme.MUTED_SIZE)
+    first, last = place.x + INDENT, place.right - INDENT - width
+    taken = list(_in_strip(picture, layout, place.y, place.y + LABEL + EDGE))
+    free = (
+        low
+        for low in sorted([first, *(end for _, end in taken)])
+        if first <= low <= last and all(end <= low or low + width <= start for start, end in taken)
+    )
+    return text_at(round(next(free, first), 1), place.y + LABEL, frame.label, "m")
+
+
+def _in_strip(
+    picture: Picture, layout: Layout, top: float, bottom: float
+) -> Iterator[tuple[float, float]]:
+    """Yield from where to where lines and labels go, as far as they are between two heights."""
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        for controls in _curves(route):
+            ys = [y for _, y in controls]
+            if min(ys) < bottom and max(ys) > top:
+                steps = range(STEPS + 1) if len(controls) > 2 else (0, STEPS)
+                points = [_between(controls, step / STEPS) for step in steps]
+                for (x, y), (next_x, next_y) in pairwise(points):
+                    if min(y, next_y) < bottom and max(y, next_y) > top:
+                        yield min(x, next_x) - EDGE, max(x, next_x) + EDGE
+        if route.label is not None and top < route.label[1] < bottom + theme.MUTED_SIZE:
+            label = label_place(line.label, route.label)
+            yield label.x - EDGE, label.right + EDGE
+
+
+def _curves(route: Route) -> Iterator[list[tuple[float, float]]]:
+    """Yield the control points of each part of a line."""
+    at = route.start
+    for segment in route.segments:
+        controls = [at, *zip(segment[::2], segment[1::2], strict=True)]
+        at = controls[-1]
+        yield controls
+
+
+def _between(points: Sequence[tuple[float, float]], share: float) -> tuple[float, float]:
+    """Return the point of the Bézier curve with these control points."""
+    while len(points) > 1:
+        points = [
+            (x + (next_x - x) * share, y + (next_y - y) * share)
+            for (x, y), (next_x, next_y) in pairwise(points)
+        ]
+    return points[0]
+
+
+def _by_column(layout: Layout, boxes: Sequence[int]) -> list[list[int]]:
+    """Part boxes where nothing of them stands above or below another part."""
+    parts: list[list[int]] = []
+    reach = 0.0
+    for index in sorted(boxes, key=lambda index: layout.places[index].x):
+        place = layout.places[index]
+        if not parts or place.x > reach:
+            parts.append([])
+        parts[-1].append(index)
+        reach = max(reach, place.right)
+    return parts
+
+
+def _around(picture: Picture, layout: Layout, boxes: Sequence[int]) -> Place | None:
+    """Find the room of a frame, with the lines inside it and, if it can be, their labels; None
+    where another box is in the way."""
+    inside = set(boxes)
+    labels = list(_labels(picture, layout, inside))
+    return _free(picture, layout, inside, labels) or _free(picture, layout, inside, [])
+
+
+def _free(
+    picture: Picture, layout: Layout, boxes: Set[int], labels: Sequence[Place]
+) -> Place | None:
+    places = [layout.places[index] for index in boxes]
+    left = min(place.x for place in [*places, *labels]) - SIDE
+    right = max(place.right for place in [*places, *labels]) + SIDE
+    top = min(place.y for place in places) - ABOVE
+    bottom = max(place.bottom for place in places) + BELOW
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if line.kind != "saved" and {line.source, line.target} <= boxes:
+            xs = [route.start[0], *(x for segment in route.segments for x in segment[::2])]
+            left, right = min(left, min(xs) - SIDE), max(right, max(xs) + SIDE)
+    left, right = max(left, EDGE), min(right, layout.width - EDGE)
+    top = max([top, *(caption.y + 2 * EDGE for caption in layout.captions)])
+    for index, place in enumerate(layout.places):
+        across = place.x < right and place.right > left
+        if index not in boxes and across and place.y < bottom and place.bottom > top:
+            return None
+    return Place(left, top, right - left, bottom - top)

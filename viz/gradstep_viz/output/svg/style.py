@@ -1,0 +1,61 @@
+"""The style sheet of one picture."""
+
+from __future__ import annotations
+
+from gradstep_viz import theme
+from gradstep_viz.output.svg.color_scheme import page_rules
+
+
+def style(prefix: str, theme_name: str, plain: bool = False, framed: bool = False) -> str:
+    """Write the style sheet of one picture; every rule is bound to its class ``prefix``."""
+    base = theme.DARK if theme_name == "dark" else theme.LIGHT
+    scope = f".{prefix}"
+    variables = "" if plain else f"{_variables(base)};"
+    font = f"font-size:{theme.TEXT_SIZE}px;font-family:{theme.FONT_FAMILY}"
+    rules = [f"{scope}{{{variables}{font}}}"]
+    if theme_name == "auto" and not plain:
+        rules += page_rules(scope, theme.LIGHT, theme.DARK)
+
+    def paint(selector: str, extra: str = "", **properties: str) -> None:
+        painted = [
+            f"{name}:{base[token]}" + ("" if plain else f";{name}:var(--gs-{token})")
+            for name, token in properties.items()
+        ]
+        rules.append(f"{scope} {selector}{{{';'.join([*painted, extra]).strip(';')}}}")
+
+    paint(".bg", fill="bg")
+    paint("text", "white-space:pre", fill="ink")
+    paint(".m", f"font-size:{theme.MUTED_SIZE}px", fill="mute")
+    paint(".v", f"font-size:{theme.MUTED_SIZE}px")
+    paint(".h", "font-weight:600")
+    paint(".t", f"font-size:{theme.TITLE_SIZE}px;font-weight:600")
+    paint(".e", "text-anchor:end")
+    paint(".label", "stroke-width:4px;stroke-linejoin:round;paint-order:stroke", stroke="bg")
+    paint(".node rect", "stroke-width:1.2px")
+    for role, (fill, stroke) in theme.BOX_ROLES.items():
+        paint(f".{role}>rect", fill=fill, stroke=stroke)
+    paint(".node .chip rect", "stroke-width:.8px")
+    paint(".edge path", "fill:none;stroke-width:1.3px", stroke="line")
+    for role, token in theme.LINE_ROLES.items():
+        paint(f".{role} path", stroke=token)
+        paint(f".{role} .tip", "stroke:none", fill=token)
+    paint(".saved path", "stroke-dasharray:2 3")
+    paint(".edge .hook", "stroke-width:1.4px", fill="bg", stroke="ink")
+    paint("text.x", "font-weight:600", fill="alert")
+    for number, token in enumerate(("line", *theme.SHADES)):
+        width = theme.SHADE_WIDTHS[max(number - 1, 0)]
+        paint(f".edge.g{number} path", f"stroke-width:{width}px", stroke=token)
+        paint(f".edge.g{number} .tip", "stroke:none", fill=token)
+        paint(f".bwd.g{number}>rect", f"stroke-width:{width}px", stroke=token)
+    paint(".alert>rect,.edge.alert path", stroke="alert")
+    paint(".edge.alert .tip", fill="alert")
+    paint(".waits path:not(.tip)", "stroke-dasharray:6 4")
+    paint(".ring rect", "fill:none;stroke-width:1.8px", stroke="ink")
+    if framed:
+        paint(".frame rect", "fill:none;stroke-width:1px;stroke-dasharray:5 4", stroke="mute")
+    paint("a:hover .h,a:focus .h", "text-decoration:underline")
+    return "\n".join(rules)
+
+
+def _variables(tokens: theme.Tokens) -> str:
+    return ";".join(f"--gs-{name}:{value}" for name, value in tokens.items())

@@ -1,0 +1,178 @@
+"""The texts in a box, at its right edge and below its title, and its role."""
+
+from __future__ import annotations
+
+import functools
+
+from gradstep.graph.addresses import step_number
+from gradstep.graph.model import Graph, Group
+from gradstep.graph.statistics import Statistics, format_bytes, format_shape
+from gradstep.text import plural, printable
+from gradstep_viz.picture import formatting
+from gradstep_viz.picture.magnitude import Gradients, sign
+
+LONGEST_DETAIL = 46
+LONGEST_GROUP_DETAIL = 72
+LEAST_FORMULA = 20
+"""Before a formula is made shorter than this, the scope beside it is."""
+
+
+def role(graph: Graph, id: int) -> str:
+    """Choose the role that says how a box is painted, one of ``theme.BOX_ROLES``."""
+    kind = graph.kinds[id]
+    if kind in ("op", "group"):
+        return "fwd" if graph.halves[id] == "forward" else "bwd"
+    if kind in ("output", "seed"):
+        return "out"
+    return "const" if kind in ("constant", "frozen") else "leaf"
+
+
+def right_text(
+    graph: Graph, id: int, stats: Statistics | None, gradients: Gradients
+) -> tuple[str, bool]:
+    """Write the text at the right edge, and tell whether it is muted: a value, or the order ``#3``.
+
+    A gradient is written on its line, so that an op of the backward half keeps its order
+    there; a gradient in trouble stands before it.
+    """
+    order, group = graph.orders.get(id), graph.groups.get(id)
+    if stats is not None and stats.trouble:
+        turn = step_number(order) if order is not None and graph.kinds[id] == "op" else ""
+        return f"{formatting.value(stats)} {turn}".rstrip(), False
+    if group is not None and group.instances > 1:
+        return f"× {group.instances:,}", False
+    if formatting.runs_backward(graph, id):
+        if order is None:
+            return "", True
+        return f"{'from ' if graph.kinds[id] == 'group' else ''}{step_number(order)}", True
+    if id in graph.undefined:
+        return "undefined", True
+    if stats is not None:
+        step = gradients.step(stats) if graph.halves[id] == "backward" else 0
+        return f"{formatting.value(stats)} {sign(step)}".rstrip(), False
+    if gradients.awaits(graph, id):
+        return formatting.NOT_YET, True
+    return "", True
+
+
+def detail(graph: Graph, id: int, view: str, changed: str) -> str:
+    """Write the second line, which answers the next question; ``changed`` says what is wrong."""
+    if changed:
+        return formatting.shorten(f"! saved {changed}", LONGEST_DETAIL)
+    if graph.kinds[id] in ("output", "seed"):
+        return ""  # it has the title
+    if graph.kinds[id] == "group":
+        text = formatting.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
+    elif graph.kinds[id] == "op":
+        text = _op_detail(graph, id)
+    else:
+        text = formatting.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
+    took = formatting.cost(graph, id) if graph.costs else ""
+    changed = _hooked(graph, id) if id in graph.hooks else ""
+    if not took and not changed:
+        return text
+    return " · ".join(part for part in (took, changed, text) if part)
+
+
+def _hooked(graph: Graph, id: int) -> str:
+    """Write what hooks changed at a node; of a group, how much they did inside."""
+    changes = graph.hooks[id]
+    if graph.kinds[id] == "group" or len(changes) > 1:
+        return plural(len(changes), formatting.HOOK)
+    return formatting.hooked(changes[0])
+
+
+def _group_detail(graph: Graph, id: int, view: str) -> str:
+    """Write class and parameters in the forward half, bytes in the backward one; a half alone has
+    it all."""
+    group = graph.groups.get(id) or Group("scope", "", "", 1, 0, 0, 0, ())
+    forward = graph.halves[id] == "forward"
+    parts = [] if view == "both" and not forward else [group.module]
+    if group.like:
+        parts = [f"like {group.like}"]
+    if group.kind in ("loop", "iteration"):
+        parts.append(graph.scopes[id])
+    if group.kind == "data":
+        parts.append("no gradient")
+    parts.append(plural(group.ops, "op" if forward else "node"))
+    if group.parameters and (forward or view != "both"):
+        parts.append(f"{formatting.count(group.parameters)} parameters")
+    if group.saved_bytes and (not forward or view != "both"):
+        parts.append(f"saves {format_bytes(group.saved_bytes)}")
+    return " · ".join(part for part in parts if part)
+
+
+def _op_detail(graph: Graph, id: int) -> str:
+    """Write what the op does, the shape ops in its box, and its scope, as far as there is room."""
+    detail = graph.details[id]
+    detail = "" if detail == formatting.DROPOUT else detail  # it has the title
+    text = graph.formulas[id] if graph.halves[id] == "backward" else detail
+    scope = graph.scopes[id]
+    if scope.replace(".", "").isdigit():  # of a model that is a Sequential, and no factor
+        scope = f"module {scope}"
+    return joined(text or detail, formatting.chain(graph, id), scope)
+
+
+@functools.lru_cache(maxsize=4096)
+def joined(text: str, chain: str, scope: str) -> str:
+    """Join the three in one line, a scope by a word: a dot would make a factor of it.  The scope
+    gives way first, then arguments of the formula.
+
+    >>> joined("g · other", "with view", "h.0.attn")
+    'g · other · with view in h.0.attn'
+    """
+    tails = tuple(dict.fromkeys((scope, _end_of(scope), "")))
+    rooms = [LONGEST_DETAIL + 1 - len(_line("g", chain, tail)) for tail in tails]
+    rooms = [max(room, LEAST_FORMULA) for room in rooms]
+    for formula in (text, *(formatting.abbreviate(text, room) for room in rooms)):
+        for tail in tails:
+            whole = _line(formula, chain, tail)
+            if len(whole) <= LONGEST_DETAIL:
+                return printable(whole)
+    chain = _fewer(chain, LONGEST_DETAIL // 2)
+    room = LONGEST_DETAIL - (len(chain) + 3 if chain else 0)
+    return printable(_line(formatting.cut_formula(text, room), chain, ""))
+
+
+def _fewer(chain: str, longest: int) -> str:
+    """Leave names out of a list, at its end, until it is short enough.
+
+    >>> _fewer("with view, transpose, expand, …", 23)
+    'with view, transpose, …'
+    """
+    names = chain.split(", ")
+    while len(chain) > longest and len(names) > 1:
+        names.pop()
+        chain = ", ".join([*names, "…"])
+    return formatting.shorten(chain, longest)
+
+
+def _line(formula: str, chain: str, scope: str) -> str:
+    said = " · ".join(part for part in (formula, chain) if part)
+    return f"{said} in {scope}" if said and scope else said or scope
+
+
+def _end_of(scope: str) -> str:
+    """Return the end of a scope from its last name on: of h.0.mlp.2 "…mlp.2"; a number alone would
+    name nothing.
+
+    >>> _end_of("h.0.mlp.2"), _end_of("h.0.ln_1"), _end_of("fc")
+    ('…mlp.2', '…ln_1', '')
+    """
+    parts = scope.split(".")
+    last = max((index for index, part in enumerate(parts) if not part.isdigit()), default=0)
+    return f"…{'.'.join(parts[last:])}" if last else ""
+
+
+def _leaf_detail(graph: Graph, id: int, text: str) -> str:
+    kind, shape = graph.kinds[id], graph.shapes[id]
+    if graph.halves[id] == "backward":
+        order = step_number(graph.orders[id]) if id in graph.orders else ""
+        name = "" if text else "AccumulateGrad"
+        known = format_shape(shape) if shape and not text else ""
+        return " · ".join(part for part in (order, name, known, text) if part)
+    if text:
+        return text
+    said = "leaf · requires grad" if kind == "leaf" and not shape else kind
+    parts = ["" if said == graph.names[id] else said, format_shape(shape) if shape else ""]
+    return " · ".join(part for part in parts if part)

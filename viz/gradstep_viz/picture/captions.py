@@ -1,0 +1,94 @@
+"""The caption under the title: one muted line per half, in place of a legend."""
+
+from __future__ import annotations
+
+from gradstep.graph.addresses import step_number
+from gradstep.graph.folding.totals import totals
+from gradstep.graph.model import Graph, Half
+from gradstep.graph.statistics import format_bytes, format_seconds
+from gradstep.text import plural, printable
+from gradstep_viz.picture import formatting
+from gradstep_viz.picture.magnitude import Scale
+
+
+def captions(
+    graph: Graph,
+    view: str,
+    scale: Scale | None = None,
+    position: int | None = None,
+    module: str = "",
+) -> tuple[str, ...]:
+    """Write one caption for each half that is shown and not empty, the forward one first, which
+    says so if names are those within ``module``."""
+    found = []
+    which = "" if graph.part is None else f" · {printable(graph.part.which)}"
+    if view != "backward" and "forward" in graph.halves:
+        found.append(_forward_caption(graph, which))
+    if view != "forward" and "backward" in graph.halves:
+        parts = [_backward_caption(graph, view, "" if found else which)]
+        if position is not None:
+            last = max(graph.orders.values(), default=-1)
+            parts.append(
+                f"{step_number(position)} runs next" if position <= last else "all has run"
+            )
+        if scale is not None:
+            parts.append(scale.text)
+        found.append(" · ".join(parts))
+    if module and found:
+        found[0] += f" · names within {printable(module)}"
+    return tuple(found)
+
+
+def _forward_caption(graph: Graph, which: str) -> str:
+    total = totals(graph)
+    counts = [_shown(graph, "forward", total.ops, "op")]
+    if total.leaves or graph.part is None:
+        counts.append(plural(total.leaves, "leaf", "leaves"))
+    if total.parameters:
+        counts.append(_parameters(total.parameters))
+    if total.constants:
+        counts.append(plural(total.constants, "constant"))
+    derived = " · derived from the backward graph" if graph.derived_forward else ""
+    return f"forward ↓ · {', '.join(counts)}{which}{_took(graph, 'forward')}{derived}"
+
+
+def _backward_caption(graph: Graph, view: str, which: str) -> str:
+    total = totals(graph)
+    text = f"backward ↑ · {_shown(graph, 'backward', total.grad_fns, 'node')}"
+    if total.leaf_gradients:
+        text += f", {plural(total.leaf_gradients, 'leaf gradient')}"
+    if total.parameters and view == "backward":
+        text += f", {_parameters(total.parameters)}"
+    text += which
+    if graph.orders:
+        text += " · run in the order #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
+    if total.saved_bytes:
+        dots = "⋯ " if view == "both" else ""
+        text += f" · {dots}saved, {format_bytes(total.saved_bytes)}"
+    return text + _took(graph, "backward")
+
+
+def _parameters(count: int) -> str:
+    return "1 parameter" if count == 1 else f"{formatting.count(count)} parameters"
+
+
+def _took(graph: Graph, half: Half) -> str:
+    """Write how long all of a half took, as far as it was measured."""
+    measured = [cost for id, cost in graph.costs.items() if graph.halves[id] == half]
+    times = [one.forward_seconds if half == "forward" else one.backward_seconds for one in measured]
+    total = sum(filter(None, times))
+    return f" · took {format_seconds(total)}" if total else ""
+
+
+def _shown(graph: Graph, half: Half, total: int, one: str) -> str:
+    """Count what there is, of how much in the whole graph where this is a part of it, and as how
+    many boxes it is shown where that is not the same."""
+    text = plural(total, one)
+    if graph.part is not None:
+        whole = graph.part.whole
+        text = f"{total:,} of {plural(whole.ops if half == 'forward' else whole.grad_fns, one)}"
+    boxes = sum(
+        kind in ("op", "group") and at == half
+        for kind, at in zip(graph.kinds, graph.halves, strict=True)
+    )
+    return text if boxes == total else f"{text} shown as {boxes:,}"

@@ -1,0 +1,70 @@
+"""The legend: what the boxes, lines and marks of one picture mean, whoever draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from gradstep_viz import theme
+from gradstep_viz.picture.magnitude import SIGNS, ZERO
+from gradstep_viz.picture.model import Picture
+
+_BOXES = {
+    "fwd": "forward op",
+    "bwd": "backward node, #1 runs first",
+    "leaf": "leaf or parameter, and its gradient",
+    "const": "constant: gets no gradient",
+    "out": "result, and the gradient that enters there",
+}
+_LINES = {
+    "value": "value",
+    "gradient": "gradient",
+    "saved": "saved for the backward pass",
+}
+
+
+class Entry(NamedTuple):
+    """One thing that occurs in a picture.
+
+    ``role`` is one of ``theme.BOX_ROLES`` for a box, of ``theme.LINE_ROLES`` for a line;
+    ``shade`` is that of a gradient on the scale, 0 without one, ``ZERO`` for a gradient of 0.
+    """
+
+    kind: Literal["box", "stack", "line", "ring"]
+    role: str
+    words: str
+    shade: int = 0
+    waits: bool = False
+    hooked: bool = False
+
+
+def legend_of(picture: Picture) -> Iterator[Entry]:
+    """List everything that needs a word, boxes first; nothing that does not occur."""
+    boxes, lines = picture.boxes, picture.lines
+    roles = {box.role for box in boxes} | {chip.role for box in boxes for chip in box.chips}
+    kinds = {line.kind for line in lines}
+    yield from (Entry("box", role, words) for role, words in _BOXES.items() if role in roles)
+    stacked = next((box.role for box in boxes if box.stacked), None)
+    if stacked is not None:
+        yield Entry("stack", stacked, "several that are alike")
+    yield from (Entry("line", kind, words) for kind, words in _LINES.items() if kind in kinds)
+    if any(line.waits for line in lines):
+        yield Entry("line", "gradient", "has not flowed yet", waits=True)
+    if has_hooks(picture):
+        yield Entry("line", "gradient", "changed by a hook: before → after", hooked=True)
+    if picture.scale is not None:
+        for number in range(1, len(theme.SHADES) + 1):
+            low, high = picture.scale.bounds(2 * number - 1)[0], picture.scale.bounds(2 * number)[1]
+            signs = SIGNS[2 * number - 2 : 2 * number]
+            yield Entry("line", "gradient", f"{signs} rms {low} … {high}", shade=number)
+        if any(line.step == ZERO for line in lines):
+            yield Entry("line", "gradient", "a gradient of 0", shade=ZERO)
+    if any(box.alert for box in boxes) or any(line.alert for line in lines):
+        yield Entry("box", "alert", "NaN, Inf, or changed after it was saved")
+    if any(box.runs_next for box in boxes):
+        yield Entry("ring", "out", "runs next")
+
+
+def has_hooks(picture: Picture) -> bool:
+    """Tell whether the picture shows a gradient that a hook changed."""
+    return any(picture.lines.column("hooked")) or any(picture.boxes.column("hooked"))

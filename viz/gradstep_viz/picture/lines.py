@@ -1,0 +1,191 @@
+"""The lines of a picture: their ends and their texts."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+
+from gradstep.graph.folding.totals import saved_of_edges
+from gradstep.graph.model import Graph, Shape
+from gradstep.graph.saved_columns import SavedColumns
+from gradstep.graph.statistics import Statistics, format_shape
+from gradstep_viz.picture import formatting
+from gradstep_viz.picture.formatting import SavedText
+from gradstep_viz.picture.magnitude import Gradients, sign
+from gradstep_viz.picture.model import Line, View
+from gradstep_viz.picture.records import Records, read_late
+from gradstep_viz.picture.tooltips import line_tooltip
+
+LONGEST_LABEL = 64
+
+
+def lines_of(
+    graph: Graph,
+    view: View,
+    hosts: Mapping[int, tuple[int, ...]],
+    index: Mapping[int, int],
+    gradients: Gradients,
+    addresses: Sequence[str],
+    saved: SavedColumns,
+) -> Records[Line]:
+    """Write the lines between the boxes of ``index``, which has the position of each node;
+    ``addresses`` are those of all nodes, and ``saved`` what they keep."""
+    text = SavedText(graph, saved, saved_of_edges(graph, saved) if view == "both" else {})
+    several = _sources_with_several_outputs(graph)
+    ends, bundles = _bundled(graph, _ends(graph, view, hosts, index), text)
+    ids, sources, targets = ([end[at] for end in ends] for at in range(3))
+    kinds = [graph.edge_kinds[id] for id in ids]
+    if graph.edge_statistics or graph.statistics:
+        stats = [formatting.flowing(graph, id) for id in ids]
+    else:  # a fifth of the time that lines take
+        stats = [None] * len(ids)
+    flows = [kind == "gradient" for kind in kinds]
+    steps = [gradients.step(one) if flow else 0 for one, flow in zip(stats, flows)]
+    waits = [
+        flow and one is None and _waits(graph, source, gradients)
+        for source, one, flow in zip(sources, stats, flows)
+    ]
+    labels = [
+        _label(graph, id, one, source in several, step, wait)
+        if kind != "saved"
+        else text.label_of_bundle(bundles[id])
+        if id in bundles
+        else text.label(id)
+        for id, source, kind, one, step, wait in zip(ids, sources, kinds, stats, steps, waits)
+    ]
+    inputs, outputs = graph.edge_input_nrs, graph.edge_output_nrs
+    any_changed = "changed" in saved.states
+
+    def tooltip(line: int) -> str:
+        id = ids[line]
+        of_saved = None
+        if kinds[line] == "saved":
+            shortened = "." in graph.edge_labels.get(id, "") and id not in bundles
+            of_saved = text.label(id, whole=True) if shortened else labels[line]
+        between = f"{addresses[graph.edge_sources[id]]} → {addresses[graph.edge_targets[id]]}"
+        return line_tooltip(graph, id, between, of_saved, bundles.get(id, ()))
+
+    return Records(
+        Line,
+        edge=ids,
+        kind=kinds,
+        source=[index[source] for source in sources],
+        target=[index[target] for target in targets],
+        operand=[(outputs if flow else inputs)[id] for id, flow in zip(ids, flows)],
+        label=formatting.shorten_all(labels, LONGEST_LABEL),
+        tooltip=read_late(len(ids), lambda places: list(map(tooltip, places))),
+        alert=[
+            bool(one and one.trouble)
+            or (any_changed and kind == "saved" and text.state(id) == "changed")
+            for id, kind, one in zip(ids, kinds, stats)
+        ],
+        step=steps,
+        waits=waits,
+        hooked=[id in graph.edge_hooks for id in ids],
+    )
+
+
+def _bundled(
+    graph: Graph, ends: list[tuple[int, int, int]], text: SavedText
+) -> tuple[list[tuple[int, int, int]], dict[int, list[int]]]:
+    """Draw one line for the saved values that run between the same two boxes, and are all in the
+    same state; returns the ends without the others, and of each such line the edges."""
+    kinds, bundles = graph.edge_kinds, dict[tuple[int, int, str], list[int]]()
+    for id, source, target in ends:
+        if kinds[id] == "saved":
+            bundles.setdefault((source, target, text.said_state(id)), []).append(id)
+    several = {ids[0]: ids for ids in bundles.values() if len(ids) > 1}
+    left_out = {id for ids in several.values() for id in ids[1:]}
+    return [end for end in ends if end[0] not in left_out], several
+
+
+def _waits(graph: Graph, source: int, gradients: Gradients) -> bool:
+    """Tell whether no gradient has left an op yet; of a group it is not known which of its nodes
+    ran."""
+    return gradients.begun and graph.kinds[source] == "op" and gradients.awaits(graph, source)
+
+
+def _ends(
+    graph: Graph, view: View, hosts: Mapping[int, tuple[int, ...]], index: Mapping[int, int]
+) -> list[tuple[int, int, int]]:
+    """Find the edges that are drawn, with the nodes whose boxes they join."""
+    ends = []
+    consumers = {leaf: dict.fromkeys(users) for leaf, users in hosts.items()}
+    rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
+    for id, (kind, source, target) in enumerate(rows):
+        if kind == "saved":
+            if view != "both":
+                continue
+            if source in consumers:
+                source = _saved_source(graph, source, target, consumers)
+        if source in index and target in index:
+            ends.append((id, source, target))
+    return ends
+
+
+def _saved_source(
+    graph: Graph, source: int, target: int, hosts: Mapping[int, dict[int, None]]
+) -> int:
+    """Find the node whose box a saved line leaves; a leaf inside its consumer lends that box."""
+    consumers = hosts.get(source)
+    if not consumers:
+        return source
+    pair = graph.pairs.get(target)
+    return pair if pair in consumers else next(iter(consumers))
+
+
+def _sources_with_several_outputs(graph: Graph) -> set[int]:
+    """Find nodes whose lines need ``out 1`` to be told apart."""
+    rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_output_nrs, strict=True)
+    return {source for kind, source, output_nr in rows if output_nr > 0 and kind != "saved"}
+
+
+def _label(
+    graph: Graph, id: int, stats: Statistics | None, several_outputs: bool, step: int, waits: bool
+) -> str:
+    kind = graph.edge_kinds[id]
+    known = _what_flows(
+        graph.edge_output_nrs[id] if several_outputs else None,
+        graph.edge_input_nrs[id] if kind == "gradient" else 0,
+        None if id in graph.edge_undefined else graph.edge_counts.get(id, 1),
+        graph.edge_shapes[id],
+    )
+    if id in graph.edge_undefined:
+        return known
+    number, change = "", graph.edge_hooks.get(id)
+    if waits:
+        number = formatting.NOT_YET
+    elif change is not None and change.after is not None:
+        number = formatting.hooked(change)
+    elif stats is not None and (stats.trouble or kind == "gradient" or _is_news(graph, id, stats)):
+        number = f"{formatting.value(stats)} {sign(step)}".rstrip()
+        number += f" {formatting.HOOK}" * (change is not None)
+    return f"{known} · {number}" if known and number else known or number
+
+
+@functools.lru_cache(maxsize=4096)
+def _what_flows(
+    output_nr: int | None, input_nr: int, count: int | None, shape: Shape | None
+) -> str:
+    """Say from which output and into which one, and how many of which shape; None: undefined."""
+    parts = [] if output_nr is None else [f"out {output_nr}"]
+    if input_nr > 0:
+        parts.append(f"into output {input_nr}")
+    if count is None:
+        parts.append("undefined")
+    elif count > 1 and shape:
+        parts.append(f"{count:,} × {format_shape(shape)}")
+    elif count > 1:  # single numbers, or of several shapes
+        parts.append(f"{count:,} {'values' if shape is None else 'numbers'}")
+    elif shape:
+        parts.append(format_shape(shape))
+    return " · ".join(parts)
+
+
+def _is_news(graph: Graph, edge: int, stats: Statistics) -> bool:
+    """Tell whether a number that flows forward stands in neither of the boxes at its ends."""
+    stated = (
+        graph.kinds[graph.edge_sources[edge]] != "op"
+        or graph.kinds[graph.edge_targets[edge]] == "output"
+    )
+    return stats.scalar is not None and not stated

@@ -1,0 +1,117 @@
+"""How large gradients are, on a log scale: a sign beside each number, the shade and width of its
+line, and the scale itself in the caption."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from gradstep.graph.model import Graph
+from gradstep.graph.statistics import Statistics, format_number
+
+SIGNS = "▁▂▃▄▅▆▇█"
+ZERO = -1
+"""The step of a gradient that is 0, below all that a log scale has."""
+
+WIDE_SPREAD = 100.0
+"""Where the largest gradient is so many times the smallest, pictures show magnitudes unasked."""
+
+
+class Scale(NamedTuple):
+    """A log scale from the power of ten ``low`` up to ``high``.
+
+    >>> scale = Scale(-4, 0)
+    >>> [scale.step(rms) for rms in (1e-4, 1e-2, 1.0)], scale.text
+    ([1, 5, 8], 'rms ▁ 1e−4 … █ 1')
+    """
+
+    low: int
+    high: int
+
+    def step(self, rms: float) -> int:
+        """Return where ``rms`` stands, from 1 to 8; 0 for what is on no log scale: 0, NaN and
+        Inf."""
+        if not (rms > 0 and math.isfinite(rms)):
+            return 0
+        share = (math.log10(rms) - self.low) / (self.high - self.low)
+        return min(8, max(1, 1 + math.floor(share * 8)))
+
+    def bounds(self, step: int) -> tuple[str, str]:
+        """Return from where to where a step reaches."""
+        width = (self.high - self.low) / len(SIGNS)
+        low, high = (10 ** (self.low + width * edge) for edge in (step - 1, step))
+        return format_number(float(f"{low:.1g}")), format_number(float(f"{high:.1g}"))
+
+    @property
+    def text(self) -> str:
+        """The printed scale."""
+        low, high = (format_number(10.0**power) for power in (self.low, self.high))
+        return f"rms {SIGNS[0]} {low} … {SIGNS[-1]} {high}"
+
+
+class Gradients(NamedTuple):
+    """The state of the gradients in a picture: whether the pass has begun, and the scale by which
+    magnitudes are shown, if they are."""
+
+    begun: bool
+    scale: Scale | None
+
+    def step(self, stats: Statistics | None) -> int:
+        """Return the step of a gradient on the scale; :data:`ZERO` for one that is 0, and 0 where
+        it is unknown or in trouble."""
+        if self.scale is None or stats is None or stats.trouble:
+            return 0
+        return self.scale.step(stats.rms) if stats.rms else ZERO
+
+    def awaits(self, graph: Graph, id: int) -> bool:
+        """Tell whether a node of the pass has yet to run, after others have."""
+        return (
+            self.begun
+            and id in graph.orders
+            and id not in graph.statistics
+            and id not in graph.undefined
+        )
+
+
+def sign(step: int) -> str:
+    """Draw a meter of one character.
+
+    >>> sign(1), sign(8), sign(0), sign(ZERO)
+    ('▁', '█', '', '')
+    """
+    return SIGNS[step - 1] if step > 0 else ""
+
+
+def shade(step: int) -> int:
+    """Return the shade and width of lines, from 1 to 4: two steps share one; 0 for :data:`ZERO`."""
+    return (step + 1) // 2
+
+
+def scale_of(graph: Graph, requested: bool | None) -> Scale | None:
+    """Choose the scale for the gradients of ``graph``; None where there are none, or ``requested``
+    says no.
+
+    ``None`` leaves it to the gradients: they have to spread over more than a factor of
+    :data:`WIDE_SPREAD`.
+    """
+    if requested is False or not has_gradients(graph):
+        return None
+    found = [
+        stats.rms
+        for id, stats in graph.edge_statistics.items()
+        if graph.edge_kinds[id] == "gradient" and stats.rms > 0 and math.isfinite(stats.rms)
+    ]
+    if not found or (requested is None and max(found) <= WIDE_SPREAD * min(found)):
+        return None
+    # a little beyond a power of ten is that power
+    low, high = math.floor(math.log10(min(found)) + 0.1), math.ceil(math.log10(max(found)) - 0.1)
+    return Scale(low, max(high, low + 1))
+
+
+def has_gradients(graph: Graph) -> bool:
+    """Tell whether any node of the backward pass has run, as far as ``graph`` knows."""
+    return any(
+        id in graph.orders and graph.halves[id] == "backward"
+        for known in (graph.statistics, graph.undefined)
+        for id in known
+    )

@@ -1,9 +1,0 @@
-"""Self-contained pages around a picture or a film; they need nothing from anywhere else.
-
-The scripts and style sheets lie beside this file as what they are.
-"""
-
-from viz.output.pages.film import write_film_page
-from viz.output.pages.graph import write_graph_page
-
-__all__ = ["write_film_page", "write_graph_page"]
