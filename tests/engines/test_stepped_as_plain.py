@@ -6,6 +6,7 @@ import gc
 import random
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from types import SimpleNamespace
@@ -311,3 +312,47 @@ def test_gradients_of_gradients_are_bit_identical_after_stepping(walk: list[str]
 
     for seed in range(20):
         assert gradients(seed, stepped=True) == gradients(seed, stepped=False), seed
+
+
+def test_a_node_for_which_anomaly_mode_raises_has_not_run(torch: Any) -> None:
+    x = torch.zeros(3, requires_grad=True)
+    session = Session((x.sqrt() * 0.0).sum(), names={"x": x})
+    with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session.continue_()
+        assert session.graph.address(session.position) == "sqrt:1"
+        assert "sqrt:1 raised RuntimeError" in session.certificate().text(session.graph)
+        with pytest.raises(RuntimeError, match="nan"):
+            session.finish()
+    assert x.grad is None
+
+
+def test_a_pass_in_which_an_optimizer_steps_is_not_certifiable() -> None:
+    program = with_an_optimizer_inside(pytorch)
+    session = Session(program.loss, names={})
+    session.continue_()
+    assert session.certificate().text(session.graph).startswith("not certifiable: parameters")
+    session.finish()
+
+
+def test_to_certify_runs_no_pass_inside_once_more(torch: Any) -> None:
+    program = with_passes_inside(torch)
+    session = Session(program.loss, names={})
+    session.continue_()
+    before = state(program)
+    session.certificate()
+    assert state(program) == before
+    session.finish()
+    assert state(program) == before
+
+
+def test_a_pass_that_raises_at_its_end_leaves_no_thread() -> None:
+    threads = threading.active_count()
+    x = pytorch.ones(2, requires_grad=True)
+    y = x.exp()
+    y.register_hook(lambda g: 1 / 0)
+    session = Session(y.sum(), names={})
+    with pytest.raises(ZeroDivisionError):
+        session.finish()
+    assert threading.active_count() == threads
+    session.abort()

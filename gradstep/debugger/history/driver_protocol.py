@@ -278,6 +278,10 @@ class Driver(Protocol):
         """Keep what nodes saved, whatever the call says: what runs is to be undone."""
         ...
 
+    def close(self) -> None:
+        """End what waits for the pass to go on: it is over."""
+        ...
+
     def release(self) -> None:
         """Let go of saved values as the plain pass would have."""
         ...

@@ -16,11 +16,13 @@ class Certificate(NamedTuple):
 
     Attributes:
         nodes: how many have run.
-        repeated: how many of them were called again; leaves only add, and a compiled function or a
-            graph that is not kept cannot be called again.
+        repeated: how many of them were called again; leaves only add, and a compiled function, a
+            node that ran a pass inside it, or a graph that is not kept cannot be called again.
         different: those that sent different bits.
         hooked: those where hooks of the program changed what arrived, or what was sent.
         called: those whose call ran code of the program again.
+        unfit: why none can be called again, "" if that is so of some only.
+        ended: what ended the pass before its end.
     """
 
     nodes: int
@@ -28,6 +30,8 @@ class Certificate(NamedTuple):
     different: tuple[int, ...] = ()
     hooked: tuple[int, ...] = ()
     called: tuple[int, ...] = ()
+    unfit: str = ""
+    ended: str = ""
 
     def text(self, graph: Graph) -> str:
         """Return one or two sentences for the console."""
@@ -36,9 +40,13 @@ class Certificate(NamedTuple):
             said.append(f"hooks of the program changed what arrived at {_list(self.hooked)}")
         if self.called:
             said.append(f"code of the program ran again in {_list(self.called)}")
+        if self.ended:
+            said.append(self.ended)
         return "; ".join(said)
 
     def _verdict(self, graph: Graph) -> str:
+        if self.unfit:
+            return f"not certifiable: {self.unfit}"
         if not self.repeated:
             return f"not certified: none of {plural(self.nodes, 'node')} can be called again"
         counts = f"{self.repeated} of {plural(self.nodes, 'node')} called again"
@@ -61,6 +69,8 @@ def certificate(driver: Driver, history: History) -> Certificate:
     Raises:
         Exception: whatever a custom Function of the program raises.
     """
+    if unfit := driver.why_not_again(0):
+        return Certificate(len(history), 0, unfit=unfit)
     repeated, different, hooked, called = 0, [], [], []
     driver.catch_up()
     known = driver.effects

@@ -19,7 +19,7 @@ from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.passes.scopes import Scopes
 from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.engines import engine_of_call
-from gradstep.graph.addresses import NOT_TRACED
+from gradstep.graph.addresses import NOT_TRACED, step_number
 from gradstep.graph.model import Source
 
 _LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole
@@ -120,7 +120,11 @@ class RecordedPass:
             found.append(certificate(self.driver, self.cursor.history))
 
         self.driver.in_engine_thread(work)
-        return found[0]
+        error, at = self.cursor.error, self.cursor.position
+        if error is None:
+            return found[0]
+        where = f"{step_number(at)} {self.graph.address(at)}"
+        return found[0]._replace(ended=f"{where} raised {type(error).__name__}")
 
     def record(self) -> CallRecord:
         """Record what it did, for the timeline; it is over."""
@@ -144,7 +148,11 @@ class RecordedPass:
         Raises:
             Exception: whatever a node or a hook raised.
         """
-        self.cursor.run_out()
+        try:
+            self.cursor.run_out()
+        except BaseException:
+            self.driver.close()
+            raise
         self._release()
 
     def _release(self) -> None:

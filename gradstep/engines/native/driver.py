@@ -628,6 +628,9 @@ class NativeDriver:
     def retain_graph(self) -> None:
         """Keep what nodes saved, as is done anyhow until :meth:`release`."""
 
+    def close(self) -> None:
+        """Do nothing: nothing waits."""
+
     def release(self) -> None:
         if not self.call.keep:
             for node in self.order[: self._freeing_from]:

@@ -552,9 +552,16 @@ class TorchDriver:
             return None  # the engine does not call it with nothing
         if node.is_function and any(g is None for g in step.hooked):
             return None  # whether it is given zeros instead cannot be read
+        if any(each.nested for each in (self._effects.get(step.index),) if each is not None):
+            return None  # a pass inside would add to .grad once more
         draws = torch.random.fork_rng() if node.is_function else nullcontext()
-        with draws:
-            sent = call_node(node, step.hooked)
+        try:
+            with draws:
+                sent = call_node(node, step.hooked)
+        except RuntimeError as error:
+            if "inplace operation" in str(error):  # what it saved was changed since
+                return None
+            raise
         # nobody asked for what leads out of the pass
         return [
             g if edge is not None and owner(edge) in engine.index else None
@@ -622,11 +629,14 @@ class TorchDriver:
         """Keep what nodes saved, whatever the call says."""
         self._engine.retains = True
 
+    def close(self) -> None:
+        if self._engine.thread is not None:
+            self._engine.thread.close()
+
     def release(self) -> None:
         """Let go of the graph, as far as that can be done, as the plain pass would have."""
         engine = self._engine
-        if engine.thread is not None:
-            engine.thread.close()
+        self.close()
         if engine.retains and not self.call.keep:
             mark_as_freed(self.call, [x.origin for x in self.order if x not in engine.ends])
 

@@ -236,10 +236,12 @@ class ObservedEngine:
             if quiet and type(node) is TorchLeaf and node.tensor.origin.grad is None
         }  # of these it is known what they hold before
         # a pass ends behind a muted edge, and a leaf there never runs
-        handed = {} if muted else self._handed_over_to_leaves(start, empty)
+        looks_for_nan = torch.is_anomaly_enabled() and torch.is_anomaly_check_nan_enabled()
+        handed = {} if muted or looks_for_nan else self._handed_over_to_leaves(start, empty)
         behind_muted = {index for index, _ in muted}
         wanted: list[tuple[Any, Any]] = []
-        after, after_leaf = self._after, self._after_leaf
+        after_leaf = self._after_leaf
+        after = self._after_unless_nan if looks_for_nan else self._after
         for index, node in enumerate(self.order[start:], start):
             if self.ends and node in self.ends:
                 continue
@@ -414,6 +416,15 @@ class ObservedEngine:
             self._ended = now
             if len(self.runs) >= self._enough or self.nested or now > self._deadline:
                 self._pause(index)
+
+    def _after_unless_nan(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
+        """Keep the run of a node, unless anomaly mode is about to raise for what it sent."""
+        if self._silent or not self._is_own():
+            return
+        with unobserved(), torch.no_grad():
+            if any(g is not None and bool(g.isnan().any()) for g in sent):
+                return
+        self._keep_run(index, sent, arrived, None)
 
     def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
         now = perf_counter()
