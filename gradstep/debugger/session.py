@@ -257,6 +257,11 @@ class Session:
             kind=self.kind,
         )
 
+    def module(self, behind: int = 0) -> str:
+        """Name the innermost module around the node that runs next, or ``behind`` that one; "" for
+        none."""
+        return self._view.scopes.of(self.position - behind)
+
     def detail(self, index: int) -> NodeDetail:
         """Describe plan node ``index``, as far as known at this position."""
         return self.inspector.detail(index)
@@ -325,27 +330,23 @@ class Session:
             self._say(self.cursor.reason)
         return left
 
-    # moving
+    # moving: each of these ends at a stop on the way; only a jump passes it
 
     def next(self, count: int = 1) -> None:
         """Run the next node, or several."""
-        self.jump(self.position + count)
+        self._go(self.position + count)
 
     def back(self, count: int = 1) -> None:
         """Undo the last node, or several. Inside a node, the first one undone is that node."""
-        self.jump(self.position - count + (self.cursor.phase > 0))
+        self._go(self.position - count + (self.cursor.phase > 0))
 
     def step(self, count: int = 1) -> None:
         """Run the next phase of a node: a hook, the formula, one delivery ..."""
-        with self._moving() as cursor:
-            while count and not cursor.interrupted and cursor.step():
-                count -= 1
+        self._seek(lambda: self._search.step(count))
 
     def step_back(self, count: int = 1) -> None:
         """Go back by one phase."""
-        with self._moving() as cursor:
-            while count and not cursor.interrupted and cursor.step_back():
-                count -= 1
+        self._seek(lambda: self._search.step_back(count))
 
     def over(self, count: int = 1) -> None:
         """Run the module that begins here, or one node."""
@@ -364,11 +365,9 @@ class Session:
         self._repeat(count, self._view.scopes.back_out, 0)
 
     def _repeat(self, count: int, target: Callable[[int], int], end: int) -> None:
-        """Go to the ``target`` of where we are, ``count`` times or until ``end``; without trying a
-        node again that raises."""
-        while count and (before := self.position) != end:
-            self.jump(target(before))
-            count = count - 1 if self.position != before else 0
+        """Go to the ``target`` of where we are, ``count`` times or until ``end``."""
+        while count and self.position != end and self._go(target(self.position)):
+            count -= 1
 
     def until(self, location: str, count: int = 1) -> None:
         """Go to just before the next node at ``location``, forward or back.
@@ -378,15 +377,15 @@ class Session:
         """
         found = self.breakpoints.locate(location)
         ahead = [index for index in found if index > self.position]
-        self.jump(ahead[min(count, len(ahead)) - 1] if ahead else found[0])
+        self._go(ahead[min(count, len(ahead)) - 1] if ahead else found[0])
 
     def jump(self, position: int) -> None:
-        """Go to any position, forwards or back."""
+        """Go to any position, forwards or back, past every stop."""
         with self._moving() as cursor:
-            cursor.travel(max(0, min(position, self.length)))
+            cursor.travel(self._within(position))
 
     def restart(self) -> None:
-        """Go back to before the first node."""
+        """Go back to before the first node, past every stop."""
         self.jump(0)
 
     def continue_(self) -> None:
@@ -399,7 +398,7 @@ class Session:
     def reverse_continue(self) -> None:
         """Go back to the previous stop or the start. At the start of a nested pass, continue in the
         outer one."""
-        if self.position == 0 and len(self._stack) > 1:
+        if self.position == 0 and not self.cursor.phase and len(self._stack) > 1:
             inside = self._view.inside
             self.leave()
             self.jump(inside)  # behind that node, the way back leads into it again
@@ -408,17 +407,28 @@ class Session:
                 return
         self._seek(self._search.back)
 
-    def _seek(self, search: Callable[[], Reached | None]) -> None:
+    def _within(self, position: int) -> int:
+        return max(0, min(position, self.length))
+
+    def _go(self, position: int) -> bool:
+        """Go to ``position``, or to a stop on the way; whether it was reached, and is none."""
+        view, target = self._view, self._within(position)
+        reached = self._seek(lambda: self._search.go(target))
+        return reached is None and self._view is view and self.position == target
+
+    def _seek(self, search: Callable[[], Reached | None]) -> Reached | None:
         with self._moving():
             reached = search()
         if reached is not None:
             self._say(reached.reason)
+        return reached
 
     @contextmanager
     def _moving(self) -> Iterator[Cursor]:
         """Move inside; afterwards, say where that led."""
         cursor = self.cursor
         cursor.interrupted = False
+        self.breakpoints.take_reached()
         yield cursor
         self._say(self.cursor.reason)
         cursor.interrupted = False

@@ -1,8 +1,9 @@
-"""The way on to the next stop, and back to the last one.
+"""The one loop behind every command that moves: on to a place, or to the first stop on the way.
 
-A pass that was started inside a node is recorded whole before anybody can stop in it.  The stops
-in it are found right after that node has run: the inner pass comes into view, and stands where the
-stop is, while the pass around it stands behind the node.
+To arrive before a node, forwards or backwards, asks the stops there; to look inside a node asks
+none.  A pass that was started inside a node is recorded whole before anybody can stop in it.  The
+stops in it are found right after that node has run: the inner pass comes into view, and stands
+where the stop is, while the pass around it stands behind the node.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from gradstep.graph.addresses import step_number
 
 
 class StopSearch:
-    """Moves the passes of ``stack`` until one of ``breakpoints`` is reached."""
+    """Moves the passes of ``stack`` until a place or one of ``breakpoints`` is reached."""
 
     def __init__(self, stack: PassStack, breakpoints: Breakpoints) -> None:
         self._stack = stack
@@ -33,14 +34,46 @@ class StopSearch:
 
     def ahead(self) -> Reached | None:
         """Go on to the next stop, or to the end."""
-        self._stack.view.cursor.leave_node()
-        reached = self.here() if self._was_passed_over() else None
-        return reached or self._find(True)
+        return self.go(self._end(True))
 
     def back(self) -> Reached | None:
         """Go back to the stop before, or to the start."""
-        self._stack.view.cursor.leave_node()
-        return self._find(False)
+        return self.go(0)
+
+    def go(self, target: int) -> Reached | None:
+        """Go to ``target``, on or back, or to the first stop on the way."""
+        cursor = self._stack.view.cursor
+        leaves_node = cursor.phase > 0
+        cursor.leave_node()
+        if target < cursor.position or (target == cursor.position and leaves_node):
+            arrives = leaves_node
+        else:
+            arrives = self._was_passed_over()
+        return (self.here() if arrives else None) or self._find(target)
+
+    def step(self, count: int) -> Reached | None:
+        """Go on by so many phases, or to the first stop."""
+        cursor = self._stack.view.cursor
+        if not cursor.phase and self._was_passed_over() and (reached := self.here()):
+            return reached
+        while count and not cursor.interrupted and cursor.step():
+            count -= 1
+            if not cursor.phase and (reached := self._arrived()):
+                return reached
+        return None
+
+    def step_back(self, count: int) -> Reached | None:
+        """Go back by so many phases, or to the first stop."""
+        cursor = self._stack.view.cursor
+        while count and not cursor.interrupted:
+            if not cursor.phase and (reached := self._find_inside(cursor.position - 1, False)):
+                return reached
+            if not cursor.step_back():
+                return None
+            count -= 1
+            if not cursor.phase and (reached := self.here()):
+                return reached
+        return None
 
     def _was_passed_over(self) -> bool:
         """Return whether nobody asked for a stop here, because there was one inside the last
@@ -51,9 +84,11 @@ class StopSearch:
         (_, position), self._unasked = self._unasked, None
         return position == view.cursor.position
 
-    def _find(self, ahead: bool) -> Reached | None:
-        """Move on in the pass in view until a stop is reached, be it in a pass inside."""
-        cursor, end, breakpoints = self._stack.view.cursor, self._end(ahead), self._breakpoints
+    def _find(self, end: int) -> Reached | None:
+        """Move in the pass in view, up to ``end``, until a stop is reached, be it in a pass
+        inside."""
+        cursor, breakpoints = self._stack.view.cursor, self._breakpoints
+        ahead = end > cursor.position
         while cursor.position != end:
             if not ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
                 return reached
@@ -61,12 +96,17 @@ class StopSearch:
             cursor.travel(stop, stop_after_nested=bool(breakpoints.points))
             if cursor.error is not None or cursor.interrupted:
                 return None
-            if ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
-                self._unasked = (self._stack.around, cursor.position)
-                return reached
-            if reached := self.here():
+            if reached := self._arrived() if ahead else self.here():
                 return reached
         return None
+
+    def _arrived(self) -> Reached | None:
+        """Ask for a stop inside the node that has just run, and behind it."""
+        position = self._stack.view.cursor.position
+        if reached := self._find_inside(position - 1, True):
+            self._unasked = (self._stack.around, position)
+            return reached
+        return self.here()
 
     def _end(self, ahead: bool) -> int:
         """Find where a pass ends; one inside another, where it raised."""
@@ -84,7 +124,7 @@ class StopSearch:
             self._stack.enter(index, number)
             inner = self._stack.view
             inner.cursor.travel(self._end(not ahead))
-            if reached := self.here() or self._find(ahead):
+            if reached := self.here() or self._find(self._end(ahead)):
                 self._tell_where(index)
                 return reached
             outer.cursor.interrupted, inner.cursor.interrupted = inner.cursor.interrupted, False

@@ -232,6 +232,27 @@ def test_commands_move(session: Session, lines: str, position: int) -> None:
     assert session.position == position, session.do("order").text
 
 
+def test_what_moves_stops_at_a_catch_and_hears_log_points() -> None:
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    session = Session((torch.sqrt(x) * 0).sum(), names={"x": x})
+    said = answers(session, "catch nan", "log #2 hello", "watch x", "next 9")
+    assert said.startswith("#2 mul:1: hello\ncatch 1: nan, out of #3 sqrt:1 is nan 1/2")
+    assert (session.position, [each.hits for each in session.breakpoints.points]) == (3, [1, 1, 0])
+    assert "watch 3: x.grad" in answers(session, "next")
+    assert "catch 1: nan" in answers(session, "reverse-next 4")
+    assert answers(session, "jump 1").startswith("#1 sum:1")
+
+
+def test_finish_where_there_is_no_module_is_refused(session: Session) -> None:
+    assert answers(session, "reverse-finish").startswith("nothing is left to undo")
+    for line, node in (("finish", "#1"), ("next", ""), ("finish", "#2"), ("reverse-finish", "#1")):
+        reply = session.do(line)
+        assert reply.error == bool(node)
+        assert not node or reply.text.startswith(f"{node} is in no module: there is no end to run")
+    answers(session, "next", "finish")
+    assert session.graph.address(session.position) == "1/relu:1"
+
+
 def test_a_step_goes_into_the_node_and_says_what_is_over(session: Session) -> None:
     answers(session, "until addmm")
     said = [answers(session, "step") for _ in range(3)]

@@ -282,7 +282,7 @@ def test_a_double_click_goes_to_the_row() -> None:
         assert position(screen) == 2
 
     drive(session, script)
-    assert session.commands == ["until #6", "jump #3"]
+    assert session.commands == ["until #6", "until #3"]
 
 
 def test_the_wheel_scrolls_and_selects_nothing() -> None:

@@ -133,7 +133,7 @@ def test_u_runs_to_the_selection_and_enter_goes_back_to_one() -> None:
         assert "▶" in screen.row(4)
 
     drive(session, script)
-    assert session.commands == ["until #4", "jump #2", "until #5"]
+    assert session.commands == ["until #4", "until #2", "until #5"]
 
 
 def test_r_goes_back_to_the_start() -> None:

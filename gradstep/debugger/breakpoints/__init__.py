@@ -128,7 +128,7 @@ class Breakpoints:
             number = bisect_right(positions, position)
             return min(positions[number], end) if number < len(positions) else end
         number = bisect_left(positions, position)
-        return positions[number - 1] if number else end
+        return max(positions[number - 1], end) if number else end
 
     def at(self, inspector: Inspector, position: int) -> Reached | None:
         """Return the stop that the arrival at ``position`` is, forwards or backwards; counts

@@ -9,12 +9,14 @@ from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.commands.position_text import arrived
 from gradstep.debugger.commands.stopping import catch
+from gradstep.debugger.errors import CommandError
 from gradstep.debugger.session import Session
 from gradstep.findings.reports.formatting import node_line, table_text
 from gradstep.graph.addresses import step_number
 
 PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"
-_COUNTED = "COUNT is an integer; the default is 1."
+_STOPS = "A stop on the way ends it: a breakpoint, a catch or a watch."
+_COUNTED = f"COUNT is an integer; the default is 1. {_STOPS}"
 
 
 def _ahead(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
@@ -46,6 +48,23 @@ def _back(move: Callable[[Session, int], object]) -> Callable[[Console, Operands
 def _way_out(session: Session) -> str:
     """Say what to do at either end of a pass that ran inside another one."""
     return " in this pass; leave shows the one around it" if len(session.frames) > 1 else ""
+
+
+def _finish(
+    move: Callable[[Console, Operands], str], behind: int = 0
+) -> Callable[[Console, Operands], str]:
+    """Return ``move``, refused where there is no module to come to an end of."""
+
+    def run(console: Console, operands: Operands) -> str:
+        session = console.session
+        if 0 <= session.position - behind < session.length and not session.module(behind):
+            raise CommandError(
+                f"{step_number(session.position - behind)} is in no module: there is no end to "
+                "run to; continue goes on"
+            )
+        return move(console, operands)
+
+    return run
 
 
 def _reverse_step(console: Console, operands: Operands) -> str:
@@ -161,13 +180,17 @@ COMMANDS: Final = (
     Command(
         "step [COUNT]", "step inside the node, to its next phase",
         _ahead(lambda s, n: s.step(n)), ("s",),
-        details="A phase is a hook, the formula, a reduction, one delivery, an accumulation.",
+        details="A phase is a hook, the formula, a reduction, one delivery, an accumulation. "
+            f"{_STOPS}",
     ),
     Command(
         "over [COUNT]", "run the module that begins here", _ahead(lambda s, n: s.over(n)),
-        ("o",), details="If none begins here, it runs the next node.",
+        ("o",), details=f"If none begins here, it runs the next node. {_STOPS}",
     ),
-    Command("finish [COUNT]", "run to the end of the module", _ahead(lambda s, n: s.out(n))),
+    Command(
+        "finish [COUNT]", "run to the end of the module", _finish(_ahead(lambda s, n: s.out(n))),
+        details=_STOPS,
+    ),
     Command(
         "continue [COUNT]", "run to the next stop, or to the end", _continue, ("c",),
         details="COUNT chooses the stop: 3 skips two. continue --calls continues through later "
@@ -180,15 +203,15 @@ COMMANDS: Final = (
     ),
     Command(
         "reverse-step [COUNT]", "go back inside the node",
-        _reverse_step, ("rs", "S"),
+        _reverse_step, ("rs", "S"), details=_STOPS,
     ),
     Command(
         "reverse-over [COUNT]", "go back before the module ending here",
-        _back(lambda s, n: s.back_over(n)), ("ro", "O"),
+        _back(lambda s, n: s.back_over(n)), ("ro", "O"), details=_STOPS,
     ),
     Command(
         "reverse-finish [COUNT]", "go back before the module around here",
-        _back(lambda s, n: s.back_out(n)), ("rf",),
+        _finish(_back(lambda s, n: s.back_out(n)), behind=1), ("rf",), details=_STOPS,
     ),
     Command(
         "reverse-continue [COUNT]", "go back to the previous stop",
@@ -196,12 +219,12 @@ COMMANDS: Final = (
     ),
     Command(
         "until PLACE [COUNT]", "run to just before a node", _until, ("u", "advance"), "place",
-        details="Goes to the next such node or, if all have run, back to the first.",
+        details=f"Goes to the next such node or, if all have run, back to the first. {_STOPS}",
     ),
     Command(
         "jump PLACE", "go to just before a node, forward or back", _jump, ("j",), "place",
         details="7 means #7, end is the end of the pass, and a mark is a place, too. "
-            "Breakpoints do not stop it.",
+            "Nothing stops it on the way.",
     ),
     Command(
         "mark [NAME]", "name this position for jump, or list marks", _mark, (), "word",

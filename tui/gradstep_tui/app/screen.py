@@ -311,18 +311,14 @@ class DebuggerScreen(Screen[None]):
     def go_to(self, node: int) -> None:
         """Run on to a node, or go back to it."""
         snapshot = self.view.snapshot
-        if node < snapshot.position or snapshot.phase:
-            self.send(f"jump {step_number(node)}")
-        elif node > snapshot.position:
-            self.send(f"until {step_number(node)}")
-        else:
+        if node == snapshot.position and not snapshot.phase:
             self.say(f"node {step_number(node)} is already the current one")
+        else:
+            self.send(f"until {step_number(node)}")
 
     def action_along(self, step: int) -> None:
-        position, length = self.view.snapshot.position, self.view.snapshot.length
-        stride = max(1, length // 20) * self.take_count()
-        there = max(0, min(length, position + step * stride))
-        self.send(f"jump {step_number(there) if there < length else 'end'}")
+        stride = max(1, self.view.snapshot.length // 20) * self.take_count()
+        self.send(f"{'next' if step > 0 else 'reverse-next'} {stride}")
 
     # -- keys: navigate ------------------------------------------------------
 
