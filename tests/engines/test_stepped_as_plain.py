@@ -356,3 +356,54 @@ def test_a_pass_that_raises_at_its_end_leaves_no_thread() -> None:
         session.finish()
     assert threading.active_count() == threads
     session.abort()
+
+
+def with_a_hook_that_writes_gradients(torch: Any, *, before: bool) -> SimpleNamespace:
+    """Build a loss in whose pass a hook changes ``.grad`` of leaves: in place, and anew."""
+    w, x = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    if before:
+        w.grad, x.grad = torch.full((2,), 8.0), torch.full((2,), 4.0)
+    y = x.sin()
+
+    def write(g: Any) -> None:
+        with torch.no_grad():
+            w.grad = torch.ones(2) if w.grad is None else w.grad.mul_(0.5)
+            x.grad = None if x.grad is None else x.grad * 0.25
+
+    y.register_hook(write)
+    return SimpleNamespace(loss=((y * w).exp() * w).sum(), w=w, x=x)
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["no .grad", "a .grad"])
+def test_what_hooks_write_into_grad_is_shown_and_undone(torch: Any, before: bool) -> None:
+    plain = with_a_hook_that_writes_gradients(torch, before=before)
+    plain.loss.backward()
+    program = with_a_hook_that_writes_gradients(torch, before=before)
+    start = state(program)
+    session = Session(program.loss, names={"w": program.w, "x": program.x})
+
+    def rows() -> list[Any]:
+        found = session.snapshot.leaves
+        return [
+            (leaf.name, *(None if v is None else v.array.tolist() for v in (leaf.before, leaf.now)))
+            for leaf in found
+        ]
+
+    forward = [rows()]
+    while session.position < session.length:
+        session.next()
+        forward.append(rows())
+    assert {name: now for name, _, now in forward[-1]} == dict(
+        zip(("w", "x"), state(plain), strict=True)
+    )
+    for position in reversed(range(session.length + 1)):
+        session.jump(position)
+        assert rows() == forward[position]
+    session.continue_()
+    session.finish()
+    assert state(program) == state(plain)
+    again = with_a_hook_that_writes_gradients(torch, before=before)
+    session = Session(again.loss, names={})
+    session.continue_()
+    session.abort()
+    assert state(again) == start

@@ -276,8 +276,8 @@ class TorchDriver:
         if run is None:
             return None
         found = self.grad(index)
-        taken_over = self._engine.leaves[index][1] is None and found is run[3] is not None
-        is_as_it_was = taken_over and version_of(found) == self._engine.versions[index]
+        taken_over = self._engine.gradients.before[index][1] is None and found is run[3] is not None
+        is_as_it_was = taken_over and version_of(found) == self._engine.gradients.versions[index]
         return found if is_as_it_was else run[1][0]
 
     def _advance(self, index: int, stop: int) -> None:
@@ -334,10 +334,10 @@ class TorchDriver:
         captured = self._capture(node, hooked) if self._wanted_places else ()
         if node.kind == LEAF:
             before, after, later = self._accumulated(index, run)
-            if calls or later or nested or index in self._engine.changed:
+            if calls or later or nested or index in self._engine.gradients.changed:
                 self._note(index, (*calls, *later), nested)
             return made_step((index, node, incoming, hooked, (), before, after, captured))
-        if calls or nested or node.is_function or index in self._engine.changed:
+        if calls or nested or node.is_function or index in self._engine.gradients.changed:
             self._note(index, calls, nested)
         if self.muted_edges:
             sent = tuple(
@@ -371,8 +371,8 @@ class TorchDriver:
 
     def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
         changed = tuple(
-            (leaf, gradient)
-            for leaf, gradient in sorted(self._engine.changed.get(index, {}).items())
+            (leaf, copy)
+            for leaf, (_, copy) in sorted(self._engine.gradients.changed.get(index, {}).items())
             if leaf != index
         )
         for leaf, gradient in changed:
@@ -383,13 +383,13 @@ class TorchDriver:
 
     def _accumulated(self, index: int, run: NodeRun) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        (_, (added, *_), _, found), (_, before) = run, self._engine.leaves[index]
+        (_, (added, *_), _, found), (_, before) = run, self._engine.gradients.before[index]
         if before is not None:
             self.disturbances += 1  # the engine added in place
         hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
         if not hooks and not self.read_only:
             return before, found, ()
-        self._engine.versions.pop(index, None)
+        self._engine.gradients.versions.pop(index, None)
         after = _sum(before, added)
         if same_bits(after, found):
             return before, after, ()
@@ -464,7 +464,7 @@ class TorchDriver:
     # what is shown
 
     def as_it_was(self, step: Step) -> Step:
-        version = self._engine.versions.get(step.index)
+        version = self._engine.gradients.versions.get(step.index)
         if step.after is None or version in (None, version_of(step.after)):
             return step
         (added,) = step.hooked
@@ -536,11 +536,7 @@ class TorchDriver:
         return "hooks of parameters, such as an optimizer's, would be called once more"
 
     def why_not_again(self, start: int) -> str:
-        engine = self._engine
-        if not any(each >= start for each in engine.rewritten) and all(
-            index in engine.rewritten or version_of(self.order[index].origin.variable) == version
-            for index, version in engine.leaf_versions.items()
-        ):
+        if not self._engine.gradients.is_rewritten(start):
             return ""
         return "parameters were changed by a hook in this pass, so what has run cannot run again"
 
@@ -601,10 +597,8 @@ class TorchDriver:
         return self.order[index].origin.variable.grad
 
     def grad_before(self, index: int) -> Any:
-        kept = self._engine.leaves.get(index)
-        if index in self._engine.first:
-            return self._engine.first[index]
-        return self.grad(index) if kept is None else kept[1]
+        first = self._engine.gradients.first.get(index)
+        return self.grad(index) if first is None else first[1]
 
     def set_grad(self, index: int, gradient: Any) -> None:
         self.order[index].origin.variable.grad = gradient

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import partial
 from math import inf
 from sys import _getframe
+from threading import get_ident
 from time import perf_counter
 from types import FrameType
 from typing import Any, Self
@@ -33,8 +34,13 @@ from gradstep.engines.pytorch.private import (
     unobserved,
 )
 from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
+from gradstep.engines.pytorch.stepping.leaf_gradients import (
+    LeafGradients,
+    renumbered,
+    state_of,
+)
 from gradstep.engines.pytorch.stepping.watch_only import is_shared_with_processes
-from gradstep.engines.pytorch.tensors import copy_of, put_gradient, version_of
+from gradstep.engines.pytorch.tensors import put_gradient
 
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
@@ -64,13 +70,7 @@ class ObservedEngine:
         index: the place of each node there.
         ends: nodes at which ``grad`` takes away what arrives, and which do not run.
         runs: by index, the nodes that have run and that nobody has taken from here.
-        leaves: by index, the ``.grad`` before a leaf ran: itself, and a copy.
-        first: by index, a copy of the ``.grad`` of a leaf that other passes added to before it ran.
-        changed: by index of a node, and of a leaf, the ``.grad`` that other passes made before the
-            node was over: copies.
-        versions: by index, that of the ``.grad`` which a leaf made.
-        leaf_versions: by index, that of a leaf before the pass came to it.
-        rewritten: the leaves that hooks had changed when they had run, as optimizers do.
+        gradients: the ``.grad`` of the leaves.
         nested: the passes that ran inside the node that is running.
         inside: by index, those that ran inside a node.
         intercept: is asked about each of them.
@@ -92,12 +92,13 @@ class ObservedEngine:
         self.index = {node: index for index, node in enumerate(order)}
         self.ends = self._find_ends()
         self.runs: dict[int, NodeRun] = {}
-        self.leaves: dict[int, tuple[Any, Any]] = {}
-        self.first: dict[int, Any] = {}
-        self.changed: dict[int, dict[int, Any]] = {}
-        self.versions: dict[int, int] = {}
-        self.leaf_versions: dict[int, int | None] = {}
-        self.rewritten: set[int] = set()
+        self.gradients = LeafGradients(
+            {
+                index: node.tensor.origin
+                for index, node in enumerate(order)
+                if type(node) is TorchLeaf and node not in self.ends
+            }
+        )
         self.nested: list[Nested] = []
         self.inside: dict[int, tuple[Nested, ...]] = {}
         self.intercept: Interceptor | None = None
@@ -105,8 +106,8 @@ class ObservedEngine:
         self.diverged = False
         self.elsewhere: EngineThread | None = None
         self._sums = sums
-        self._expected: dict[int, tuple[Any, Any]] = {}  # of leaves without a hook before
-        self._touched: dict[int, Any] = {}  # of leaves, by other passes since the last node
+        self._thread_id = 0  # of the thread in which the engine runs
+        self._halted_at: int | None = None  # the last node behind which it did
         self._unseen: list[tuple[torch.Tensor, Any, Any]] = []  # the .grad before passes inside
         self._pass: int | None = None  # the engine's number of this pass
         self._frame: FrameType | None = None  # that runs it
@@ -208,10 +209,13 @@ class ObservedEngine:
         if arguments is None:
             self._done = True
             return
-        with unobserved():
-            wanted = self._wanted_hooks(start, muted) if observed else []
+        wanted = []
+        if observed:
+            self.gradients.begin(start)
+            with unobserved():
+                wanted = self._wanted_hooks(start, muted)
         unhook = hook_nodes(wanted)
-        self._pass, self._frame = None, _getframe()
+        self._pass, self._frame, self._thread_id = None, _getframe(), get_ident()
         self._ended = perf_counter()
         try:
             with intercepted():
@@ -222,6 +226,9 @@ class ObservedEngine:
         finally:
             self._frame = None  # a cycle
             unhook()
+            last = next(reversed(self.runs), self._halted_at)
+            if last is not None and not self._silent:
+                self.gradients.look(last)
 
     def _wanted_hooks(
         self, start: int, muted: Collection[tuple[int, int]]
@@ -248,13 +255,9 @@ class ObservedEngine:
             hook: Any
             if type(node) is TorchLeaf:
                 # a hook costs as much as a small node: there is one before only where it is needed
-                if node in empty:
-                    self._expected[index] = None, None
-                else:
+                if node not in empty:
                     wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
-                leaf = node.tensor.origin
-                self.leaf_versions[index] = version_of(leaf)
-                hook = partial(after_leaf, index, leaf)
+                hook = partial(after_leaf, index)
             elif index in behind_muted:
                 hook = partial(self._after_muted, index)
             elif index in handed:
@@ -315,17 +318,10 @@ class ObservedEngine:
         rest = set(self.order[start:]).difference(ran)
         order = [*self.order[:start], *ran, *filter(rest.__contains__, self.order)]
         index = {node: number for number, node in enumerate(order)}
-        by_place: Any
-        for by_place in (
-            self.runs, self.leaves, self.first, self.changed, self.versions, self.inside
-        ):  # fmt: skip
-            found = {index[self.order[place]]: each for place, each in by_place.items()}
-            by_place.clear()
-            by_place.update(found)
-        self.changed = {
-            place: {index[self.order[leaf]]: each for leaf, each in leaves.items()}
-            for place, leaves in self.changed.items()
-        }
+        places = {place: index[node] for place, node in enumerate(self.order)}
+        self.runs = renumbered(self.runs, places)
+        self.inside = renumbered(self.inside, places)
+        self.gradients.renumber(places)
         self.order, self.index = order, index
 
     def _hear(self, call: BackwardCall) -> Any:
@@ -340,11 +336,11 @@ class ObservedEngine:
     def _note_leaves(self, call: BackwardCall) -> None:
         """Note the ``.grad`` that leaves have before ``call``, which nobody records."""
         noted = {id(leaf) for leaf, _, _ in self._unseen}
-        noted.update(id(self.order[index].origin.variable) for index in self.leaves)
+        noted.update(map(id, self.gradients.leaves.values()))
         for node in nodes_behind(call.arguments.outputs):
             leaf = getattr(node, "variable", None)
             if leaf is not None and id(leaf) not in noted:
-                self._unseen.append((leaf, *held_and_copy(leaf)))
+                self._unseen.append((leaf, *state_of(leaf)))
 
     # hooks around each node
 
@@ -356,13 +352,8 @@ class ObservedEngine:
         return running == self._pass
 
     def _before_leaf(self, index: int, gradients: tuple[Any, ...]) -> None:
-        if self._silent:
-            return
-        state = held_and_copy(self.order[index].origin.variable)
-        if self._is_own():
-            self.leaves[index] = state
-        elif index not in self.leaves:
-            self.first.setdefault(index, state[1])
+        if not self._silent and self._is_own():
+            self.gradients.runs_next(index)
 
     def _after_handing_over(
         self, index: int, numbers: list[int], sent: tuple[Any, ...], arrived: tuple[Any, ...]
@@ -381,32 +372,16 @@ class ObservedEngine:
             if self.thread is not None:
                 raise Abort  # what is not to be sent is not: the next run begins behind this node
 
-    def _after_leaf(
-        self, index: int, leaf: torch.Tensor, sent: tuple[Any, ...], arrived: tuple[Any, ...]
-    ) -> None:
+    def _after_leaf(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
         if self._silent:
             return
-        if not self._is_own():
-            self._note_other(index, leaf)
-            return
-        if index not in self.leaves:
-            self.leaves[index] = self._expected[index]
-        with unobserved():
-            held = leaf.grad
-            if held is not None:
-                self.versions[index] = version_of(held)
-            if version_of(leaf) != self.leaf_versions[index]:
-                self.rewritten.add(index)
-        self._keep_run(index, sent, arrived, held)
-
-    def _note_other(self, index: int, leaf: torch.Tensor) -> None:
-        """Note what another pass has made of the ``.grad`` of a leaf."""
-        state = held_and_copy(leaf)
-        self._touched[index] = state[1]
-        if index in self._expected and index not in self.leaves:
-            self.first.setdefault(index, self._expected[index][1])
-            self._expected[index] = state
-        self._deadline = 0.0  # whoever shows the next node is told
+        if self._is_own():
+            self._keep_run(index, sent, arrived, self.gradients.has_run(index))
+        else:
+            caller = _getframe(1)  # a device's own thread has none
+            beside = caller is not None and get_ident() != self._thread_id
+            self.gradients.set_by_others(index, beside=beside)
+            self._deadline = 0.0  # the next halt shows what is inside the node
 
     def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
         if not self._silent and self._is_own():
@@ -438,8 +413,8 @@ class ObservedEngine:
         if self.nested:
             self.inside[index] = tuple(self.nested)
             self.nested.clear()
-        if self._touched:
-            self.changed[index], self._touched = self._touched, {}
+        self.gradients.look(index)
+        self._halted_at = index
         if self.thread is not None:
             self.thread.halt()
             self._ended = perf_counter()
@@ -454,29 +429,23 @@ class ObservedEngine:
             self._halted = False
         for state in self.states_before(start):
             put_gradient(*state)
-        for by_place in (self.leaves, self.changed, self.inside):
-            for index in [index for index in by_place if index >= start]:
-                del by_place[index]
-        self.rewritten = {index for index in self.rewritten if index < start}
+        self.gradients.forget(start)
+        self.inside = {index: each for index, each in self.inside.items() if index < start}
         self.runs.clear()
-        self._expected.clear()
-        self._touched.clear()
+        self._halted_at = start - 1 if start else None
         self._done = True
 
     def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any]]:
         """Yield each leaf that was added to from node ``start`` on, with the ``.grad`` that it had:
         itself, and a copy.  The oldest come last."""
-        for index in sorted({*self.leaves, *self.inside}, reverse=True):
-            if index < start:
-                break
-            if index in self.leaves:
-                yield self.order[index].origin.variable, *self.leaves[index]
-            inside: Any = self.inside.get(index, ())
+        for index in sorted(self.inside, reverse=True):
+            inside: Any = self.inside[index] if index >= start else ()
             for inner in reversed(inside):
                 if inner.call.engine is self.call.engine:
                     yield from inner.driver.states_before()
         if not start:
             yield from self._unseen
+        yield from self.gradients.states_before(start)
 
     def anew(self, sums: Callable[[], Pending]) -> Self:
         """Return an engine for the same pass that goes on from ``sums``, in this one's thread."""
@@ -494,17 +463,10 @@ class ObservedEngine:
         now: dict[int, tuple[Any, Any, Any]] = {}
         for state in self.states_before(start):
             leaf = state[0]
-            now.setdefault(id(leaf), (leaf, *held_and_copy(leaf)))
+            now.setdefault(id(leaf), (leaf, *state_of(leaf)))
             put_gradient(*state)
         try:
             yield
         finally:
             for each in now.values():
                 put_gradient(*each)
-
-
-def held_and_copy(leaf: torch.Tensor) -> tuple[Any, Any]:
-    """Return the ``.grad`` of a leaf, and a copy: the engine adds in place."""
-    with unobserved():
-        held = leaf.grad
-        return held, None if held is None else copy_of(held)

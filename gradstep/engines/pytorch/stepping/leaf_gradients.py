@@ -1,0 +1,150 @@
+"""The ``.grad`` of each leaf while a pass runs: who changed it when, and how to put it back.
+
+Besides its own node, hooks of the program change it, and passes inside this one.  PyTorch tells
+nobody; what has changed is seen where the engine halts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf
+from typing import Any, TypeVar
+
+import torch
+
+from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.tensors import copy_of, version_of
+
+State = tuple[Any, Any]
+"""A ``.grad`` at some time: itself, and a copy, for the engine adds in place."""
+_T = TypeVar("_T")
+
+
+def state_of(leaf: torch.Tensor) -> State:
+    """Return the ``.grad`` of a leaf as it is now."""
+    with unobserved():
+        held = leaf.grad
+        return held, None if held is None else copy_of(held)
+
+
+class LeafGradients:
+    """Follows the ``.grad`` of some leaves, each named by the index of its node.
+
+    Attributes:
+        first: what each held before the pass.
+        before: what it held before its node ran, where that has run.
+        versions: how often its ``.grad`` had been changed in place when its node had run.
+        changed: by the index of another node, what it held when that had run: whatever changed it,
+            did so since the engine halted before.
+        rewritten: the leaves that hooks had changed themselves when they had run, as optimizers do.
+    """
+
+    def __init__(self, leaves: Mapping[int, torch.Tensor]) -> None:
+        self.leaves = dict(leaves)
+        self.first: dict[int, State] = {}
+        self.before: dict[int, State] = {}
+        self.versions: dict[int, int] = {}
+        self.changed: dict[int, dict[int, State]] = {}
+        self.rewritten: set[int] = set()
+        self._known: dict[int, tuple[Any, int]] = {}  # what they held last, and its version
+        self._of_leaf: dict[int, int] = {}  # the versions of the leaves themselves
+
+    def begin(self, start: int) -> None:
+        """Take note of all leaves: the nodes from ``start`` on are about to run."""
+        with unobserved():
+            for index, leaf in self.leaves.items():
+                if index not in self.first:
+                    self.first[index] = state_of(leaf)
+                self._known[index] = _held(leaf)
+                if index >= start:
+                    self._of_leaf[index] = version_of(leaf)
+
+    def runs_next(self, index: int) -> None:
+        """Take note that the node of a leaf runs next."""
+        leaf = self.leaves[index]
+        with unobserved():
+            held, version = _held(leaf)
+            known, its_version = self._known[index]
+            is_known = held is known and version == its_version
+            self.before[index] = self._last(index, inf) if is_known else state_of(leaf)
+
+    def has_run(self, index: int) -> Any:
+        """Take note that the node of a leaf has run; returns what it holds."""
+        leaf = self.leaves[index]
+        if index not in self.before:  # it had none, but for what was seen since
+            self.before[index] = self._last(index, inf)
+        with unobserved():
+            self._known[index] = held, version = _held(leaf)
+            self.versions[index] = version
+            if version_of(leaf) != self._of_leaf[index]:
+                self.rewritten.add(index)
+            return held
+
+    def set_by_others(self, index: int, *, beside: bool) -> None:
+        """Take note of what another pass has added; one that runs ``beside`` this one, which has
+        not come to the leaf, is none of its business."""
+        if beside and index not in self.before:
+            self.first[index] = state_of(self.leaves[index])
+            with unobserved():
+                self._known[index] = _held(self.leaves[index])
+
+    def look(self, node: int) -> None:
+        """Note what has changed: ``node`` has run."""
+        with unobserved():
+            for index, leaf in self.leaves.items():
+                held = leaf.grad
+                known, version = self._known[index]
+                if held is not known or (held is not None and version_of(held) != version):
+                    self.changed.setdefault(node, {})[index] = state_of(leaf)
+                    self._known[index] = _held(leaf)
+
+    def is_rewritten(self, start: int) -> bool:
+        """Return whether leaves were changed themselves by what ran from node ``start`` on."""
+        return any(index >= start for index in self.rewritten) or any(
+            index not in self.rewritten and version_of(self.leaves[index]) != version
+            for index, version in self._of_leaf.items()
+        )
+
+    def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+        """Yield the leaves from node ``start`` on that were changed there, with what they held."""
+        touched = {leaf for node in self.changed if node >= start for leaf in self.changed[node]}
+        for index, leaf in self.leaves.items():
+            if index >= start and (index in self.before or index in touched):
+                yield leaf, *self._last(index, start)
+
+    def _last(self, index: int, until: float) -> State:
+        """Return what a leaf held before node ``until``, ahead of its own."""
+        found = self.first[index]
+        for node in sorted(self.changed):
+            if node < until:
+                found = self.changed[node].get(index, found)
+        return found
+
+    def forget(self, start: int) -> None:
+        """Forget what happened from node ``start`` on."""
+        for by_place in (self.before, self.versions, self.changed):
+            for index in [index for index in by_place if index >= start]:
+                del by_place[index]
+        self.rewritten = {index for index in self.rewritten if index < start}
+
+    def renumber(self, places: Mapping[int, int]) -> None:
+        """Take note that nodes have other places than was foretold."""
+        self.leaves = renumbered(self.leaves, places)
+        self.first = renumbered(self.first, places)
+        self.before = renumbered(self.before, places)
+        self.versions = renumbered(self.versions, places)
+        self._known = renumbered(self._known, places)
+        self._of_leaf = renumbered(self._of_leaf, places)
+        self.rewritten = {places[index] for index in self.rewritten}
+        changed = {node: renumbered(leaves, places) for node, leaves in self.changed.items()}
+        self.changed = renumbered(changed, places)
+
+
+def renumbered(by_place: Mapping[int, _T], places: Mapping[int, int]) -> dict[int, _T]:
+    """Return ``by_place`` with other places."""
+    return {places[place]: each for place, each in by_place.items()}
+
+
+def _held(leaf: torch.Tensor) -> tuple[Any, int]:
+    held = leaf.grad
+    return held, 0 if held is None else version_of(held)
