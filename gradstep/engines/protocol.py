@@ -156,8 +156,18 @@ class Rerun(Protocol):
         ...
 
 
+Hear = Callable[[Sequence[Any], Sequence[float | None]], None]
+"""Is told of gradients, None of those that are undefined, and of the norm of each, None of one that
+was not measured; afterwards they may be dropped."""
+
+
 class KeptRun(Protocol):
     """A call that has run as it would plainly, but for its graph, which was kept."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all gradients were heard of, for which somebody asked."""
+        ...
 
     @property
     def result(self) -> Any:
@@ -243,9 +253,10 @@ class Engine(Protocol):
         the graph so that the pass can go on in another way, unless ``keep`` is false."""
         ...
 
-    def kept_run(self, call: Any) -> KeptRun | None:
+    def kept_run(self, call: Any, hear: Hear | None = None) -> KeptRun | None:
         """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
-        None where this library knows nothing quicker than its driver."""
+        None where this library knows nothing quicker than its driver.  ``hear`` is told of every
+        gradient that a node sends, every sum of several, and all that the call makes."""
         ...
 
     def kept_tensor(self, node: Any, name: str, kept: Any) -> Any:

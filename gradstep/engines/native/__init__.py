@@ -22,7 +22,7 @@ from gradstep.capturing.names import Names
 from gradstep.capturing.trace.cut import Departure
 from gradstep.capturing.trace.records import is_number, leaf_record, origin
 from gradstep.engines.native.rules import Kept, extent, formula
-from gradstep.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
+from gradstep.engines.protocol import OWN_RESULT, Engine, Extent, Hear, Rerun
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
@@ -61,8 +61,8 @@ class NativeEngine:
 
         return NativeDriver(call)
 
-    def kept_run(self, call: BackwardCall) -> Any:
-        return _kept_run()(call)
+    def kept_run(self, call: BackwardCall, hear: Hear | None = None) -> Any:
+        return None if hear is not None else _kept_run()(call)
 
     def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
         return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept

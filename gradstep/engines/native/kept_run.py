@@ -33,6 +33,8 @@ class KeptRun:
     program's changes in tensors, modules and random state is kept in an undo log.
     """
 
+    whole = True
+
     def __init__(self, call: BackwardCall) -> None:
         self._call = call
         self._task = start(call, keep=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.call import BackwardCall
 from gradstep.capturing.trace.cut import Departure
-from gradstep.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
+from gradstep.engines.protocol import OWN_RESULT, Engine, Extent, Hear, Rerun
 from gradstep.engines.pytorch.entry import Arguments, call_from, run
 from gradstep.engines.pytorch.formulas import formula
 from gradstep.engines.pytorch.hooks import hooks_of
@@ -70,8 +70,8 @@ class PyTorchEngine:
     ) -> TorchDriver:
         return TorchDriver(call, halting=halting, keep=keep)
 
-    def kept_run(self, call: BackwardCall) -> KeptRun | None:
-        return kept_run(call)
+    def kept_run(self, call: BackwardCall, hear: Hear | None = None) -> KeptRun | None:
+        return kept_run(call, hear)
 
     def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
         return None if kept is None else node.value_of(name)

@@ -30,6 +30,7 @@ from gradstep.capturing.trace.frames import outermost_of, user_source
 from gradstep.capturing.trace.inputs import BUDGET
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.inputs import noting_functions
+from gradstep.engines.pytorch.optimizers import passed_over
 from gradstep.engines.pytorch.private import (
     hook_tables,
     innermost_function_mode,
@@ -439,6 +440,7 @@ def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) ->
             stack.enter_context(watched.noting())
             if mode is not None:
                 stack.enter_context(mode.acting())
+                stack.enter_context(passed_over(mode))
                 stack.enter_context(noting_functions(origins.function))
             if values:
                 # it needs this module for the place of each op

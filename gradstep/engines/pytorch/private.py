@@ -68,6 +68,7 @@ NAMES: Final = (
     PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     PrivateName("_guards.detect_fake_mode", "calls that torch.compile makes are counted"),
+    PrivateName("_guards.TracingContext.try_get", "intercepting a call takes longer"),
     PrivateName("_C._functorch.is_batchedtensor", "vectorized passes may look editable"),
     PrivateName("_C._functorch.is_legacy_batchedtensor", "vectorized passes may look editable"),
     *(
@@ -167,22 +168,37 @@ transform_level: Final[Callable[[], Any]] = (
 """Returns the innermost transform of torch.func that runs, None outside of all."""
 
 
-def is_traced(tensors: Any) -> bool:
-    """Return whether tensors stand for others while a function is compiled or exported."""
-    fake_mode = _find("_guards.detect_fake_mode")
-    return fake_mode is not None and fake_mode(tensors) is not None
-
-
-def is_batched(tensor: Any) -> bool:
-    """Return whether a tensor stands for several, one per run of a vectorized function."""
-    asked = _find("_C._functorch.is_batchedtensor"), _find("_C._functorch.is_legacy_batchedtensor")
-    return any(ask is not None and ask(tensor) for ask in asked)
-
-
 dispatch_mode: Final[Callable[[], Any]] = (
     _find("utils._python_dispatch._get_current_dispatch_mode") or _nothing
 )
 """Returns the innermost dispatch mode, None outside of all."""
+
+_fake_mode: Final[Any] = _find("_guards.detect_fake_mode")
+_tracing: Final[Callable[[], Any]] = _find("_guards.TracingContext.try_get") or (lambda: True)
+_PLAIN: Final = frozenset([torch.Tensor, torch.nn.Parameter])
+
+
+def is_traced(tensors: Sequence[Any]) -> bool:
+    """Return whether tensors stand for others while a function is compiled or exported."""
+    if _fake_mode is None:
+        return False
+    # nearly always; to ask PyTorch takes as long as a small node
+    if _tracing() is None and dispatch_mode() is None and _PLAIN.issuperset(map(type, tensors)):
+        return False
+    return _fake_mode(tensors) is not None
+
+
+_is_batched: Final[list[Any]] = [
+    found
+    for path in ("_C._functorch.is_batchedtensor", "_C._functorch.is_legacy_batchedtensor")
+    if (found := _find(path)) is not None
+]
+
+
+def is_batched(tensor: Any) -> bool:
+    """Return whether a tensor stands for several, one per run of a vectorized function."""
+    return any(ask(tensor) for ask in _is_batched)
+
 
 is_profiling: Final[Callable[[], bool]] = _find("_C._autograd._profiler_enabled") or _nothing
 """Returns whether a profile is being made of this thread."""
@@ -197,14 +213,13 @@ _norms: Final[Any] = _find("_foreach_norm")
 
 
 def norms(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
-    """Return the norm of each of some tensors of one dtype: of float16 and the like, in which it
-    would overflow, the sum."""
-    if tensors[0].dtype.itemsize < 4:
-        return [each.sum(dtype=torch.float32) for each in tensors]
-    if _norms is not None and tensors[0].is_floating_point() and len(tensors) > 1:
-        found: list[torch.Tensor] = list(_norms(tensors))
-        return found
-    return [each.sum() for each in tensors]
+    """Return the norm of each of some tensors of one floating dtype on one device: on a GPU by one
+    reduction, of float16 and the like, in which it would overflow, in float32."""
+    wide = torch.float32 if tensors[0].dtype.itemsize < 4 else None
+    if _norms is None:
+        return [torch.linalg.vector_norm(each, dtype=wide) for each in tensors]
+    found: list[torch.Tensor] = list(_norms(tensors, 2, wide))
+    return found
 
 
 def skip_code(code: CodeType) -> None:

@@ -15,14 +15,17 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.call import BackwardCall, Gradients
+from autograd_core.autograd.grad_mode import settle
 from gradstep.capturing.trace.inputs import BUDGET, Budget
 from gradstep.debugger.breakpoints import Breakpoints
+from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.commands import command_lines, open_console, uncommented
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.history import DEFAULT_BUDGET
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply
 from gradstep.debugger.snapshot.timeline import Timeline
+from gradstep.engines import engine_of_call
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.collector import collector_slowed
 from gradstep.program.calls import CallSelector, InterceptedCall, call_title
@@ -33,7 +36,7 @@ from gradstep.program.target import Target, parse_target, require_file
 from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.commands.fail_on import FailOn
+from gradstep_tui.commands.fail_on import FailOn, tell_of_second_run
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, TARGET, size
@@ -303,6 +306,7 @@ class _Face:
         self.detached = False  # whether to stop no more
         self.runs_on = False  # whether to stop only where a breakpoint is hit
         self._progress = Progress()
+        self._quick_look = QuickLook(self._breakpoints) if fail_on is None else fail_on.look
         self.history_bytes = DEFAULT_BUDGET  # of each pass
         self.forward_values = Budget(BUDGET)  # those that are kept to be shown
 
@@ -315,6 +319,12 @@ class _Face:
     def only_watches(self) -> bool:
         """True if all that is to be said is what a condition has found."""
         return self.watches and self._batch and not self._lines
+
+    @property
+    def _has_nothing_to_do(self) -> bool:
+        """True if nobody looks at what follows."""
+        busy = self._lines or self._fail_on or self.certifies or self.runs_on
+        return self._batch and not busy
 
     def _room(self) -> int:
         """Return what the recording of a pass may take, beside the values that are kept."""
@@ -347,14 +357,18 @@ class _Face:
         return session.gradients if found.call.is_grad else True
 
     def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
-        """Carry out a call in which nobody stops, if there is a quicker way to see that it makes
-        no gradient in question; None where a session is needed."""
-        if not self.watches or self._lines or self.certifies or not self.keeps_graph:
+        """Carry out a call in which nobody stops, if there is a quicker way to see that nothing in
+        it meets a condition; None where a session is needed."""
+        if self.detached:
+            settle()
+            found = engine_of_call(call).run(call)
+            return found if call.is_grad else True
+        if self.certifies or not self.keeps_graph or self._places:
             return None
-        assert self._fail_on is not None
-        if self._places or not self._fail_on.is_alone:
+        if not (self.runs_on or (self.watches and not self._lines)):
             return None
-        looked = self._fail_on.quick_look(call)
+        look = self._quick_look if self._fail_on is None else self._fail_on.quick_look
+        looked = look(call)
         if self.runs_on and looked is not None:
             self._count()
         return looked
@@ -392,6 +406,8 @@ class _Face:
         if self.runs_on:
             if not self._reaches_stop(session):
                 self._count()
+                if self._quick_look.undone:
+                    tell_of_second_run(session)
                 session.finish()
                 return
             if self._batch and (reached := session.breakpoints.last) is not None:
@@ -413,7 +429,7 @@ class _Face:
         self.runs_on = outcome == "calls"
         if self.certifies:
             _certify(session)
-        self.detached = outcome == "detach"
+        self.detached = outcome == "detach" or self._has_nothing_to_do
         session.finish()
 
     def _count(self) -> None:
@@ -430,6 +446,7 @@ class _Face:
             if session.breakpoints.last is not None or session.snapshot.error:
                 self._progress.close()
                 self.runs_on = False
+                self._quick_look.confirm()
                 return True
         return False
 

@@ -10,6 +10,7 @@ from autograd_core.autograd.call import BackwardCall, Gradients
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
+from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.errors import ExpressionError
 from gradstep.debugger.history.user_code import put_back_text
 from gradstep.debugger.session import Session
@@ -19,6 +20,7 @@ from gradstep.findings.reports.stop import loss_report, stop_report
 from gradstep.graph.statistics import format_statistics
 from gradstep.program.calls import call_title
 from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.output import say
 
 
 class FailOn:
@@ -30,6 +32,7 @@ class FailOn:
 
     def __init__(self, condition: str, option: str = "--fail-on") -> None:
         self.breakpoints = Breakpoints()
+        self.look = QuickLook(self.breakpoints)
         words = {word.strip() for word in re.split(r",|\bor\b", condition)}
         self._is_trouble = words if words <= {"nan", "inf"} else set()
         self._seen_in = ""  # of a call that runs again, what is in question
@@ -50,10 +53,12 @@ class FailOn:
 
     def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
         """Carry out ``call``, and see whether its loss or a gradient that it made is NaN or
-        infinite; None where it is, and a session is to find out why, or where the condition asks
-        for something else."""
-        if not self._is_trouble:
-            return None
+        infinite, or, where the condition asks for something else, whether any gradient may meet it;
+        None where it is so, and a session is to find out where and why."""
+        if not self._is_trouble or not self.is_alone:
+            looked = self.look(call)
+            self._seen_in, self._runs_again = "", self.look.undone
+            return looked
         run = engine_of_call(call).kept_run(call)
         if run is None:
             return None
@@ -92,6 +97,8 @@ class FailOn:
             raise Failure(
                 self._text(session, f"{self._seen_in}: {headline}", lines), ExitCode.FOUND
             )
+        if self.look.undone:
+            tell_of_second_run(session)
 
     def check(self, session: Session) -> None:
         """See whether the last movement has come upon such a gradient.
@@ -111,11 +118,15 @@ class FailOn:
         return "\n".join([first, *lines, *last])
 
 
-def _ran_again(session: Session) -> str:
+def tell_of_second_run(session: Session) -> None:
+    """Say that a pass ran twice, though nothing came of it."""
+    text = _ran_again(session, "to see whether a condition holds")
+    say(f"{call_title(session.kind, session.call)}: {text}")
+
+
+def _ran_again(session: Session, why: str = "to find where that began") -> str:
     """Tell that a pass ran twice, and which nodes are known to have run code of the program's."""
     known = [index for index, each in session.effects.items() if each.user_code]
     if not known:
-        return "this pass ran twice, to find where that began"
-    return put_back_text(
-        known, "ran twice, to find where that began", session.cursor.driver.put_back
-    )
+        return f"this pass ran twice, {why}"
+    return put_back_text(known, f"ran twice, {why}", session.cursor.driver.put_back)

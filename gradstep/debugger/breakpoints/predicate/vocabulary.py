@@ -63,6 +63,11 @@ def _finite(value: Value) -> np.ndarray[Any, np.dtype[np.float64]]:
     return values[np.isfinite(values)]
 
 
+def _norm(value: Value) -> float:
+    found = value.statistics
+    return found.rms * math.sqrt(found.size - found.nans - found.infs)
+
+
 def _mean(value: Value) -> float:
     finite = _finite(value)
     return float(finite.mean()) if finite.size else math.nan
@@ -87,9 +92,7 @@ STATISTICS: Final[Mapping[str, Statistic]] = {
     "zero": Statistic("flag", "every element is 0", _zero),
     "denormal": Statistic("flag", "some element is so small that digits are lost", _denormal),
     "rms": Statistic("number", "root mean square", lambda v: v.statistics.rms),
-    "norm": Statistic(
-        "number", "Euclidean norm", lambda v: v.statistics.rms * math.sqrt(_finite(v).size)
-    ),
+    "norm": Statistic("number", "Euclidean norm", _norm),
     "mean": Statistic("number", "mean", _mean),
     "min": Statistic("number", "smallest element", lambda v: v.statistics.minimum),
     "max": Statistic("number", "largest element", lambda v: v.statistics.maximum),

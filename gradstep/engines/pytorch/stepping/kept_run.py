@@ -2,61 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from math import hypot, isfinite
+from typing import Any, Final, NamedTuple
 
 import torch
 
 from autograd_core.autograd.call import BackwardCall
-from gradstep.engines.protocol import values_of_call
+from gradstep.engines.protocol import Hear, values_of_call
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import mark_as_freed
 from gradstep.engines.pytorch.nodes import why_opaque
-from gradstep.engines.pytorch.private import norms, unobserved
+from gradstep.engines.pytorch.private import (
+    FunctionNode,
+    hook_nodes,
+    hook_tables,
+    norms,
+    unobserved,
+)
 from gradstep.engines.pytorch.stepping.watch_only import why_watched_only
-from gradstep.engines.pytorch.tensors import copy_of, elements_of, put_gradient
+from gradstep.engines.pytorch.tensors import (
+    copy_of,
+    elements_of,
+    has_memory,
+    nbytes_of,
+    put_gradient,
+)
 from gradstep.graph.collector import collector_paused
+
+HELD: Final = 1 << 26
+"""Bytes of gradients that wait to be measured together."""
+_LONG: Final = 1 << 20
+"""Elements of which a CPU adds the squares in double precision: in float32 a sum of so many may
+stand still."""
+_why_opaque: Final = lru_cache(maxsize=256)(why_opaque)
 
 
 class KeptRun:
     """Carries out ``call``, and looks at what came of it; see
     :class:`~gradstep.engines.protocol.KeptRun`.
 
-    Nothing is hooked and no graph is read, so this costs little more than the call: a walk over its
-    nodes, and a copy of each ``.grad`` that the call adds to.
+    No graph is read, and nothing is hooked unless somebody is to ``hear`` of each gradient, so this
+    costs little more than the call: a walk over its nodes, and a copy of each ``.grad`` that the
+    call adds to.
     """
 
-    def __init__(self, call: BackwardCall, nodes: Sequence[Any], leaves: Sequence[Any]) -> None:
-        self._call, self._nodes = call, nodes
-        given = call.arguments
+    def __init__(self, call: BackwardCall, walked: _Walked, hear: Hear | None) -> None:
+        self._call, self._nodes = call, walked.nodes
+        self.whole = True
         with unobserved(), torch.no_grad():
             self._before = [
                 (leaf, held := leaf.grad, None if held is None else copy_of(held))
-                for leaf in leaves
+                for leaf in walked.leaves
             ]
-        self.result = carry_out(given._replace(keep=True))
+        given = call.arguments._replace(keep=True)
+        if hear is None:
+            self.result = carry_out(given)
+            return
+        with unobserved():
+            heard = _Heard(call, walked, hear)
+        unhook = hook_nodes(heard.hooks())
+        try:
+            self.result = carry_out(given, heard.inside)
+        finally:
+            unhook()
+        heard.end(tensor for _, tensor in self._made())
+        self.whole = heard.whole
 
     def values(self) -> Iterator[tuple[str, Any]]:
         outputs = self._call.arguments.outputs
-        roots = (root for root in outputs if isinstance(root, torch.Tensor))
+        return self._made(root for root in outputs if isinstance(root, torch.Tensor))
+
+    def _made(self, roots: Iterable[torch.Tensor] = ()) -> Iterator[tuple[str, Any]]:
+        """List the gradients that the call made, after its ``roots``."""
         returned = self.result if self._call.is_grad else None
         return values_of_call(roots, returned, (leaf for leaf, _, _ in self._before))
 
     def is_finite(self) -> bool:
-        with unobserved(), torch.no_grad():
-            # a norm is eight times as fast as the largest element; where one overflows, each is
-            # looked at
-            alike: dict[Any, list[Any]] = {}
-            for _, value in self.values():
-                for each in () if value is None else elements_of(value):
-                    if each.numel():
-                        alike.setdefault((each.device, each.dtype, type(each)), []).append(each)
-            by_device: dict[Any, list[Any]] = {}
-            for (device, *_), values in alike.items():
-                found = torch.stack(norms(values)).isfinite().all()
-                by_device.setdefault(device, []).append(found)
-            # the one place that waits for a device
-            return all(bool(torch.stack(found).all()) for found in by_device.values())
+        with unobserved():
+            given = [tensor for _, tensor in self.values() if tensor is not None]
+        return all(norm is not None and isfinite(norm) for norm in measured(given))
 
     def undo(self) -> None:
         for leaf, held, numbers in self._before:
@@ -67,37 +94,198 @@ class KeptRun:
             mark_as_freed(self._call, self._nodes)
 
 
-def kept_run(call: BackwardCall) -> KeptRun | None:
+def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float | None]:
+    """Return the norm of each of some tensors, None of one that has no numbers; infinite where it
+    overflows.
+
+    Those of one dtype on one device are measured together, and each device is waited for once.
+    """
+    found: list[float | None] = [None] * len(tensors)
+    alike: dict[Any, tuple[list[int], list[torch.Tensor]]] = {}
+    with unobserved(), torch.no_grad():
+        for at, each in enumerate(tensors):
+            if each is None:
+                continue
+            long = precisely and each.numel() > _LONG
+            key = type(each), each.dtype, each.layout, at if long else each.device
+            if (together := alike.get(key)) is None:
+                together = alike[key] = [], []
+            together[0].append(at)
+            together[1].append(each)
+        started = [
+            (places, chosen, _started(chosen, kind, dtype, layout))
+            for (kind, dtype, layout, _), (places, chosen) in alike.items()
+        ]
+        for places, chosen, norms_of_all in started:
+            if norms_of_all is None:
+                values = [_norm(each, precisely) for each in chosen]
+            else:
+                values = norms_of_all.tolist()
+            for at, value in zip(places, values, strict=True):
+                found[at] = value
+    return found
+
+
+def _started(
+    tensors: list[torch.Tensor], kind: type, dtype: torch.dtype, layout: torch.layout
+) -> torch.Tensor | None:
+    """Return the norms of tensors that are alike, None where they have to be measured one by
+    one."""
+    if kind is not torch.Tensor or layout is not torch.strided or not dtype.is_floating_point:
+        return None
+    if tensors[0].numel() > _LONG and tensors[0].is_cpu:
+        return None
+    try:
+        return torch.stack(norms(tensors))
+    except (RuntimeError, NotImplementedError):  # nested ones, or a backend without this
+        return None
+
+
+def _norm(tensor: torch.Tensor, precisely: bool) -> float | None:
+    """Return the norm of a tensor of any kind; that of the elements which a sparse one stores, some
+    of them in parts, unless it is to be precise."""
+    try:
+        if not has_memory(tensor) or (precisely and tensor.layout is not torch.strided):
+            return None
+        parts = [part.abs() if part.is_complex() else part for part in elements_of(tensor)]
+        return hypot(*[float(torch.linalg.vector_norm(x, dtype=torch.float64)) for x in parts])
+    except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
+        return None
+
+
+class _Heard:
+    """Tells ``hear`` of the gradients of a pass: of what nodes send, and of sums of several."""
+
+    def __init__(self, call: BackwardCall, walked: _Walked, hear: Hear) -> None:
+        self.whole = True  # else a pass ran inside, of which nothing was heard
+        self._nodes, self._hear = walked.nodes, hear
+        self._inside = False
+        self._held: list[Any] = []
+        self._bytes = 0
+        senders = Counter(to for following in walked.edges for to in following)
+        self._sums: dict[Any, Any] = {to: None for to, count in senders.items() if count > 1}
+        left_out = set() if call.is_grad or call.graph else self._become_gradients(walked, senders)
+        sums = self._sums
+        self._wanted = [
+            [(nr, to if to in sums else None) for nr, to in enumerate(following)
+             if to[0] is not None and to[0] not in left_out]
+            for following in walked.edges
+        ]  # fmt: skip
+
+    @staticmethod
+    def _become_gradients(walked: _Walked, senders: Counter[Any]) -> set[Any]:
+        """Return the nodes of leaves to which one gradient comes, and becomes the ``.grad`` as it
+        is, which is heard of in the end: the engine need not copy what nobody else holds.
+
+        None, where code of the program's is known that may change a ``.grad`` on the way.
+        """
+        if any(isinstance(node, FunctionNode) for node in walked.nodes):
+            return set()
+        if any(table for leaf in walked.leaves for table in hook_tables(leaf)):
+            return set()
+        return {
+            node
+            for node, leaf in zip(walked.ends, walked.leaves, strict=True)
+            if senders[node, 0] == 1 and leaf.grad is None
+        }
+
+    def hooks(self) -> list[tuple[Callable[[Any], Any], Callable[..., Any]]]:
+        """List the hooks that listen, each with the method that registers it."""
+        after = self._after
+        return [
+            (node.register_hook, partial(after, wanted))
+            for node, wanted in zip(self._nodes, self._wanted, strict=True) if wanted
+        ]  # fmt: skip
+
+    def _after(
+        self, wanted: list[tuple[int, Any]], sent: tuple[Any, ...], _: tuple[Any, ...]
+    ) -> None:
+        if self._inside:
+            return
+        for nr, place in wanted:
+            gradient = sent[nr] if nr < len(sent) else None
+            self._hold(gradient)
+            if place is not None and gradient is not None:
+                there = self._sums[place]
+                if there is not None:
+                    with unobserved(), torch.no_grad():
+                        gradient = there + gradient
+                    self._hold(gradient)
+                self._sums[place] = gradient
+
+    def _hold(self, gradient: Any) -> None:
+        self._held.append(gradient)
+        if gradient is not None:
+            self._bytes += nbytes_of(gradient)
+            if self._bytes > HELD:
+                self._tell()
+
+    def _tell(self) -> None:
+        held, self._held, self._bytes = self._held, [], 0
+        self._hear(held, measured(held, precisely=True))
+
+    def inside(self, call: BackwardCall) -> Any:
+        """Let a pass run inside a node."""
+        before, self._inside, self.whole = self._inside, True, False
+        try:
+            found = carry_out(call.arguments)
+        finally:
+            self._inside = before
+        return found if call.is_grad else True
+
+    def end(self, made: Iterator[Any]) -> None:
+        """Tell of what is left, and of what the call has ``made``."""
+        self._sums.clear()
+        self._held += [each for each in made if each is not None]
+        self._tell()
+
+
+class _Walked(NamedTuple):
+    """The nodes behind some roots, and what each leads to; the nodes where leaves end the way, and
+    the leaves."""
+
+    nodes: list[Any]
+    edges: list[Any]
+    ends: list[Any]
+    leaves: list[Any]
+
+
+def kept_run(call: BackwardCall, hear: Hear | None = None) -> KeptRun | None:
     """Carry out ``call``, keeping its graph; None where that would be another call: one that frees
-    only the nodes that lead to its inputs, or one with a function that runs once."""
+    only the nodes that lead to its inputs, or one with a function that runs once; or where it is
+    known that not all would be heard of."""
     if call.inputs or why_watched_only(call):
         return None
-    with collector_paused():
-        walked = _walk(call.arguments.outputs)
-    return None if walked is None else KeptRun(call, *walked)
+    with collector_paused(), unobserved():
+        walked = _walk(call.arguments.outputs, whole=hear is not None)
+    return None if walked is None else KeptRun(call, walked, hear)
 
 
-def _walk(roots: Any) -> tuple[list[Any], list[Any]] | None:
-    """List the nodes behind some roots, and their leaves; None where one is of a compiled
-    function."""
+def _walk(roots: Any, whole: bool) -> _Walked | None:
+    """Walk over the nodes behind some roots; None where one is of a compiled function, or with
+    ``whole`` one in which another pass runs."""
     waiting = [root.node if hasattr(root, "node") else root.grad_fn for root in roots]
     seen = {node for node in waiting if node is not None}
     waiting = list(seen)
-    nodes, leaves = [], []
-    leads_on: dict[type, bool] = {}  # by class, which is quicker to ask than the node
+    walked = _Walked([], [], [], [])
+    nodes, edges, ends, leaves = walked
+    kinds: set[Any] = set()
     while waiting:
         node = waiting.pop()
         kind = type(node)
-        if kind not in leads_on:
-            if why_opaque(kind).startswith("compiled"):
-                return None
-            leads_on[kind] = not hasattr(node, "variable")
-        if leads_on[kind]:
-            nodes.append(node)
-            for target, _ in node.next_functions:
-                if target is not None and target not in seen:
-                    seen.add(target)
-                    waiting.append(target)
-        else:
+        kinds.add(kind)
+        if kind.__name__ == "AccumulateGrad":
+            ends.append(node)
             leaves.append(node.variable)
-    return nodes, leaves
+            continue
+        following = node.next_functions
+        nodes.append(node)
+        edges.append(following)
+        for target, _ in following:
+            if target is not None and target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    refused = ("compiled", "checkpoint") if whole else ("compiled",)
+    if any(_why_opaque(kind).startswith(refused) for kind in kinds):
+        return None
+    return walked

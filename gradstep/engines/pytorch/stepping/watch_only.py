@@ -28,7 +28,7 @@ def why_graph_is_freed(call: BackwardCall, order: Sequence[Any] = ()) -> str:
         return "a compiled function runs once"
     if any(isinstance(seed, torch.Tensor) and is_batched(seed) for seed in call.seeds):
         return "it is vectorized"
-    if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+    if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
         return "it is captured in a CUDA graph"
     return ""
 

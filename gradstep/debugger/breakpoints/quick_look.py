@@ -1,0 +1,102 @@
+"""Calls in which nothing meets the conditions of breakpoints, told apart at little cost.
+
+A call runs plainly, and norms rule out what cannot be.  Where something is left, the call is undone
+and runs again in a session, which knows nodes and stops there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import Any
+
+from autograd_core.autograd.call import BackwardCall, Gradients
+from gradstep.debugger.breakpoints import Breakpoints
+from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
+from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
+from gradstep.debugger.snapshot.value import value
+from gradstep.engines import engine_of_call
+
+
+class QuickLook:
+    """Runs calls in which no point of ``breakpoints`` can be hit.
+
+    Attributes:
+        undone: whether the last call ran, and is to run again in a session.  If nothing stops
+            there, because the condition holds at another node, all later ones are left to sessions.
+    """
+
+    def __init__(self, breakpoints: Breakpoints) -> None:
+        self._breakpoints = breakpoints
+        self._known: dict[str, Expression] = {}
+        self._mistaken = False
+        self.undone = False
+
+    def confirm(self) -> None:
+        """Take note that a session has stopped."""
+        self.undone = False
+
+    def __call__(self, call: BackwardCall) -> bool | Gradients | None:
+        """Carry out ``call``; None where a session is to do that."""
+        conditions = self._conditions()
+        self._mistaken, self.undone = self._mistaken or self.undone, False
+        if conditions is None or self._mistaken:
+            return None
+        at_places = any(each.kind != "catch" for each in self._breakpoints.points)
+        found = _Suspicion(conditions)
+        if at_places:  # what enters the pass arrives at a node, though none sends it
+            found.hear(call.seeds, [None] * len(call.seeds))
+        if found.is_there:
+            return None
+        run = engine_of_call(call).kept_run(call, found.hear)
+        if run is None:
+            return None
+        if found.is_there or not run.whole:
+            self.undone = True
+            run.undo()
+            return None
+        run.release()
+        return run.result if call.is_grad else True
+
+    def _conditions(self) -> list[Expression] | None:
+        """Return the conditions of all points; None where one stops without any, or tells of what
+        it sees."""
+        points = [each for each in self._breakpoints.points if each.enabled]
+        if any(not each.condition or each.kind in ("watch", "log") for each in points):
+            return None
+        texts = dict.fromkeys(each.condition for each in points)
+        for text in texts:
+            if text not in self._known:
+                self._known[text] = parse_predicate(text)
+        return [self._known[text] for text in texts]
+
+
+class _Suspicion:
+    """Whether a condition may hold of a gradient that was heard of."""
+
+    def __init__(self, conditions: Sequence[Expression]) -> None:
+        self._conditions = conditions
+        self.is_there = False
+
+    def hear(self, gradients: Sequence[Any], norms: Sequence[float | None]) -> None:
+        """Take note of gradients, None of undefined ones, and of their norms."""
+        self.is_there = self.is_there or any(self._suspicious(gradients, norms))
+
+    def _suspicious(
+        self, gradients: Sequence[Any], norms: Sequence[float | None]
+    ) -> Iterator[bool]:
+        known = [(g, norm) for g, norm in zip(gradients, norms, strict=True) if g is not None]
+        sizes = [int(gradient.numel()) for gradient, _ in known]
+        finite = [norm for _, norm in known if norm is not None and isfinite(norm)]
+        together = None
+        if known and all(sizes) and len(finite) == len(known):
+            together = BoundedGradient.any_of(sizes, finite)
+        for condition in self._conditions:
+            if len(known) < len(gradients) and "undefined" in condition.text:
+                yield True
+            # one question for all of them, as nearly always nothing is left
+            if together is not None and not may_hold(condition, together):
+                continue
+            for (gradient, norm), size in zip(known, sizes, strict=True):
+                bounded = BoundedGradient.of(size, norm)
+                yield may_hold(condition, bounded) and may_hold(condition, value(gradient))

@@ -1,0 +1,147 @@
+"""What watching many small calls costs, in counts of what is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from torch import nn  # noqa: E402
+
+from gradstep.engines.pytorch import origins  # noqa: E402
+from gradstep.engines.pytorch.origins import noting  # noqa: E402
+from gradstep.engines.pytorch.stepping import driver, kept_run  # noqa: E402
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The torch functions that the mode for lines hears of."""
+    found: list[str] = []
+    hear = origins.Lines.__torch_function__
+
+    def noted(self: Any, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        found.append(getattr(function, "__name__", str(function)))
+        return hear(self, function, types, args, kwargs)
+
+    monkeypatch.setattr(origins.Lines, "__torch_function__", noted)
+    return found
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
+def test_the_steps_of_an_optimizer_are_not_looked_at(kind: Any, heard: list[str]) -> None:
+    net = nn.Linear(3, 2)
+    with noting() as known:
+        optimizer = kind(net.parameters(), lr=0.1)
+        net(torch.ones(1, 3)).sum().backward()
+        heard.clear()
+        optimizer.step()
+        optimizer.zero_grad()
+        assert heard == []
+        loss = net(torch.ones(1, 3)).sum()
+        assert "sum" in heard
+        assert known.place(loss.grad_fn._sequence_nr()).source.file == __file__
+
+
+def test_the_lines_of_a_closure_are_known(heard: list[str]) -> None:
+    x = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.LBFGS([x], max_iter=1)
+    losses = []
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        losses.append(x.exp().sum())
+        losses[-1].backward(retain_graph=True)
+        return losses[-1]
+
+    with noting() as known:
+        optimizer.step(closure)
+        place = known.place(losses[0].grad_fn._sequence_nr())
+    assert place is not None
+    assert place.source.file == __file__
+
+
+def test_an_optimizer_that_raises_leaves_lines_noted() -> None:
+    x = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.SGD([x], lr=0.1)
+    optimizer.register_step_pre_hook(lambda *_: 1 / 0)
+    with noting() as known:
+        with pytest.raises(ZeroDivisionError):
+            optimizer.step()
+        loss = x.exp()
+        assert known.place(loss.grad_fn._sequence_nr()).source.file == __file__
+
+
+def test_the_kinds_of_optimizers_are_as_before() -> None:
+    torch.optim.SGD([torch.ones(1, requires_grad=True)])
+    kinds = [torch.optim.Optimizer, torch.optim.SGD, torch.optim.Adam]
+    before = [(vars(kind).get("step"), vars(kind).get("zero_grad")) for kind in kinds]
+    with noting():
+        torch.optim.SGD([torch.ones(1, requires_grad=True)])
+    torch.optim.Adam([torch.ones(1, requires_grad=True)])
+    after = [(vars(kind).get("step"), vars(kind).get("zero_grad")) for kind in kinds]
+    assert after[0] == before[0]
+    assert after[1] == before[1]
+
+
+@pytest.mark.parametrize(
+    ("condition", "reductions"), [("nan", 2), ("rms > 1e6", 2), ("absmax > 1e6 or nan", 2)]
+)
+def test_a_call_in_which_nothing_is_found_is_measured_at_once(
+    condition: str, reductions: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    norms = kept_run.norms
+
+    def count(tensors: list[Any]) -> Any:
+        counted.append(len(tensors))
+        return norms(tensors)
+
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("no session is needed")
+
+    monkeypatch.setattr(kept_run, "norms", count)
+    monkeypatch.setattr(driver.TorchDriver, "__init__", never)
+    watch = FailOn(condition)
+    net = nn.Sequential(*[nn.Linear(4, 4) for _ in range(20)])
+    half = nn.Linear(4, 4, dtype=torch.bfloat16)
+
+    def handle(found: InterceptedCall) -> bool:
+        raise AssertionError(f"{found.title} is to be looked at")
+
+    with intercepting(handle, CallSelector(), look=watch.quick_look):
+        for _ in range(3):
+            counted.clear()
+            (net(torch.ones(1, 4)).sum() + half(torch.ones(1, 4).bfloat16()).sum()).backward()
+            assert len(counted) == reductions  # one for each dtype
+            assert sum(counted) >= 42
+
+
+def test_what_waits_to_be_measured_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+    measured = kept_run.measured
+
+    def noted(tensors: Any, **options: Any) -> Any:
+        held.append(sum(0 if each is None else each.nbytes for each in tensors))
+        return measured(tensors, **options)
+
+    monkeypatch.setattr(kept_run, "measured", noted)
+    monkeypatch.setattr(kept_run, "HELD", 4000)
+    watch = FailOn("rms > 1e6")
+    x = torch.ones(100, requires_grad=True)
+
+    def handle(found: InterceptedCall) -> bool:
+        raise AssertionError(found.title)
+
+    with intercepting(handle, CallSelector(), look=watch.quick_look):
+        y = x
+        for _ in range(100):
+            y = y.sin()
+        y.sum().backward()
+    assert sum(held) > 40_000
+    assert max(held) <= 4400
