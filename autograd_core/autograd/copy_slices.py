@@ -9,7 +9,7 @@ from weakref import ref
 import numpy as np
 
 from autograd_core.autograd.grad_mode import USUAL, Line, enter_mode, leave_mode
-from autograd_core.autograd.memory import address, in_order, layout_of
+from autograd_core.autograd.memory import address, in_order, layout_of, written_twice
 from autograd_core.autograd.node import GENERAL, Edge, Node, SavedState, next_sequence_nr, notes_of
 from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.tensor import Tensor
@@ -72,6 +72,7 @@ class CopySlices(Node):
             leave_mode(token)
 
     def backward(self, g: Any, keep: bool | None) -> list[Any]:
+        self._check_part()
         if self._in_order:
             result = np.array(g, order="C")
             window = self.part.of(result.reshape(-1))
@@ -84,6 +85,7 @@ class CopySlices(Node):
         return [result, *others]
 
     def backward_graph(self, g: Any) -> list[Any]:
+        self._check_part()
         size, stride, offset = self.part
         if self._in_order:
             memory = g.contiguous()
@@ -95,6 +97,13 @@ class CopySlices(Node):
         part = window.new_zeros(size) if first is None else first
         memory = memory.as_strided_scatter(part, size, stride, offset)
         return [memory if self._in_order else memory.as_strided(*self.whole), *others]
+
+    def _check_part(self) -> None:
+        """Refuse the gradient of what was written to an expanded tensor, as PyTorch does."""
+        if 0 in self.part.stride and any(
+            n > 1 and not step for n, step in zip(*self.part[:2], strict=True)
+        ):
+            raise written_twice()
 
     @property
     def _in_order(self) -> bool:

@@ -33,12 +33,50 @@ def make_writeable(array: Any) -> None:
     """
     if array.flags.writeable:
         return
-    if any(size > 1 and not step for size, step in zip(array.shape, array.strides, strict=True)):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
+    if spreads(array):
+        raise written_twice()
     array.flags.writeable = True
+
+
+def written_twice() -> RuntimeError:
+    """Return PyTorch's error for a write to an expanded tensor."""
+    return RuntimeError(
+        "unsupported operation: more than one element of the written-to tensor refers to a single "
+        "memory location. Please clone() the tensor before performing the operation."
+    )
+
+
+def spreads(array: Array) -> bool:
+    """Return whether it is expanded: one place in memory stands for several elements."""
+    return 0 in array.strides and any(
+        size > 1 and not step for size, step in zip(array.shape, array.strides, strict=True)
+    )
+
+
+def check_overlap(array: Array, read: Array, strictly: bool) -> None:
+    """Refuse to write to ``array`` from ``read``, which is of the same memory, where they meet and
+    are not the same; ``strictly``, also where they are.
+
+    Raises:
+        RuntimeError: they do; in PyTorch's words.
+    """
+    if not array.size or not read.size:
+        return
+    own, other = layout_of(array), layout_of(read)
+    if own.end != array.size or other.end != read.size:  # with gaps: PyTorch does not look closer
+        return
+    begin, start = address(array), address(read)
+    if begin >= start + read.nbytes or start >= begin + array.nbytes:
+        return
+    axes = [axis for axis, n in enumerate(array.shape) if n > 1]
+    same = begin == start and own.size == other.size
+    same = same and all(own.stride[axis] == other.stride[axis] for axis in axes)
+    if strictly or not same:
+        raise RuntimeError(
+            "unsupported operation: some elements of the input tensor and the written-to tensor "
+            "refer to a single memory location. Please clone() the tensor before performing the "
+            "operation."
+        )
 
 
 def copied_with_memory(array: Array, memo: dict[int, Any]) -> Array:

@@ -10,10 +10,11 @@ import numpy as np
 
 from autograd_core.autograd.dual import copy_tangent, update_tangent
 from autograd_core.autograd.grad_mode import WITHOUT_GRADIENTS, builds_graph, current_mode
-from autograd_core.autograd.memory import make_writeable
+from autograd_core.autograd.memory import check_overlap, make_writeable, spreads
 from autograd_core.autograd.saved import Since
 from autograd_core.autograd.version import INFERENCE, check_changeable
 from autograd_core.dtype import dtype
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.views import (
     check_change,
@@ -37,6 +38,8 @@ def inplace(
     """
 
     ufunc = _UFUNCS.get(name)
+    overlap = None if name in _READING_FIRST else name in _SCATTERING
+    deprecated = _ON_EXPANDED.get(name)
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if (
@@ -49,6 +52,13 @@ def inplace(
         check_changeable(self.version)
         if builds_graph():
             check_change(self)
+        if overlap is not None:
+            version = self.version
+            for other in args:
+                if type(other) is Tensor and (
+                    other.version is version is not None or other is self
+                ):
+                    check_overlap(self.array, other.array, overlap)
         before = _before(self)
         result = call(before, *args, **kwargs)
         _check_result(self, result, converts)
@@ -59,9 +69,14 @@ def inplace(
                 kind: Any = type(node)
                 node.__class__ = inplace_class(kind)
             _settle(self, before, node)
-        make_writeable(self.array)
-        self.bump()
-        np.copyto(self.array, result.array, casting="unsafe")
+        by_tensor = name == "fill_" and type(args[0]) is Tensor  # which PyTorch refuses
+        if deprecated is None or not spreads(self.array) or by_tensor:
+            make_writeable(self.array)
+            self.bump()
+            np.copyto(self.array, result.array, casting="unsafe")
+        else:
+            self.bump()
+            _write_expanded(self.array, result.array, deprecated)
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             self.record = result.record
@@ -85,6 +100,35 @@ _UFUNCS: Final[Mapping[str, Any]] = {
     "add_": np.add, "sub_": np.subtract, "mul_": np.multiply, "div_": np.true_divide,
 }  # fmt: skip
 
+# Those that PyTorch lets read a part of what they write to, and those that may not even read the
+# very elements.
+_READING_FIRST: Final = {
+    "masked_fill_", "masked_scatter_", "index_fill_", "fill_", "bernoulli_", "addmv_", "addmm_",
+    "baddbmm_",
+}  # fmt: skip
+_SCATTERING: Final = {
+    "index_put_", "_assign_", "index_copy_", "index_add_", "index_reduce_", "scatter_",
+    "scatter_add_", "scatter_reduce_", "put_", "addr_",
+}  # fmt: skip
+
+
+def _deprecated(name: str, example: str) -> str:
+    return (
+        f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before "
+        f"performing this operation. This also applies to advanced indexing e.g. tensor{example}"
+    )
+
+
+# What may be written to an expanded tensor, and what PyTorch says of it.
+_ON_EXPANDED: Final[Mapping[str, str]] = {
+    "fill_": "",
+    "zero_": "",
+    "masked_fill_": _deprecated("masked_fill_", "[mask] = scalar"),
+    "index_fill_": _deprecated("index_fill_", "[mask] = scalar"),
+    "index_put_": _deprecated("index_put_", "[indices] = tensor"),
+    "_assign_": _deprecated("index_put_", "[indices] = tensor"),
+}
+
 _SCALED: Final = (np.add, np.subtract)  # which take ``alpha``
 
 
@@ -102,7 +146,7 @@ def _written(ufunc: Any, x: Tensor, y: Any, options: dict[str, Any]) -> bool:
         or getattr(x, "_view_of", None) is not None  # not by the property: 0.1 us less
     ):
         return False
-    if type(y) is Tensor and y.dtype is kind:
+    if type(y) is Tensor and y.dtype is kind and (version is None or y.version is not version):
         other = y.array
     elif type(y) is float:
         other = _number(y, kind)
@@ -160,6 +204,17 @@ def _before(x: Tensor) -> Tensor:
     if type(x) is not Tensor:
         copy_tangent(x, before)
     return before
+
+
+def _write_expanded(array: Any, result: Any, deprecated: str) -> None:
+    """Write ``result`` to ``array``, one place of which stands for several elements: what did not
+    change must not undo what did."""
+    if deprecated:
+        warn(deprecated)
+    changed = result != array
+    array.flags.writeable = True
+    np.copyto(array, result, casting="unsafe", where=changed)
+    array.flags.writeable = False  # to anything else
 
 
 def _check_result(x: Tensor, result: Tensor, converts: bool) -> None:

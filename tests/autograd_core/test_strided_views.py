@@ -145,3 +145,92 @@ def test_strides_over_a_view_have_both_derivatives(
     (g,) = torch.autograd.grad((view(x * 1) ** 3).sum(), x, create_graph=True)
     assert g.tolist() == first
     assert torch.autograd.grad((g**2).sum(), x)[0].tolist() == second
+
+
+# -- writes that meet themselves -------------------------------------------------------------------
+
+SHARED = "refer to a single memory location|refers to a single memory location"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: y[1:].copy_(y[:-1]),
+        lambda y: y[0:2].add_(y[1:3]),
+        lambda y: y[1:].mul_(y.detach()[:-1]),
+        lambda y: y[1:].view(1, 3).mul_(y[1:]),
+        lambda y: y.__setitem__(slice(1, None), y[:-1]),
+        lambda y: y.__setitem__([0, 1, 2, 3], y),
+        lambda y: y[:2].index_add_(0, (y[:2] > 9).long(), y[:2]),
+    ],
+)
+def test_a_write_from_what_it_changes_meanwhile_is_refused(
+    torch: Any, write: Callable[[Any], Any]
+) -> None:
+    with pytest.raises(RuntimeError, match=SHARED):
+        write(torch.arange(4.0))
+    with torch.no_grad(), pytest.raises(RuntimeError, match=SHARED):
+        write(torch.arange(4.0))
+
+
+def test_a_write_from_the_very_elements_or_from_others_is_not(torch: Any) -> None:
+    y = torch.arange(4.0)
+    y[:2].add_(y[2:])
+    y[1:].mul_(y.detach()[1:])
+    y[::2].sub_(y[1::2])
+    y.masked_fill_(y > 9, 7.0)
+    y[1:].fill_(y[0])
+    assert y.tolist() == [-14, -14, -14, -14]
+
+
+@pytest.mark.filterwarnings("ignore:Use of .* on expanded tensors is deprecated")
+@pytest.mark.parametrize(
+    ("write", "expected"),
+    [
+        (lambda x, t: x.fill_(2), 2),
+        (lambda x, t: x.zero_(), 0),
+        (lambda x, t: x.masked_fill_(t.tensor([True, False, False]), 2), 2),
+        (lambda x, t: x.index_fill_(0, t.tensor([0]), 2), 2),
+        (lambda x, t: x.__setitem__([1], 2), 2),
+        (lambda x, t: x.__setitem__(0, 2), 2),
+        (lambda x, t: x.fill_(t.tensor(2.0)), None),
+        (lambda x, t: x.add_(1), None),
+        (lambda x, t: x.__setitem__(..., 2), None),
+        (lambda x, t: (x.fill_(2), x[:2].add_(1)), None),
+    ],
+)
+def test_an_expanded_tensor_can_be_filled_and_nothing_else(
+    torch: Any, write: Callable[[Any, Any], Any], expected: float | None
+) -> None:
+    x = torch.ones(1).expand(3)
+    if expected is None:
+        with pytest.raises(RuntimeError, match=SHARED):
+            write(x, torch)
+    else:
+        write(x, torch)
+        assert x.tolist() == [expected] * 3
+
+
+def test_what_was_filled_in_an_expanded_tensor_has_no_gradient(torch: Any) -> None:
+    x = torch.ones(1, requires_grad=True)
+    y = x * 3
+    y.expand(3).fill_(2.0)
+    for graph in (True, False):
+        with pytest.raises(RuntimeError, match=SHARED):
+            torch.autograd.grad(y.sum(), x, create_graph=graph, retain_graph=True)
+
+
+def test_a_custom_function_may_not_change_a_view_of_a_leaf(torch: Any) -> None:
+    class Tanh(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.mark_dirty(x)
+            return x.tanh_()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g
+
+    leaf = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match=r"^a view of a leaf Variable that requires grad is"):
+        Tanh.apply(leaf[:2])

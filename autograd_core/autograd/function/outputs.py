@@ -108,6 +108,10 @@ def _change(
             "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
             "have been mutated should be passed to ctx.mark_dirty()."
         )
+    if t.view_of is not None and type(root_of(t).edge) is AccumulateGrad:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        )
     if t.view_of is not None and node.ported:
         raise RuntimeError(_VIEW_AND_MORE)
     check_view(t)

@@ -51,6 +51,8 @@ def setitem(x: Tensor, key: Any, value: Any) -> None:
     if picked:
         put_: Any = part._assign_  # type: ignore[attr-defined]
         put_(without_leading_ones(value), checked_places(part, picked, value))
+    elif part._shape and not value._shape:
+        part.fill_(value)
     else:
         part.copy_(_fitting(value, part._shape))
 
