@@ -48,9 +48,9 @@ def written_twice() -> RuntimeError:
 
 def spreads(array: Array) -> bool:
     """Return whether it is expanded: one place in memory stands for several elements."""
-    return 0 in array.strides and any(
-        size > 1 and not step for size, step in zip(array.shape, array.strides, strict=True)
-    )
+    if 0 not in array.strides or not array.size:
+        return False
+    return any(n > 1 and not step for n, step in zip(array.shape, array.strides, strict=True))
 
 
 def check_overlap(array: Array, read: Array, strictly: bool) -> None:
