@@ -436,6 +436,26 @@ def test_lint_reads_the_graph_and_wraps_what_it_says() -> None:
     assert "gain" not in answers(fine, "lint")
 
 
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_lint_does_not_blame_the_pass_for_its_own_gradients(library: str) -> None:
+    library_ = pytest.importorskip(library)
+    new, old = (library_.ones(3, requires_grad=True) for _ in range(2))
+    old.sum().backward()
+    session = Session((new * old).sum(), names={"new": new, "old": old})
+    before = answers(session, "lint")
+    assert "old has a .grad from an earlier backward()" in " ".join(before.split())
+    assert answers(session, "continue", "lint") == before
+
+
+def test_a_condition_is_no_place(session: Session) -> None:
+    reply = session.do("break rms > 3")
+    assert reply.error
+    assert "'rms > 3' is a condition, not a place; did you mean if rms > 3?" in reply.text
+    assert "nothing here is called 'mull'" in session.do("break mull").text
+
+
 def test_a_pass_inside_a_node_can_be_entered_and_left() -> None:
     x = torch.tensor([3.0], requires_grad=True)
     w = torch.tensor([3.0], requires_grad=True)

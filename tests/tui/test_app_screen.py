@@ -120,6 +120,20 @@ def test_continue_runs_to_the_breakpoint_and_reverse_continue_back_to_it() -> No
     drive(session, script)
 
 
+@pytest.mark.parametrize(
+    ("size", "shown"), [((80, 24), "−2 everywhere"), ((60, 20), "all −2"), ((160, 48), "−2 every")]
+)
+def test_a_constant_gradient_keeps_its_sign(size: tuple[int, int], shown: str) -> None:
+    x = torch.ones(3, requires_grad=True)
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("n", "n", "n")
+        assert shown in screen.row(3)
+        assert "rms 2" not in text
+
+    drive(Session(((-x) * 2).sum(), names={"x": x}), script, size=size)
+
+
 def test_u_runs_to_the_selection_and_enter_goes_back_to_one() -> None:
     session = shared_weight()
 

@@ -164,7 +164,7 @@ def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
         assert screen.row(4).endswith(" ∅")
         text = await screen.press("k")
         assert re.search(r"= sum +0 everywhere ", text)
-        assert re.search(r" rms 0 100 % are 0 +0$", screen.row(3))
+        assert re.search(r" 0 everywhere +0$", screen.row(3))
 
     drive(troubled(), script)
 
@@ -327,12 +327,12 @@ def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
 
         await screen.section("leaves")
         assert re.search(r"w +\[3\] +None → +None yet +□□□ 0/3", leaf("w"))
-        assert re.search(r"b +\[3\] +rms 0 → +rms 0 +□ 0/1", leaf("b"))
+        assert re.search(r"b +\[3\] +all 0 → +all 0 +□ 0/1", leaf("b"))
         await screen.press("3", "n")
         assert re.search(r"■□□ 1/3 +pending rms 1\.35", leaf("w"))
         await screen.press("c")
         assert re.search(r"None → +rms 2\.9 +■■■ 3/3$", leaf("w"))
-        assert re.search(r"rms 0 → +rms 1\.2 +■ 1/1$", leaf("b"))
+        assert re.search(r"all 0 → +rms 1\.2 +■ 1/1$", leaf("b"))
 
     drive(shared_weight(), script)
 
@@ -425,6 +425,22 @@ def test_changes_are_listed_marked_compared_and_undone() -> None:
         assert "set #2" in screen.text()
 
     drive(session, script, (80, 40))
+
+
+def test_a_sum_that_was_changed_adds_up() -> None:
+    x = torch.ones(4, requires_grad=True)
+    session = Session(torch.sin(x * 3).sum(), names={"x": x})
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("n", "e", *"0.5", "enter")
+        account = re.search(
+            r"\+ #1 sum:1 out 0 +1 everywhere .*\n.* E set #2 → +0.5 everywhere .*\n.*"
+            r" = sum +0.5 everywhere",
+            text,
+        )
+        assert account, text
+
+    drive(session, script)
 
 
 def test_t_checks_the_node_and_keeps_the_answer() -> None:

@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
+from autograd_core.autograd.node import LEAF
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
+from gradstep.debugger.session import Session
+from gradstep.engines import engine_of_call
 from gradstep.findings.reports.formatting import source_place, wrapped
 from gradstep.graph.addresses import step_number
 from gradstep.text import plural
@@ -86,7 +89,7 @@ def _lint(console: Console, operands: Operands) -> str:
 
     session = console.session
     lines = []
-    for found in lint(session.roots, names=session.names):
+    for found in lint(session.roots, names=session.names, fresh=_fresh(session)):
         place = f" ({PurePath(found.source.file).name}:{found.source.line})" if found.source else ""
         remedy = _UNTRACED if found.code == "untraced" else found.remedy
         lines += [
@@ -94,6 +97,18 @@ def _lint(console: Console, operands: Operands) -> str:
             f"  {remedy}",
         ]
     return "\n".join(lines) or "no findings"
+
+
+def _fresh(session: Session) -> set[int]:
+    """Return the leaves, by identity, that had no ``.grad`` before the pass."""
+    engine, driver = engine_of_call(session.backward_call), session.cursor.driver
+    nodes = ((index, node) for index, node in enumerate(session.order) if node.kind == LEAF)
+    leaves = ((index, engine.leaf(node)) for index, node in nodes)
+    return {
+        id(engine.own(leaf))
+        for index, leaf in leaves
+        if leaf is not None and driver.grad_before(index) is None
+    }
 
 
 def _times(found: Finding) -> str:

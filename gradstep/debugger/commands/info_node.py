@@ -86,11 +86,14 @@ def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
         label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
         rows.append((label, f"{each.arrived} of {each.expected} arrived"))
         rows += [("", line) for line in described(each.total, each.without_total)]
-        if each.expected > 1:
+        if each.expected > 1 or each.edits:
             rows += [
                 ("", f"+ {summary(part.value)} from {_origin(part.producer)}")
                 for part in each.contributions
             ]
+        rows += [
+            ("", f"{edit.text} \N{RIGHTWARDS ARROW} {summary(edit.total)}") for edit in each.edits
+        ]
     return rows
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Final
 
+from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
-from gradstep.debugger.errors import CommandError
+from gradstep.debugger.errors import CommandError, ExpressionError
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
 from gradstep.graph.addresses import step_number
 from gradstep.graph.errors import UnknownAddress
@@ -93,9 +94,21 @@ def _add(console: Console, place: Operands, condition: Operands | None, **proper
     try:
         point = breakpoints.add(place.text, **properties)
     except UnknownAddress as error:
+        if condition is None and _is_condition(place.text):
+            raise place.error(
+                f"'{place.text}' is a condition, not a place; did you mean if {place.text}?"
+            ) from None
         later = f"; {_PENDING} {place.text} waits for a pass that has this place"
         raise place.error(f"{error}{later}") from None
     return f"{point.title}{_places(point)}"
+
+
+def _is_condition(text: str) -> bool:
+    try:
+        Breakpoints.check_condition(text)
+    except ExpressionError:
+        return False
+    return True
 
 
 def _places(point: Breakpoint) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from autograd_core.autograd.node import LEAF, Node, Port
@@ -25,6 +26,7 @@ from gradstep.debugger.snapshot import (
     Pending,
     Phase,
     Saved,
+    SumEdit,
     Value,
 )
 from gradstep.debugger.snapshot.timeline import LeafCall
@@ -104,7 +106,17 @@ class Inspector:
     def incoming(self, index: int) -> tuple[Incoming, ...]:
         """List what has arrived at node ``index``; the part of :meth:`detail` that is quickly
         told."""
-        return self._ledger.incoming(index, self._cursor.state)
+        found = self._ledger.incoming(index, self._cursor.state)
+        if not self._cursor.edits:
+            return found
+        return tuple(replace(each, edits=self._edits(index, each.input_nr)) for each in found)
+
+    def _edits(self, index: int, input_nr: int) -> tuple[SumEdit, ...]:
+        values = self._ledger.values
+        return tuple(
+            SumEdit(position, text, values.of(total))
+            for position, text, total in self._cursor.edits.of_sum(index, input_nr)
+        )
 
     def outgoing(self, index: int) -> tuple[Outgoing, ...]:
         """List what node ``index`` has sent; see :meth:`incoming`."""

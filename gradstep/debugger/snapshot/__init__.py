@@ -40,13 +40,23 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
+class SumEdit:
+    """A change that the user made to a sum before node ``position`` ran: in words, and its
+    result."""
+
+    position: int
+    text: str
+    total: Value | None
+
+
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """The contributions to one input of a node, in order, and their sum.
 
     ``expected`` counts the edges that lead here; some contributions are missing until their
     producers have run. If there are very many, ``contributions`` holds the last ones, and
     ``skipped`` counts the others. A ``total`` of None means "nothing yet" or, once every producer
-    has run, undefined.
+    has run, undefined. ``edits`` are changes that the user made to the sum.
     """
 
     input_nr: int
@@ -55,6 +65,7 @@ class Incoming:
     contributions: tuple[Contribution, ...]
     total: Value | None
     skipped: int = 0
+    edits: tuple[SumEdit, ...] = ()
 
     @property
     def arrived(self) -> int:

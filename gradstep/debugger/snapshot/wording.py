@@ -16,13 +16,34 @@ def summary(value: Value | None, nothing: str = "undefined") -> str:
     return nothing if value is None else of_statistics(value.statistics)
 
 
+SHORT = 12  # characters
+
+
+def short(stats: Statistics) -> str:
+    """Return the same in at most 12 characters, with the sign where all elements are one number.
+
+    >>> from gradstep.graph.statistics import statistics
+    >>> [short(statistics(np.array(each))) for each in ([-2.0, -2.0], [-2.0, 1.0], 3.0)]
+    ['all −2', 'rms 1.58', '3']
+    """
+    if not is_constant(stats):
+        return format_statistics(stats)
+    number = format_number(stats.minimum)
+    return f"all {number}" if len(f"all {number}") <= SHORT else number
+
+
+def is_constant(stats: Statistics) -> bool:
+    """Return whether all of several elements are the same finite number."""
+    return stats.size > 1 and stats.minimum == stats.maximum and not stats.trouble
+
+
 def of_statistics(stats: Statistics) -> str:
     """Return the same, of a tensor of which only statistics are known."""
     if stats.size <= 1 or math.isnan(stats.minimum):
         return format_statistics(stats) if stats.size else "no elements"
-    ends = f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
-    if stats.minimum == stats.maximum and not stats.trouble:
+    if is_constant(stats):
         return f"{format_number(stats.minimum)} everywhere"
+    ends = f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
     rare = ((stats.nans, "nan"), (stats.infs, "infinite"), (stats.zeros, "0"))
     counts = [f"{count:,} of {stats.size:,} are {word}" for count, word in rare if count]
     return ", ".join([f"rms {format_number(stats.rms)}", ends, *counts])

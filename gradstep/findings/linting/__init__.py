@@ -30,6 +30,7 @@ def lint(
     *,
     names: Names | Mapping[str, Any] | None = None,
     elsewhere: Collection[int] = frozenset(),
+    fresh: Collection[int] = frozenset(),
 ) -> tuple[Finding, ...]:
     """Find common mistakes in the graph of ``roots`` before ``backward``, worst first.
 
@@ -51,6 +52,7 @@ def lint(
             calling program. Leaves and modules among them are checked, too.
         elsewhere: the leaves, by identity, whose gradient is known to come from a call on another
             line, as in a GAN.
+        fresh: the leaves, by identity, that had no gradient before this pass, which has begun.
 
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
@@ -63,7 +65,9 @@ def lint(
 
     def find() -> list[Finding]:
         graph = capture(tensors, "backward", names=known, live=True)
-        return _findings(Subject(tensors, engine.plan(tensors).order, graph, known, elsewhere))
+        return _findings(
+            Subject(tensors, engine.plan(tensors).order, graph, known, elsewhere, fresh)
+        )
 
     return tuple(
         sorted(merged(engine.apart(find)), key=lambda found: _GRAVITY.index(found.severity))

@@ -129,7 +129,11 @@ def _by_departure(departure: Departure, names: list[str]) -> Finding:
 def find_stale(subject: Subject) -> Iterator[Finding]:
     """Yield leaves that have a ``.grad`` already; apart those that no optimizer has, although it
     has others of this pass: its ``zero_grad()`` clears no gradient of theirs."""
-    stale = [(index, leaf) for index, leaf in subject.leaves.values() if leaf.grad is not None]
+    stale = [
+        (index, leaf)
+        for key, (index, leaf) in subject.leaves.items()
+        if leaf.grad is not None and key not in subject.fresh
+    ]
     trained = subject.trained
     forgotten = [each for each in stale if trained and id(each[1]) not in trained]
     others = [each for each in stale if not trained or id(each[1]) in trained]

@@ -27,6 +27,8 @@ class Subject:
     names: Names
     elsewhere: Collection[int] = frozenset()
     """The leaves, by identity, whose gradient is known to come from a call on another line."""
+    fresh: Collection[int] = frozenset()
+    """Those that had none before this pass, which has begun."""
 
     @cached_property
     def engine(self) -> Engine:

@@ -14,8 +14,9 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from gradstep.debugger.snapshot import Snapshot, Value
+from gradstep.debugger.snapshot.wording import short
 from gradstep.graph.addresses import step_number
-from gradstep.graph.statistics import format_shape, format_statistics
+from gradstep.graph.statistics import format_shape
 from gradstep.text import printable
 
 StyleName = Literal[
@@ -173,4 +174,4 @@ def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
 def value_part(value: Value) -> Part:
     """Return a value in three digits; trouble is marked by a word and by its colour."""
     stats = value.statistics
-    return Part(format_statistics(stats), "trouble" if stats.trouble else "text")
+    return Part(short(stats), "trouble" if stats.trouble else "text")

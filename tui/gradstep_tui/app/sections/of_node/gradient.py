@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from textwrap import wrap
 from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from gradstep.debugger.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
+from gradstep.debugger.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, SumEdit, Value
 from gradstep.debugger.snapshot.wording import summary
 from gradstep.findings.reports.formatting import file_and_line
 from gradstep.graph.addresses import step_number
@@ -170,18 +171,20 @@ def _incoming_heading(incoming: Incoming) -> Line:
 
 
 def _contributions(incoming: Incoming, snapshot: Snapshot, limit: int) -> list[Entry]:
-    shown = [
-        Entry(
-            "+",
-            edge_label(snapshot, one.producer, one.output_nr, limit),
-            value_parts(one.value),
-            node=one.producer,
-        )
-        for one in incoming.contributions
-    ]
-    if incoming.skipped:
-        shown.insert(0, Entry("+", f"{incoming.skipped:,} before these", [], "muted"))
-    return shown
+    shown = [Entry("+", f"{incoming.skipped:,} before these", [], "muted")]
+    shown = shown if incoming.skipped else []
+    edits = deque(incoming.edits)
+    for one in incoming.contributions:
+        while edits and one.producer is not None and edits[0].position <= one.producer:
+            shown.append(_edit(edits.popleft()))
+        label = edge_label(snapshot, one.producer, one.output_nr, limit)
+        shown.append(Entry("+", label, value_parts(one.value), node=one.producer))
+    return [*shown, *map(_edit, edits)]
+
+
+def _edit(edit: SumEdit) -> Entry:
+    """Return what the user made of the sum up to there."""
+    return Entry("E", f"{edit.text} →", value_parts(edit.total))
 
 
 def _missing(incoming: Incoming, view: View, limit: int) -> list[Entry]:

@@ -184,9 +184,10 @@ class ExecutionList(ViewWidget):
             line.append(Part(fit(cells.forward, columns.value, right=True) + " ", style))
         if columns.gradient:
             value_style: StyleName = "trouble" if cells.trouble else "text"
-            value = fit(cells.value, VALUE_WIDTH, right=True)
-            line.append(Part(value + " ", value_style))
-            if columns.gradient > VALUE_WIDTH:
+            is_wide = columns.gradient > VALUE_WIDTH
+            value = cells.wide or cells.value if is_wide else cells.value
+            line.append(Part(fit(value, VALUE_WIDTH, right=True) + " ", value_style))
+            if is_wide:
                 line.append(Part(fit(cells.extremes, EXTREMES_WIDTH), "muted"))
         mark = cells.trouble + " " if cells.trouble else ""
         line.append(Part(mark, "trouble"))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import NodeDetail, Snapshot, Value
+from gradstep.debugger.snapshot.wording import is_constant, short
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics, format_number, format_statistics
 from gradstep.text import printable
@@ -24,12 +25,14 @@ SAMPLED_ROWS = 20_000
 
 
 class Cells(NamedTuple):
-    """The text of a row about the gradient of its node; ``trouble`` is "N", "I" or both."""
+    """The text of a row about the gradient of its node; ``trouble`` is "N", "I" or both. With
+    ``extremes`` beside it, where there is room, the value is ``wide``."""
 
     value: str
     trouble: str
     flags: str
     forward: str = ""
+    wide: str = ""
     extremes: str = ""
 
 
@@ -191,17 +194,23 @@ def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
     stats = totals[0].statistics
     trouble = ("N" if stats.nans else "") + ("I" if stats.infs else "")
     zero = "0 " if stats.size and stats.zeros == stats.size else ""
-    return Cells(format_statistics(stats), trouble, zero + marks, extremes=_extremes(stats))
+    wide, extremes = _wide(stats)
+    return Cells(short(stats), trouble, zero + marks, wide=wide, extremes=extremes)
+
+
+def _wide(stats: Statistics) -> tuple[str, str]:
+    """Return a value, and what the root mean square hides: many zeros, or how far the elements
+    reach."""
+    if is_constant(stats):
+        return format_number(stats.minimum), "everywhere"
+    return format_statistics(stats), _extremes(stats)
 
 
 def _extremes(stats: Statistics) -> str:
-    """Return what the root mean square hides: many zeros, or how far the elements reach."""
     if stats.size < 2 or math.isnan(stats.minimum):
         return ""
     if stats.zeros * 4 >= stats.size:
         return f"{100 * stats.zeros / stats.size:.0f} % are 0"
-    if stats.minimum == stats.maximum and not stats.trouble:
-        return "everywhere"
     return f"{format_number(stats.minimum)}…{format_number(stats.maximum)}"
 
 
@@ -210,7 +219,7 @@ def forward_text(session: Session, row: int) -> str:
     found = session.forward_value(row)
     if found is None:
         return ""
-    return format_statistics(found.statistics if isinstance(found, Value) else found)
+    return short(found.statistics if isinstance(found, Value) else found)
 
 
 def fan_in_text(arrived: int, expected: int) -> str:
