@@ -12,7 +12,13 @@ from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from autograd_core.autograd.engine import GraphTask, evaluating
-from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    current_mode,
+    enter_mode,
+    leave_mode,
+    undo_log,
+)
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Node, Port, resolve
 from autograd_core.fallback import answer_missing_names
@@ -121,6 +127,8 @@ def register_multi_grad_hook(
                     planned = set(around.task.order)
                     passes[around.task] = _Collected(sum(n in planned for n in nodes))
                 collected = passes[around.task]
+                if (log := undo_log()) is not None:
+                    log.keep_items(collected.gradients)
                 first = not collected.gradients
                 collected.gradients[number] = g
                 complete = len(collected.gradients) == collected.expected

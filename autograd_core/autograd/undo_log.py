@@ -223,7 +223,9 @@ class _Fields:
 
     @property
     def nbytes(self) -> int:
-        return sum(getattr(value, "nbytes", 0) for value in self._others())
+        # a view's class may have changed, which has a property of that name
+        others = [each for each in self._others() if not isinstance(each, type)]
+        return sum(getattr(each, "nbytes", 0) for each in others)
 
     @property
     def regraded(self) -> bool:

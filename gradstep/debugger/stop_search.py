@@ -20,7 +20,7 @@ class StopSearch:
     def __init__(self, stack: PassStack, breakpoints: Breakpoints) -> None:
         self._stack = stack
         self._breakpoints = breakpoints
-        self._unasked: tuple[RecordedPass, int] | None = None  # where a stop inside came before
+        self._unasked: dict[RecordedPass, int] = {}  # where a stop inside came before
 
     @property
     def at_end(self) -> bool:
@@ -79,10 +79,7 @@ class StopSearch:
         """Return whether nobody asked for a stop here, because there was one inside the last
         node."""
         view = self._stack.view
-        if self._unasked is None or self._unasked[0] is not view:
-            return False
-        (_, position), self._unasked = self._unasked, None
-        return position == view.cursor.position
+        return self._unasked.pop(view, None) == view.cursor.position
 
     def _find(self, end: int) -> Reached | None:
         """Move in the pass in view, up to ``end``, until a stop is reached, be it in a pass
@@ -102,9 +99,9 @@ class StopSearch:
 
     def _arrived(self) -> Reached | None:
         """Ask for a stop inside the node that has just run, and behind it."""
-        position = self._stack.view.cursor.position
-        if reached := self._find_inside(position - 1, True):
-            self._unasked = (self._stack.around, position)
+        view = self._stack.view
+        if reached := self._find_inside(view.cursor.position - 1, True):
+            self._unasked[view] = view.cursor.position
             return reached
         return self.here()
 
@@ -125,17 +122,13 @@ class StopSearch:
             inner = self._stack.view
             inner.cursor.travel(self._end(not ahead))
             if reached := self.here() or self._find(self._end(ahead)):
-                self._tell_where(index)
+                self._breakpoints.tell(
+                    f"in {inner.title} inside {step_number(index)} {outer.graph.address(index)}, "
+                    "which has run; leave goes out"
+                )
                 return reached
             outer.cursor.interrupted, inner.cursor.interrupted = inner.cursor.interrupted, False
             self._stack.leave()
             if outer.cursor.interrupted:
                 return None
         return None
-
-    def _tell_where(self, index: int) -> None:
-        address = self._stack.around.graph.address(index)
-        self._breakpoints.tell(
-            f"in {self._stack.view.title} inside {step_number(index)} {address}, "
-            "which has run; leave goes out"
-        )

@@ -503,3 +503,80 @@ def test_an_element_that_is_a_leaf_is_gone_back_over() -> None:
     assert (x.item(), x.grad) == (3, None)
     session.finish()
     assert (x.item(), x.grad.item()) == (6, 6)
+
+
+@pytest.mark.parametrize("lines", [[], ["continue"], ["next", "next"], ["jump 3", "restart"]])
+def test_a_hook_that_raises_is_called_once_and_what_it_did_stays(lines: list[str]) -> None:
+    def ended(stepped: bool) -> list[Any]:
+        torch.manual_seed(2)
+        x, buffer, calls = torch.ones(2, requires_grad=True), torch.zeros(2), []
+
+        def hook(g: Any) -> None:
+            calls.append(g.tolist())
+            buffer.add_(torch.rand(2))
+            if len(calls) == 1:
+                raise ValueError("once")
+
+        y = x * 2
+        y.register_hook(hook)
+        loss = y.sum()
+        session = Session(loss, names={}) if stepped else None
+        for line in lines if session else ():
+            session.do(line)
+            assert buffer.tolist() == [0, 0]  # as before the node, where the session stands
+        with pytest.raises(ValueError, match="once") as raised:
+            session.finish() if session else loss.backward()
+        assert raised.traceback[-1].name == "hook"
+        return [calls, buffer.tolist(), x.grad, torch.get_rng_state().tolist()]
+
+    assert ended(stepped=True) == ended(stepped=False)
+
+
+def test_a_hook_that_raised_is_called_again_once_something_has_changed() -> None:
+    x, buffer = torch.ones(2, requires_grad=True), torch.zeros(2)
+
+    def hook(g: Any) -> None:
+        buffer.add_(1)
+        if g[0] == 1:
+            raise ValueError("one")
+
+    y = x * 2
+    y.register_hook(hook)
+    session = Session(y.sum(), names={})
+    assert "raised ValueError" in session.do("continue").text
+    session.edit.scale(session.position, 3.0)
+    session.finish()
+    assert x.grad.tolist() == [6, 6]
+    assert buffer.tolist() == [1, 1]
+
+
+def test_a_leaf_whose_views_an_optimizer_changes_in_the_pass() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+    def step(p: Any) -> None:
+        with torch.no_grad():
+            p.sub_(p.grad * 0.1)
+        p.grad = None
+
+    x.register_post_accumulate_grad_hook(step)
+    a, b, c = x.split(1, 0)
+    session = Session((a * 2 + b * c).sum(), names={"x": x})
+    for line in ("continue", "restart", "continue"):
+        assert not session.do(line).error
+    assert not session.snapshot.error
+    session.finish()
+    np.testing.assert_array_equal(x.tolist(), np.float32([0.8, 1.7, 2.8]))
+
+
+def test_what_a_hook_of_several_tensors_has_gathered_is_undone() -> None:
+    x, counted = torch.ones(2, requires_grad=True), torch.zeros(2)
+    y, z = x * 2, x * 3
+    for mode in ("all", "any"):
+        torch.autograd.graph.register_multi_grad_hook([y, z], lambda _: counted.add_(1), mode=mode)
+    session = Session((y * z).sum(), names={})
+    session.continue_()
+    assert counted.tolist() == [2, 2]
+    session.restart()
+    session.edit.scale(0, 2.0)
+    session.finish()
+    assert counted.tolist() == [2, 2]

@@ -200,3 +200,37 @@ def test_the_passes_of_a_hook_are_traced_only_where_the_program_is() -> None:
     session.do("next 2")
     assert session.enter(1)
     assert not session.graph.sources
+
+
+class Twice(torch.autograd.Function):
+    """Doubles, by a pass inside the backward that has another one inside."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            inner = x.detach().requires_grad_(True)
+            Once.apply(inner.sin() + 1).sum().backward()
+        return g * 2
+
+
+def test_a_stop_two_passes_deep_names_both_nodes_and_is_made_once() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    session = Session(Twice.apply(x.exp()).sum(), names={"x": x})
+    for op in ("tanh", "add", "exp"):
+        session.breakpoints.add(op, pending=True)
+    reply = session.do("continue")
+    assert place(session) == (3, "tanh:1")
+    assert "inside #2 once:1, which has run; leave goes out" in reply.text
+    assert "inside #2 twice:1, which has run; leave goes out" in reply.text
+    places = []
+    for _ in range(4):
+        session.continue_()
+        places.append(place(session))
+    assert places == [(3, "end"), (2, "add:1"), (2, "end"), (1, "exp:1")]
+    session.finish()

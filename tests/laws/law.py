@@ -37,7 +37,7 @@ class Case(NamedTuple):
         # a pass that goes on in another way runs hooks again, whose effects PyTorch cannot undo
         repeats = KINDS[kind].edits or KINDS[kind].certifies
         pure = repeats and KINDS[kind].library == "torch"
-        program = random_program(rng, pure=pure)
+        program = random_program(rng, counts=not repeats, pure=pure)
         return cls(program, random_walk(rng, KINDS[kind]), kind)
 
     def text(self) -> str:
@@ -64,7 +64,7 @@ def check(case: Case) -> Found:
     if debugger.wrong:
         return Found(debugger.moves, debugger.wrong)
     if edits:  # hooks ran again, and noted it
-        plain, debugged = (each._replace(events=(), printed="") for each in (plain, debugged))
+        plain, debugged = (each._replace(events=()) for each in (plain, debugged))
     wrong = plain.difference(debugged)
     if not wrong:
         gc.collect(1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import random
+import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
@@ -159,7 +160,6 @@ CALLED = (
 
 # what a hook does, beside noting that it was called
 EFFECTS = {
-    "nothing": "pass",
     "sgd": "sgd.step(); sgd.zero_grad()",
     "adam": "adam.step()",
     "forget": "x1.grad = None",
@@ -172,10 +172,11 @@ EFFECTS = {
     "inner": "a_pass(lambda: (x2 * x2.detach()).sum().backward())",
     "inner grad": "a_pass(lambda: seen('grad', *torch.autograd.grad((x1 * x1).sum(), [x1])))",
     "train": "a_pass(lambda: net(torch.ones(1, 3)).sum().backward())\nsgd.step()",
+    # these see how often hooks are called
     "raise": "if len(events) % 5 == 4:\n    raise ValueError('one of five')",
     "print": "print('a hook', len(events))",
 }
-PURE_EFFECTS = ("nothing",)
+COUNTING = ("raise", "print")
 GIVEN_BACK = ("None", "None", "None", "g * 1.5", "g + 0.25", "g.mul_(0.5)")
 STEPS = (
     "sgd.step()", "sgd.step(); sgd.zero_grad()", "adam.step()", "sgd.zero_grad(set_to_none=False)",
@@ -221,10 +222,11 @@ class Program(NamedTuple):
 
 
 class _Maker:
-    """Makes one program; ``pure`` hooks and Functions change nothing but gradients."""
+    """Makes one program; see :func:`random_program`."""
 
-    def __init__(self, rng: random.Random, pure: bool) -> None:
+    def __init__(self, rng: random.Random, counts: bool, pure: bool) -> None:
         self.rng, self.pure = rng, pure
+        self.effects = [each for each in EFFECTS if not pure and (counts or each not in COUNTING)]
         self.count = 0
         self.declared: set[str] = set()
         self.values: list[str] = []
@@ -289,9 +291,9 @@ class _Maker:
 
     def body(self, name: str, given: str, answer: str) -> str:
         """A hook: a function of ``given`` gradients."""
-        effect = EFFECTS[self.rng.choice(PURE_EFFECTS if self.pure else tuple(EFFECTS))]
-        if self.pure or self.rng.random() < 0.3:
-            effect = "pass"
+        effect = "pass"
+        if self.effects and self.rng.random() < 0.7:
+            effect = EFFECTS[self.rng.choice(self.effects)]
         seen = f"seen({name!r}, {given})" if given else f"seen({name!r})"
         if answer.startswith("g.mul_"):
             answer = "None"
@@ -397,9 +399,13 @@ class _Maker:
             yield f"del {loss}"
 
 
-def random_program(rng: random.Random, *, pure: bool = False) -> Program:
-    """Make a program; ``pure`` ones may be run again in parts, without anybody seeing it."""
-    return _Maker(rng, pure).program()
+def random_program(rng: random.Random, *, counts: bool = True, pure: bool = False) -> Program:
+    """Make a program.
+
+    Hooks of one that does not ``count`` may be called again, if tensors and random numbers are as
+    they were; those of a ``pure`` one, like its Functions, change nothing but gradients.
+    """
+    return _Maker(rng, counts, pure).program()
 
 
 # running it
@@ -408,6 +414,10 @@ def random_program(rng: random.Random, *, pure: bool = False) -> Program:
 @cache
 def _compiled(text: str) -> CodeType:
     return compile(text, "program.py", "exec")
+
+
+# what tracing adds to the core's messages
+_ADDED = re.compile(r"\n(They were freed by the pass begun|It was changed) at .*")
 
 
 class Ended(NamedTuple):
@@ -424,7 +434,9 @@ class Ended(NamedTuple):
         for name in ("printed", "raised"):
             one, two = getattr(self, name), getattr(other, name)
             if one != two:
-                lines.append(f"{name}: plain {one!r}, stepped {two!r}")
+                same = [a == b for a, b in zip(one, two)]
+                start = max(0, (same.index(False) if False in same else len(same)) - 60)
+                lines.append(f"{name}: plain {one[start:]!r}, stepped {two[start:]!r}")
         if self.events != other.events:
             pairs = [(a, b) for a, b in zip(self.events, other.events) if a != b][:2]
             lengths = f"{len(self.events)} and {len(other.events)}"
@@ -458,8 +470,8 @@ def run(
         (around or (lambda work: work()))(body)
     kept = {**space, **space.get("kept", {})}
     return Ended(
-        printed.getvalue(),
-        raised,
+        _ADDED.sub("", printed.getvalue()),
+        _ADDED.sub("", raised),
         tuple(map(repr, space.get("events", ()))),
         tuple(_state(kept, torch)),
     )

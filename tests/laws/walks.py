@@ -51,7 +51,8 @@ class Walk(NamedTuple):
         budget: bytes of history.
         keeps_graph: whether a pass of PyTorch can go on in another way.
         hosted: whether the engine runs in the program's thread.
-        aborts: the calls that are aborted after their lines, and then run plainly.
+        aborts: the calls that are aborted after their lines, and then run plainly; hooks of theirs
+            run twice.
         certifies: whether each call is certified at its end.
         beside: whether another session is opened before each walk, and dropped in the middle.
     """
@@ -91,7 +92,7 @@ def random_walk(rng: random.Random, kind: Kind) -> Walk:
         rng.choice(BUDGETS),
         kind.keeps_graph,
         rng.random() < 0.5,
-        frozenset([rng.randint(1, 3)]) if rng.random() < 0.1 else frozenset(),
+        frozenset([rng.randint(1, 3)]) if kind.edits and rng.random() < 0.2 else frozenset(),
         kind.certifies,
         rng.random() < 0.1,
     )

@@ -82,6 +82,8 @@ def _undisplay(console: Console, operands: Operands) -> str:
 
 def _middle(console: Console, operands: Operands) -> int:
     """Return the node in question: the one named, the selected one, or the one that runs next."""
+    if not console.session.length:
+        raise operands.error("no node runs in this pass")
     if operands.text:
         with pointing_at(operands):
             return console.session.breakpoints.locate(operands.text)[0]

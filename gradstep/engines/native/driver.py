@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from time import perf_counter
-from typing import Any, Final, Self
+from types import TracebackType
+from typing import Any, Final, NamedTuple, Self
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -92,6 +93,18 @@ def keep_of_user(log: UndoLog, node: Node) -> None:
         log.keep_items(vars(inner.ctx))
 
 
+class _Failure(NamedTuple):
+    """What the node ``at`` an index raised that ran the user's code, which does not run again
+    unless something has changed.  Up to ``end`` in the log, its changes are undone; a plain pass
+    leaves them."""
+
+    at: int
+    error: Exception
+    traceback: TracebackType | None
+    start: int
+    end: int
+
+
 class NativeDriver:
     """Drives this package's own engine.
 
@@ -124,6 +137,7 @@ class NativeDriver:
         self.intercept: Interceptor | None = None
         self.nested: list[Nested] = []
         self.failed_in = ""  # the hook that raised last
+        self._failure: _Failure | None = None
         self.read_only = ""
         self._grads = {
             index: None if (grad := self.grad(index)) is None else grad.array.copy()
@@ -259,6 +273,8 @@ class NativeDriver:
         users = runs_user_code(node)
         if not users and node.hooks is None and node.kind != LEAF:
             return next(steps)
+        if self._failure is not None:
+            self._raise_again(index)
         self.nested = []
         muted = {id for at, id in self.muted_hooks if at == index}
         log, start = self._log, self._log.place()
@@ -276,10 +292,14 @@ class NativeDriver:
                 except BaseException:
                     self.failed_in = watch.running
                     raise
-        except BaseException:
+        except BaseException as error:
             if not self._is_inner:  # else it is up to the code around it what becomes of it
+                end = log.place()
                 log.go(start)
-                log.cut(start)
+                if isinstance(error, Exception) and not isinstance(error, MemoryError):
+                    self._failure = _Failure(index, error, error.__traceback__, start, end)
+                else:
+                    log.cut(start)
             raise
         finally:
             if token is not None:
@@ -300,6 +320,12 @@ class NativeDriver:
         calls = tuple(watch.calls)
         self.effects[index] = NodeEffects(start, stop, nbytes, calls, nested, users, changed)
         return step
+
+    def _raise_again(self, index: int) -> None:
+        """Raise what node ``index`` raised before, if it did."""
+        failure = self._failure
+        if failure is not None and failure.at == index:
+            raise failure.error.with_traceback(failure.traceback)
 
     def _keep_state(self, node: Node, users: bool) -> None:
         """Keep what ``node`` changes without being asked, and what nobody else tells of."""
@@ -394,6 +420,9 @@ class NativeDriver:
         return step._replace(deliveries=tuple(deliveries))
 
     def run(self, start: int) -> None:
+        if self._failure is not None and self._failure.at == start:
+            self._log.go(self._failure.end)
+            self._raise_again(start)
         if self.muted_edges or self.muted_hooks:
             self.record(start, len(self.order), lambda step, seconds: True)
             return
@@ -437,7 +466,10 @@ class NativeDriver:
     def _place_of(self, index: int) -> tuple[int, int]:
         """Return the place in the log when node ``index``, which left nothing there, ran."""
         later = next((each for each in self.effects if each > index), None)
-        place = self._log.end if later is None else self.effects[later].start
+        if later is not None:
+            place = self.effects[later].start
+        else:
+            place = self._log.end if self._failure is None else self._failure.start
         return place, place
 
     def _was_changed(self, gradient: Any) -> bool:
@@ -518,6 +550,7 @@ class NativeDriver:
         other.effects, other.waited, other.changed_gradients = {}, {}, {}
         other._log = UndoLog()
         other.muted_edges, other.muted_hooks, other.intercept = set(), set(), None
+        other._failure = None
         return other
 
     def replays(self, index: int) -> bool:
@@ -614,6 +647,9 @@ class NativeDriver:
             yield
 
     def forget(self, start: int) -> None:
+        if self._failure is not None:
+            self._log.cut(self._failure.start)
+            self._failure = None
         forgotten = [index for index in self.effects if index >= start]
         if forgotten:
             self._log.cut(min(self.effects[index].start for index in forgotten))
