@@ -385,3 +385,17 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         ),
     ],
 }
+
+# Reasons that say of PyTorch that it is wrong, or has nothing: finite differences decide.
+DECIDED = [
+    reason
+    for reason in KNOWN
+    if reason.startswith(
+        (
+            "PyTorch does not implement the second derivative",
+            "Elements that a function does not read get no gradient",
+            "PyTorch gives a wrong gradient or none",
+            "``linalg.cond`` has no gradient in PyTorch",
+        )
+    )
+]

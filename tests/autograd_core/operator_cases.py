@@ -290,7 +290,10 @@ CALLS: dict[str, list[Call]] = {
         call(N(2, 3), 1, I(1, 1), N(2, 2, seed=1), alpha=2),
     ],
     "index_copy": [call(N(3, 2), 0, I(2, 0), N(2, 2, seed=1))],
-    "index_fill": [call(N(3, 2), 0, I(2, 0), 0.5), call(N(3, 2), 0, I(2, 0), N(seed=1))],
+    "index_fill": [
+        call(N(3, 2), 0, I(2, 0), 0.5), call(N(3, 2), 0, I(2, 0), N(seed=1)),
+        call(N(3, 2), 1, I(1, 1), N(seed=1)),
+    ],
     "index_put": [
         call(N(3, 2), (I(2, 0),), N(2, 2, seed=1)),
         call(N(3, 2), (I(2, 2), I(0, 0)), N(2, seed=1), accumulate=True),

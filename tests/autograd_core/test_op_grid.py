@@ -14,8 +14,9 @@ import pytest
 
 import autograd_core
 from autograd_core.op import OPS
-from tests.autograd_core.known_differences import KNOWN
-from tests.autograd_core.op_grid import EVERY, compared
+from tests.autograd_core.finite_differences import can_be_differentiated, wrong_derivatives
+from tests.autograd_core.known_differences import DECIDED, KNOWN
+from tests.autograd_core.op_grid import EVERY, answer, compared, differences, variants
 from tests.autograd_core.op_samples.table import samples_of
 
 torch = pytest.importorskip("torch")
@@ -45,10 +46,8 @@ def reasons(path: str, label: str, difference: str) -> list[str]:
 
 def unexplained(path: str, step: int, start: int = 0) -> list[str]:
     found = []
-    for label, differences in compared(
-        torch, autograd_core, path, lambda number: number % step == start
-    ):
-        for each in differences:
+    for label, apart in compared(torch, autograd_core, path, lambda number: number % step == start):
+        for each in apart:
             if not reasons(path, label, each):
                 found.append(f"{path} [{label}] {each}")
     return found
@@ -68,6 +67,36 @@ def test_a_sample_of_odd_calls_is_answered_as_in_pytorch(paths: list[str]) -> No
 @pytest.mark.parametrize("path", EVERY)
 def test_every_odd_call_is_answered_as_in_pytorch(path: str) -> None:
     assert not unexplained(path, 1)
+
+
+DECIDED_PATHS = sorted(
+    {path for reason in DECIDED for paths, _, _ in KNOWN[reason] for path in paths.split()}
+)
+
+
+# The gradient of `ctc_loss` is right behind a log_softmax only, in both libraries.
+@pytest.mark.parametrize("path", [path for path in DECIDED_PATHS if "ctc" not in path])
+def test_where_pytorch_is_said_to_be_wrong_finite_differences_decide(path: str) -> None:
+    """On the plain call, and on every variant that differs for no other reason than that the
+    gradient of PyTorch is wrong."""
+    looked_at, wrong = 0, []
+    for call in EVERY[path]:
+        for label, variant in variants(torch, path, call):
+            if not can_be_differentiated(variant) or label.startswith("out "):
+                continue
+            if label != "plain" and not _is_decided(path, label, variant):
+                continue
+            some, found = wrong_derivatives(autograd_core, path, variant)
+            looked_at += some
+            wrong += [f"{path} [{label}] {each}" for each in found]
+    assert not wrong
+    assert looked_at
+
+
+def _is_decided(path: str, label: str, variant: Any) -> bool:
+    found = differences(*(answer(t, path, variant, []) for t in (autograd_core, torch)))
+    why = [set(reasons(path, label, each)) for each in found]
+    return any(each and each <= set(DECIDED[1:]) for each in why)
 
 
 def test_the_list_of_differences_names_functions_of_the_grid() -> None:
@@ -110,8 +139,6 @@ def test_the_grid_reaches_the_public_ops_of_the_table() -> None:
 
 
 def plain_results(path: str) -> list[Any]:
-    from tests.autograd_core.op_grid import answer, variants
-
     found = []
     for call in EVERY[path]:
         label, plain = next(iter(variants(torch, path, call)))
