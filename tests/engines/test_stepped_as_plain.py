@@ -20,6 +20,7 @@ from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.debugger.session import Session
 from gradstep.engines.attach import attached
 from gradstep.findings.reports.why import why
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 
 pytorch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
@@ -407,3 +408,30 @@ def test_what_hooks_write_into_grad_is_shown_and_undone(torch: Any, before: bool
     session.continue_()
     session.abort()
     assert state(again) == start
+
+
+def test_what_is_computed_again_sends_nothing_out_of_a_restricted_pass() -> None:
+    x, w = (pytorch.ones(2, requires_grad=True) for _ in range(2))
+    loss = (x.sin() + (x * x * w)).sum()
+    seen: dict[int, list[list[Any]]] = {}
+    for budget in (0, 2**30):
+
+        def handle(found: InterceptedCall, budget: int = budget) -> bool:
+            session = Session.of_call(found.call, names=found.names, history_bytes=budget)
+
+            def body() -> None:
+                while session.position < session.length:
+                    session.next()
+                seen[budget] = [
+                    [each.gradient is not None for each in step.deliveries]
+                    for step in session.steps
+                ]
+                assert session.certificate().text(session.graph).startswith("certified")
+                session.finish()
+
+            session.host(body)
+            return True
+
+        with attached(), intercepting(handle, CallSelector(1)):
+            loss.backward(inputs=[w], retain_graph=True)
+    assert seen[0] == seen[2**30]

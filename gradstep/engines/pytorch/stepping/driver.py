@@ -48,7 +48,7 @@ from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
 from gradstep.engines.pytorch.stepping.observed_engine import NodeRun, ObservedEngine
 from gradstep.engines.pytorch.stepping.replay import (
     NodeReplay,
-    call_node,
+    call_in_pass,
     deliver,
     places_of,
     replays,
@@ -449,7 +449,8 @@ class TorchDriver:
         return self._engine.states_before(0)
 
     def fork(self, pending: Pending) -> Replay:
-        return NodeReplay(self.call, self.order, dict(pending), self.muted_edges)
+        index = self._engine.index
+        return NodeReplay(self.call, self.order, dict(pending), index, self.muted_edges)
 
     def anew(self, pending: Pending) -> Self:
         other = type(self)(self.call)
@@ -553,16 +554,11 @@ class TorchDriver:
         draws = torch.random.fork_rng() if node.is_function else nullcontext()
         try:
             with draws:
-                sent = call_node(node, step.hooked)
+                return call_in_pass(node, step.hooked, engine.index)
         except RuntimeError as error:
             if "inplace operation" in str(error):  # what it saved was changed since
                 return None
             raise
-        # nobody asked for what leads out of the pass
-        return [
-            g if edge is not None and owner(edge) in engine.index else None
-            for g, edge in zip(sent, node.edges, strict=True)
-        ]
 
     @contextmanager
     def repeating(self) -> Iterator[None]:

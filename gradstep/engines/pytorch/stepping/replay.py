@@ -7,7 +7,7 @@ its dtype.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Container, Sequence, Set
 from time import perf_counter
 from typing import Any
 
@@ -63,6 +63,15 @@ def _fitted(gradient: Any, edge: Any) -> Any:
     return gradient if gradient.device == like.device else gradient.to(like.device)
 
 
+def call_in_pass(node: Any, gradients: Sequence[Any], nodes: Container[Any]) -> tuple[Any, ...]:
+    """As :func:`call_node`, in a pass of ``nodes``: for what leads out of it nobody asked."""
+    sent = call_node(node, gradients)
+    return tuple(
+        None if edge is None or owner(edge) not in nodes else g
+        for g, edge in zip(sent, node.edges, strict=True)
+    )
+
+
 class NodeReplay:
     """A pass that goes its own way from ``pending``, and changes nothing of the program."""
 
@@ -71,10 +80,11 @@ class NodeReplay:
         call: BackwardCall,
         order: Sequence[Any],
         pending: Pending,
+        nodes: Container[Any],
         muted: Set[tuple[int, int]] = frozenset(),
     ) -> None:
         self.pending = pending
-        self._call, self._order, self._muted = call, order, muted
+        self._call, self._order, self._nodes, self._muted = call, order, nodes, muted
 
     def record(self, start: int, stop: int, keep: Keep) -> None:
         """Run nodes ``start`` to ``stop`` again, none of them a leaf's."""
@@ -85,7 +95,7 @@ class NodeReplay:
             for place in places_of(node):
                 self.pending[place] = None
             with unobserved(), torch.set_grad_enabled(self._call.graph):
-                sent = call_node(node, incoming)
+                sent = call_in_pass(node, incoming, self._nodes)
                 deliveries = tuple(
                     deliver(self.pending, nr, edge, None if (index, nr) in self._muted else g)
                     for nr, (edge, g) in enumerate(zip(node.edges, sent, strict=True))
