@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from weakref import finalize
+
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.passes.recorded_pass import RecordedPass
 from gradstep.debugger.snapshot import Frame
+
+Places = dict[str, tuple[int, ...]]
 
 
 class PassStack:
@@ -13,7 +17,10 @@ class PassStack:
     def __init__(self, first: RecordedPass, breakpoints: Breakpoints) -> None:
         self._passes = [first]
         self._breakpoints = breakpoints
+        self._bound: list[Places] = []
         self._bind()
+        # they may be there for the next call, and would keep all of this one until then
+        finalize(self, breakpoints.unbind, self._bound).atexit = False
 
     def __len__(self) -> int:
         return len(self._passes)
@@ -63,6 +70,7 @@ class PassStack:
 
     def _bind(self) -> None:
         view = self.view
+        self._bound[:] = [view.places]
         self._breakpoints.bind(
             view.graph, view.cursor.length, view.places, view.run_user_code, view.names
         )

@@ -66,8 +66,8 @@ class Session:
         timeline: the earlier calls; this one is added when it finishes.
         history_bytes: the memory limit of the recording; steps beyond it are recomputed when
             needed.
-        keep_graph: keep the graph that PyTorch would free, as long as the program holds the loss,
-            so that the pass can continue differently. The core always keeps it until the end.
+        keep_graph: keep the graph that PyTorch would free on the way until the end, so that the
+            pass can continue differently. The core always does.
         measured: a profile of the forward pass; by default the active one.
 
     Raises:

@@ -7,6 +7,7 @@ import random
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from itertools import pairwise
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ import pytest
 
 import autograd_core
 from gradstep.capturing.names import Names
+from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.debugger.session import Session
 from gradstep.engines.attach import attached
@@ -435,3 +437,118 @@ def test_what_is_computed_again_sends_nothing_out_of_a_restricted_pass() -> None
         with attached(), intercepting(handle, CallSelector(1)):
             loss.backward(inputs=[w], retain_graph=True)
     assert seen[0] == seen[2**30]
+
+
+def test_a_lost_step_does_not_end_the_program() -> None:
+    def loss() -> Any:
+        w = pytorch.tensor([1.0, 2.0], requires_grad=True)
+        y = w.exp()
+        z = y.sin()
+
+        def overwrite(g: Any) -> None:
+            w.detach().zero_()
+
+        y.register_hook(overwrite)
+        return (z * w).sum(), w
+
+    plain, w = loss()
+    plain.backward()
+    stepped, other = loss()
+    session = Session(stepped, names={}, history_bytes=0)
+    while session.position < session.length:
+        session.next()
+    assert session.do("restart").error
+    session.finish()
+    assert other.grad.tolist() == w.grad.tolist()
+
+
+def test_what_a_hook_behind_a_node_made_is_never_computed_again() -> None:
+    x = pytorch.tensor([1.0, 2.0], requires_grad=True)
+    y = x.sin()
+    y.grad_fn.register_hook(lambda sent, arrived: tuple(g * 3.0 for g in sent))
+    session = Session((y.exp() * 2.0).sum(), names={"x": x}, history_bytes=0)
+    while session.position < session.length:
+        session.next()
+    sent = [each.gradient for each in session.steps[-2].deliveries]
+    assert pytorch.equal(sent[0], x.grad)
+    assert session.certificate().text(session.graph).startswith("certified")
+    session.finish()
+
+
+@pytest.mark.parametrize("walk", [[], ["next 2"], ["continue", "restart", "break pow", "continue"]])
+def test_what_a_stepped_pass_kept_goes_with_its_end(walk: list[str]) -> None:
+    points = Breakpoints()
+    results = []
+
+    def handle(found: InterceptedCall) -> bool:
+        session = Session.of_call(found.call, names=found.names, breakpoints=points)
+        session.host(lambda: [*map(session.do, walk), session.finish()])
+        return True
+
+    def train() -> Any:
+        x = pytorch.ones(3, requires_grad=True)
+        y = x.exp()
+        loss = y.pow(2).sum()
+        loss.backward()
+        results.append(loss)
+        return weakref.ref(y)
+
+    with attached(), intercepting(handle, CallSelector(1)):
+        saved = train()
+    gc.collect()
+    assert saved() is None  # though the loss lives
+    with pytest.raises(RuntimeError, match="second time"):
+        results[0].backward()
+
+
+@pytest.mark.parametrize("walk", [[], ["next 2"], ["continue"], ["continue", "restart"]])
+def test_a_second_pass_through_a_freed_graph_fails_where_it_does_plainly(walk: list[str]) -> None:
+    def program(stepped: bool) -> list[Any]:
+        w = pytorch.ones(2, requires_grad=True)
+        x = pytorch.ones(2, requires_grad=True)
+        loss = (x.exp() + w * 1.0).sum() + w.sum()
+        if stepped:
+            session = Session(loss, names={})
+            for line in walk:
+                session.do(line)
+            session.finish()
+        else:
+            loss.backward()
+        with pytest.raises(RuntimeError, match="second time"):
+            loss.backward()
+        return [w.grad.tolist(), x.grad.tolist()]
+
+    assert program(stepped=True) == program(stepped=False)
+
+
+def test_a_pass_to_some_inputs_frees_what_it_frees_plainly() -> None:
+    def outcomes(stepped: bool) -> list[Any]:
+        x, w = (pytorch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        loss = (x.exp() * w.sin()).sum()
+
+        def handle(found: InterceptedCall) -> Any:
+            session = Session.of_call(found.call, names=found.names)
+            session.host(lambda: [session.next(3), session.back(), session.finish()])
+            return session.gradients if found.call.is_grad else True
+
+        with attached(), intercepting(handle if stepped else lambda found: False, CallSelector(1)):
+            found = [pytorch.autograd.grad(loss, [x])[0].tolist()]
+        for each in (w, x):
+            try:
+                found.append(pytorch.autograd.grad(loss, [each])[0].tolist())
+            except RuntimeError as error:
+                found.append("second time" in str(error))
+        return found
+
+    assert outcomes(stepped=True) == outcomes(stepped=False)
+
+
+def test_a_value_that_the_program_packed_is_refused_the_second_time() -> None:
+    x = pytorch.ones(2, requires_grad=True)
+    with pytorch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+        loss = x.exp().sum()
+    session = Session(loss, names={})
+    session.continue_()
+    session.finish()
+    with attached(), pytest.raises(RuntimeError, match="second time"):
+        loss.backward()

@@ -11,6 +11,7 @@ import numpy as np
 from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.step import Delivery
 from gradstep.capturing.backward import input_shape
+from gradstep.debugger.errors import StepLost
 from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import (
     SEED,
@@ -122,7 +123,11 @@ class Ledger:
         return None if delivery is None else delivery.gradient
 
     def _delivery(self, producer: int, output_nr: int) -> Delivery | None:
-        deliveries = self._history.shown(producer).deliveries
+        """Return what a node sent along an edge, None where that is not known any more."""
+        try:
+            deliveries = self._history.shown(producer).deliveries
+        except StepLost:
+            return None
         # a node at which a call of grad ends sends nothing
         return deliveries[output_nr] if output_nr < len(deliveries) else None
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from autograd_core.autograd.step import Step
 from gradstep.debugger.edits import Edits
+from gradstep.debugger.errors import StepLost
 from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import PassState
 from gradstep.debugger.history.driver_protocol import Driver, Later, Nested
@@ -90,8 +91,9 @@ class Cursor:
         return self._stopped
 
     def _back(self) -> None:
+        step = self.history[self.position - 1]
         self.edits.leave(self.position)
-        self.driver.undo(self.history[self.position - 1])
+        self.driver.undo(step)
         self.position -= 1
         self._stops_here()
 
@@ -245,7 +247,12 @@ class Cursor:
         """
         self.leave_node()
         self.interrupted = False
-        self._reach(len(self.history))
+        try:
+            self._reach(len(self.history))
+        except StepLost:
+            if self.edits:
+                raise
+            self.position = len(self.history)  # where the engine halts: it needs no record
         while (edited := self.edits.next_position(self.position, self.length)) < self.length:
             self._reach(edited)
         self.driver.run(self.position)

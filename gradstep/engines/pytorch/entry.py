@@ -146,7 +146,7 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
             origins.ops.without_graph(result, given.outputs[0], line)
         return result
     except RuntimeError as error:
-        if "second time" in str(error):
+        if "second time" in str(error) and not getattr(error, "gradstep_note", ""):
             error.gradstep_note = _who_freed(given.outputs)  # type: ignore[attr-defined]
         raise
     finally:

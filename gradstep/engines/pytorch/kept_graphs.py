@@ -1,7 +1,7 @@
 """Graphs that were kept for going back, though the program's call frees them.
 
-PyTorch frees what a node kept right after it has run.  A pass that is stepped through keeps it, for
-as long as the program holds the loss; a later call of the program's must fail all the same.
+PyTorch frees what a node kept right after it has run.  A pass that is stepped through keeps it up
+to its end, and lets go of it then: a later call of the program's fails as it does plainly.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from weakref import WeakSet
 import torch
 
 from autograd_core.autograd.call import BackwardCall
-from gradstep.engines.pytorch.nodes import TorchGraph
+from gradstep.engines.pytorch.nodes import Freed, TorchGraph, TorchNode
 from gradstep.engines.pytorch.origins import Origins
+from gradstep.engines.pytorch.private import unobserved
 from gradstep.graph.model import Source
 
 _MARK: Final = "gradstep: freed"  # in the metadata of a node, which live as long as it
@@ -37,11 +38,44 @@ _marks: Final[WeakSet[_Mark]] = WeakSet()
 
 def mark_as_freed(call: BackwardCall, nodes: Iterable[Any]) -> None:
     """Let later calls through these nodes of PyTorch, which ``call`` would have freed, fail."""
+    nodes = list(nodes)
+    if not nodes:
+        return
     mark = _Mark(None if call.line is None else Source(*call.line))
     for node in nodes:
         if not hasattr(node, "variable"):  # that of a leaf keeps nothing, and may live on
             node.metadata[_MARK] = mark
     _marks.add(mark)
+
+
+def free(call: BackwardCall, nodes: Iterable[TorchNode]) -> None:
+    """Let go of what ``nodes`` kept, as ``call`` would have: of what the program's own hooks have
+    packed, only later calls are refused."""
+    freed = Freed(_WORDS, _note_of(None if call.line is None else Source(*call.line)))
+    with unobserved():
+        mark_as_freed(call, [node.origin for node in nodes if not _free(node, freed)])
+
+
+def _free(node: TorchNode, freed: Freed) -> bool:
+    """Let go of what a node kept; returns whether that could be done."""
+    done = True
+    for raw in node.raw_saved():
+        if raw.unpack_hook is None:
+            try:
+                raw.register_hooks(_nothing, freed)
+            except RuntimeError as error:
+                done = done and "value None" in str(error)
+        else:
+            done = done and isinstance(raw.unpack_hook, Freed)
+    return done
+
+
+def _nothing(value: torch.Tensor) -> None:
+    """Keep nothing of a value."""
+
+
+def _note_of(line: Source | None) -> str:
+    return "" if line is None else f"the call at {Path(line.file).name}:{line.line} freed them"
 
 
 def refuse_freed(roots: Sequence[Any]) -> None:
@@ -56,9 +90,8 @@ def refuse_freed(roots: Sequence[Any]) -> None:
         mark = node.metadata.get(_MARK)
         if mark is not None and TorchGraph(Origins()).keeps_values(node):
             error = RuntimeError(_WORDS)
-            if mark.line is not None:
-                where = f"{Path(mark.line.file).name}:{mark.line.line}"
-                error.gradstep_note = f"the call at {where} freed them"  # type: ignore[attr-defined]
+            if note := _note_of(mark.line):
+                error.gradstep_note = note  # type: ignore[attr-defined]
             raise error
 
 

@@ -38,6 +38,23 @@ _NO_DTYPE = DType("", 0)
 _NONE: Final[dict[str, tuple[Source, ...]]] = {}
 
 
+class Freed:
+    """In the place of a value that a node saved, which a call of the program's frees: it raises
+    what PyTorch does.
+
+    Attributes:
+        note: which call that was, "" where it is unknown.
+    """
+
+    def __init__(self, words: str, note: str) -> None:
+        self._words, self.note = words, note
+
+    def __call__(self, nothing: object) -> Any:
+        error = RuntimeError(self._words)
+        error.gradstep_note = self.note  # type: ignore[attr-defined]
+        raise error
+
+
 class TorchNode:
     """A node of PyTorch; ``origin`` is that node.
 
@@ -82,6 +99,22 @@ class TorchNode:
     def is_freed(self) -> bool:
         """Whether it kept values, and a pass has let go of them."""
         return any(state == "freed" for _, _, state in self.saved())
+
+    def raw_saved(self) -> Iterator[Any]:
+        """Yield what PyTorch keeps for it, as it keeps it: nothing of what is freed."""
+        places = (
+            ["_raw_saved_tensors"] if self.is_function else [raw for _, raw, _ in self.saved_places]
+        )
+        for place in places:
+            try:
+                raw = getattr(self.origin, place, None)
+            except RuntimeError:
+                continue
+            yield from (
+                each
+                for each in (raw if isinstance(raw, tuple | list) else (raw,))
+                if each is not None
+            )
 
     def value_of(self, name: str) -> torch.Tensor | None:
         """Return what it keeps as ``name``, None where that is gone or would run code of the
@@ -128,7 +161,7 @@ class TorchNode:
             return any(state == "packed" for _, _, state in self.saved())
         found = [getattr(self.origin, f"_raw_saved_{name}", None) for name in self.saved_names]
         return any(
-            each is not None and each.unpack_hook is not None
+            each is not None and not isinstance(each.unpack_hook, Freed | None)
             for raw in found
             for each in (raw if isinstance(raw, tuple | list) else (raw,))
         )
@@ -323,6 +356,9 @@ def _read_saved(node: TorchNode) -> list[Kept]:
         if isinstance(raw, tuple | list):
             found += _several(node, name, raw, value_name)
             continue
+        if type(raw.unpack_hook) is Freed:
+            found.append((name, None, "freed"))
+            continue
         if raw.unpack_hook is not None:  # reading it would call code of the program's
             found.append((name, None, "packed"))
             continue
@@ -339,6 +375,9 @@ def _read_saved(node: TorchNode) -> list[Kept]:
 def _several(node: TorchNode, name: str, raw: Sequence[Any], value_name: str) -> Iterator[Kept]:
     """List values that a node keeps under one name."""
     names = [f"{name}[{number}]" for number in range(len(raw))]
+    if any(each is not None and type(each.unpack_hook) is Freed for each in raw):
+        yield from [(each, None, "freed") for each in names]
+        return
     if any(each is not None and each.unpack_hook is not None for each in raw):
         yield from [(each, None, "packed") for each in names]
         return

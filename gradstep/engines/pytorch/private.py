@@ -257,8 +257,11 @@ _mixin: Final[Any] = _find("autograd.function._HookMixin")
 _registering: Final[Any] = _find("autograd.function._HookMixin._register_hook")
 
 
-def hook_nodes(wanted: Sequence[tuple[Callable[[Any], Any], Callable[..., Any]]]) -> Unhook:
-    """Register hooks, each by the method of its node; returns what removes all of them.
+def hook_nodes(
+    wanted: Sequence[tuple[Callable[[Any], Any], Callable[..., Any]]], others: list[Any]
+) -> Unhook:
+    """Register hooks, each by the method of its node; returns what removes all of them.  Those get
+    into ``others`` that are not the first of their kind at their node.
 
     PyTorch makes a handle for each one, which takes twice as long as all else that it does.
     """
@@ -275,6 +278,8 @@ def hook_nodes(wanted: Sequence[tuple[Callable[[Any], Any], Callable[..., Any]]]
     def add(table: Any, hook: Any) -> Any:
         if get_ident() != thread:
             return _registering(table, hook)
+        if table:
+            others.append(hook)
         table = OrderedDict() if table is None else table
         table[hook] = hook  # handles of the program's count their keys: none is a hook
         return table, table

@@ -41,7 +41,7 @@ from gradstep.debugger.history.driver_protocol import (
 from gradstep.debugger.history.hooks import HookCall
 from gradstep.engines.attach import tell
 from gradstep.engines.protocol import Extent
-from gradstep.engines.pytorch.kept_graphs import mark_as_freed
+from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
 from gradstep.engines.pytorch.private import hook_tables, metadata_of, unobserved
 from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
@@ -510,7 +510,9 @@ class TorchDriver:
 
     def replays(self, index: int) -> bool:
         node = self.order[index]
-        if not self._repeats or index in self.effects or not replays(node):
+        if not self._repeats or index in self.effects or index in self._engine.hooked:
+            return False
+        if not replays(node):
             return False
         return not self._rewritable or not any(
             kept is not None and self._is_rewritable(kept.extent) for _, kept, _ in node.saved()
@@ -551,6 +553,8 @@ class TorchDriver:
             return None  # whether it is given zeros instead cannot be read
         if any(each.nested for each in (self._effects.get(step.index),) if each is not None):
             return None  # a pass inside would add to .grad once more
+        if step.index in engine.hooked:
+            return None  # what it sends is not what hooks made of it
         draws = torch.random.fork_rng() if node.is_function else nullcontext()
         try:
             with draws:
@@ -628,7 +632,7 @@ class TorchDriver:
         engine = self._engine
         self.close()
         if engine.retains and not self.call.keep:
-            mark_as_freed(self.call, [x.origin for x in self.order if x not in engine.ends])
+            free(self.call, [node for node in self.order if node not in engine.ends])
 
 
 def _pending_of(driver: TorchDriver) -> Callable[[], Pending]:

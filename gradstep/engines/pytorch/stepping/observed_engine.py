@@ -73,6 +73,7 @@ class ObservedEngine:
         gradients: the ``.grad`` of the leaves.
         nested: the passes that ran inside the node that is running.
         inside: by index, those that ran inside a node.
+        hooked: nodes with hooks of the program behind them, which may change what they send.
         intercept: is asked about each of them.
         elsewhere: the thread in which a pass runs that does not halt; None for the one that asks.
         retains: whether a run keeps the graph, so that the pass can go on in another way.
@@ -101,6 +102,7 @@ class ObservedEngine:
         )
         self.nested: list[Nested] = []
         self.inside: dict[int, tuple[Nested, ...]] = {}
+        self.hooked: set[int] = set()
         self.intercept: Interceptor | None = None
         self.result: Any = ()
         self.diverged = False
@@ -191,6 +193,8 @@ class ObservedEngine:
             while not self.thread.go_on():
                 pass
         elif not self._done:
+            if not self.diverged:
+                self.retains = False  # nobody goes back: the engine itself frees the graph
             self.in_thread(partial(self._run, start, observed=False))
 
     def in_thread(self, work: Callable[[], Any]) -> None:
@@ -214,7 +218,9 @@ class ObservedEngine:
             self.gradients.begin(start)
             with unobserved():
                 wanted = self._wanted_hooks(start, muted)
-        unhook = hook_nodes(wanted)
+        others: list[Any] = []
+        unhook = hook_nodes(wanted, others)
+        self.hooked.update(index for hook in others for index in hook.args[:1])
         self._pass, self._frame, self._thread_id = None, _getframe(), get_ident()
         self._ended = perf_counter()
         try:
@@ -321,6 +327,7 @@ class ObservedEngine:
         places = {place: index[node] for place, node in enumerate(self.order)}
         self.runs = renumbered(self.runs, places)
         self.inside = renumbered(self.inside, places)
+        self.hooked = {places[place] for place in self.hooked}
         self.gradients.renumber(places)
         self.order, self.index = order, index
 
