@@ -258,7 +258,8 @@ _registering: Final[Any] = _find("autograd.function._HookMixin._register_hook")
 
 
 def hook_nodes(
-    wanted: Sequence[tuple[Callable[[Any], Any], Callable[..., Any]]], others: list[Any]
+    wanted: Sequence[tuple[Callable[[Any], Any], Callable[..., Any]]],
+    others: list[Any] | None = None,
 ) -> Unhook:
     """Register hooks, each by the method of its node; returns what removes all of them.  Those get
     into ``others`` that are not the first of their kind at their node.
@@ -278,7 +279,7 @@ def hook_nodes(
     def add(table: Any, hook: Any) -> Any:
         if get_ident() != thread:
             return _registering(table, hook)
-        if table:
+        if table and others is not None:
             others.append(hook)
         table = OrderedDict() if table is None else table
         table[hook] = hook  # handles of the program's count their keys: none is a hook
