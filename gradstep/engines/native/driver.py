@@ -554,6 +554,10 @@ class NativeDriver:
         return other
 
     def replays(self, index: int) -> bool:
+        # the graph that a pass makes is kept by its gradients, and is run in the order it was made
+        return not self.call.graph and self._runs_alone(index)
+
+    def _runs_alone(self, index: int) -> bool:
         node = self.order[index]
         return node.kind != LEAF and node.hooks is None and not runs_user_code(node)
 
@@ -564,7 +568,7 @@ class NativeDriver:
         return ""  # as above
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
-        if not self.replays(step.index):
+        if not self._runs_alone(step.index):
             return None
         again: list[Step] = []
         with self.as_before(step.index):

@@ -510,9 +510,10 @@ class TorchDriver:
 
     def replays(self, index: int) -> bool:
         node = self.order[index]
-        if not self._repeats or index in self.effects or index in self._engine.hooked:
+        # the graph that a pass makes is kept by its gradients, and is run in the order it was made
+        if self.call.graph or not self._repeats:
             return False
-        if not replays(node):
+        if index in self.effects or index in self._engine.hooked or not replays(node):
             return False
         return not self._rewritable or not any(
             kept is not None and self._is_rewritable(kept.extent) for _, kept, _ in node.saved()
