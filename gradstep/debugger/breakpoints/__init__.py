@@ -83,15 +83,15 @@ class Breakpoints:
         self._graph, self._length, self._known = graph, length, known
         self._names = names
         self._user_code = user_code
+        self._reached = None
+        self._points = [replace(each, indices=self._found(each.text)) for each in self._points]
+        self._arrange()
 
     def unbind(self, known: Sequence[dict[str, tuple[int, ...]]]) -> None:
         """Let go of the plan for which one of ``known`` was given, if it is still that one."""
         if any(each is self._known for each in known):
             self._graph, self._names, self._user_code = None, None, _nowhere
             self._reached = self.last = None
-        self._reached = None
-        self._points = [replace(each, indices=self._found(each.text)) for each in self._points]
-        self._arrange()
 
     def _found(self, place: str) -> tuple[int, ...]:
         if place not in self._known:
