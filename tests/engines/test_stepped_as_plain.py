@@ -552,3 +552,29 @@ def test_a_value_that_the_program_packed_is_refused_the_second_time() -> None:
     session.finish()
     with attached(), pytest.raises(RuntimeError, match="second time"):
         loss.backward()
+
+
+def test_breakpoints_mean_other_nodes_in_a_pass_inside(torch: Any) -> None:
+    program = with_passes_inside(torch)
+    session = Session(program.loss, names={"w": program.w, "x": program.x})
+    session.do("break mul")
+    seen = []
+    while session.position < session.length or len(session.frames) > 1:
+        session.continue_()
+        if session.position < session.length:
+            seen.append((len(session.frames), session.graph.stem(session.position)))
+    assert set(seen) == {(1, "mul"), (2, "mul")}
+    session.finish()
+
+
+def test_breakpoints_come_along_to_the_next_session(torch: Any) -> None:
+    points = Breakpoints()
+    for _ in range(2):
+        x = torch.ones(2, requires_grad=True)
+        session = Session(x.sin().exp().sum(), names={}, breakpoints=points)
+        if not points.points:
+            session.do("break sin")
+        session.continue_()
+        assert session.graph.stem(session.position) == "sin"
+        session.finish()
+        del session
