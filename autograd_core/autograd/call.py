@@ -74,7 +74,18 @@ class Interceptor(Protocol):
         its :func:`gradients` are returned."""
 
 
+_UNSET: Final[Any] = object()
 interceptor: ContextVar[Interceptor | None] = ContextVar("autograd_core_interceptor", default=None)
+
+unheard: Final[list[Callable[[], None]]] = []
+"""Told of calls in threads that no interceptor was ever set for: a new thread has none."""
+
+
+def tell_if_unheard() -> None:
+    """Tell whoever wants to know of calls that it cannot intercept."""
+    if unheard and interceptor.get(_UNSET) is _UNSET:
+        for told in unheard:
+            told()
 
 
 @contextmanager
@@ -94,6 +105,8 @@ def run_plain(root: TensorsOrEdges, given: Any, keep: bool) -> bool:
     What it leaves out takes 8 us, as long as four nodes.
     """
     if type(root) is not Tensor or current_mode() is not None or interceptor.get() is not None:
+        return False
+    if unheard:
         return False
     edge = root.edge
     if edge is None or type(edge) is Nowhere or evaluating.get() is not None:
@@ -131,6 +144,7 @@ def make_call(
 
 def carry_out(call: BackwardCall) -> Gradients:
     """Let the interceptor have ``call``, or run it; returns what ``grad`` asked for."""
+    tell_if_unheard()
     intercept = interceptor.get()
     answer = intercept is not None and intercept(call)
     if answer is False:

@@ -7,9 +7,17 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import current_thread
 from typing import Generic, NamedTuple, TypeVar
 
-from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, interceptor, run
+from autograd_core.autograd.call import (
+    BackwardCall,
+    CallKind,
+    Gradients,
+    interceptor,
+    run,
+    unheard,
+)
 from autograd_core.autograd.grad_mode import settle
 from gradstep.capturing import View
 from gradstep.capturing.names import Names, caller_names
@@ -179,6 +187,7 @@ class Calls:
         self.counts: Counter[CallKind] = Counter()
         self.handled = 0
         self.done = False
+        self._told_of_thread = False
         self.failure: Exception | None = None
 
     def __call__(self, call: BackwardCall) -> bool | Gradients:
@@ -231,6 +240,13 @@ class Calls:
             interceptor.reset(token)
         return found_gradients if call.is_grad else True
 
+    def tell_of_thread(self) -> None:
+        """Say, once, that a call in another thread is not followed."""
+        if not self._told_of_thread and os.getpid() == self._process:
+            self._told_of_thread = True
+            name = current_thread().name
+            tell(f"backward() in the thread {name!r} is not followed, only in the main thread")
+
     def require_requested(self) -> None:
         """See that the one call that was requested by its number came, in a script that has such.
 
@@ -274,6 +290,7 @@ def intercepting(
     """
     calls = Calls(handle, requested, ours, look, after)
     token = interceptor.set(calls)
+    unheard.append(calls.tell_of_thread)
     try:
         with trace(values=values, budget=budget or BUDGET, defers=defers):
             yield calls
@@ -283,6 +300,7 @@ def intercepting(
         if not calls.done:  # else it only stumbled over its end
             raise
     finally:
+        unheard.remove(calls.tell_of_thread)
         interceptor.reset(token)
     if calls.failure is not None:
         raise calls.failure

@@ -13,12 +13,14 @@ from autograd_core import nn
 from gradstep.capturing.trace import trace
 from gradstep.debugger import Reply, Session
 from gradstep.graph.addresses import step_index
+from gradstep_tui import output
 from gradstep_tui.app.keys import ALL_BINDINGS
 from gradstep_tui.app.sections import SECTIONS
 from gradstep_tui.app.widgets.bars.prompt import Prompt
 from gradstep_tui.app.widgets.bars.timeline import Timeline
 from gradstep_tui.app.widgets.execution import ExecutionList
 from gradstep_tui.app.worker import SnapshotReady
+from gradstep_tui.printed import printed
 from tests.tui.screen_driver import LARGE, SHORT, SMALL, Driver, drive
 from tests.tui.sessions import chain, dense, residual_net, shared_weight, troubled
 
@@ -501,17 +503,24 @@ def test_a_graph_freed_before_says_so() -> None:
     drive(Session(y, names={"x": x}), script)
 
 
-def test_what_was_printed_meanwhile_is_kept_for_the_terminal() -> None:
+def test_what_was_printed_meanwhile_is_kept_for_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     x = torch.tensor(1.0, requires_grad=True)
     y = x * x
     y.register_hook(lambda g: print("seen by the hook"))
 
     async def script(screen: Driver) -> None:
         await screen.press("c")
-        assert "".join(text for text, _ in screen.app.printed) == "seen by the hook\n"
-        assert not any(stderr for _, stderr in screen.app.printed)
+        assert printed().is_open
 
+    capsys.readouterr()
     drive(Session(y, names={"x": x}), script)
+    output.begin()
+    capsys.readouterr()
+    printed().show()
+    assert capsys.readouterr() == ("seen by the hook\n", "")
+    assert not printed().is_open
 
 
 def test_every_key_answers_at_every_moment_of_a_pass() -> None:

@@ -240,7 +240,7 @@ def test_sources_are_named_as_seen_from_the_script(run: Run) -> None:
 def test_modules_of_the_scripts_own_may_be_called_as_ours(run: Run) -> None:
     for name in ("viz", "tui"):
         Path(f"{name}.py").write_text(f"name = 'my own {name}'\n")
-    code, out, err = run("import viz, tui\nprint(gradstep_viz.name, gradstep_tui.name)\n" + SQUARE)
+    code, out, err = run("import viz, tui\nprint(viz.name, tui.name)\n" + SQUARE)
     assert (code, out) == (0, "my own viz my own tui\n"), err
 
 
@@ -440,14 +440,23 @@ def test_a_file_that_is_no_text_is_a_syntax_error(run: Run, data: bytes) -> None
     assert "Traceback" not in err
 
 
-def test_calls_in_other_threads_are_not_seen(run: Run) -> None:
-    script = SQUARE.replace(
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_calls_in_other_threads_are_not_seen_and_said_to_be(run: Run, library: str) -> None:
+    pytest.importorskip(library)
+    script = SQUARE.replace("autograd_core", library)
+    script = script.replace(
         "loss.backward()",
-        "import threading\nthread = threading.Thread(target=loss.backward)\n"
+        "import threading\n"
+        "def work():\n    (a * 0).backward()\n    loss.backward()\n"
+        "thread = threading.Thread(target=work, name='trainer')\n"
         "thread.start(); thread.join()\nassert a.grad.item() == 6\ndel loss",
     )
     code, _, err = run(script)
     assert code == 3
+    said = "gradstep: backward() in the thread 'trainer' is not followed, only in the main thread"
+    assert err.count(said) == err.count("is not followed") == 1
     assert "without calling backward() in its main thread" in err
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,6 +54,18 @@ class Terminal:
 
     def resize(self, width: int, height: int) -> None:
         self._tmux("resize-window", "-x", str(width), "-y", str(height))
+
+    @property
+    def tty(self) -> str:
+        return self._tmux("display", "-p", "#{pane_tty}").strip()
+
+    def state(self) -> tuple[str, str]:
+        """What programs may leave behind: flags of the screen and the mouse, and the settings."""
+        flags = self._tmux("display", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}")
+        settings = subprocess.run(
+            ["stty", "-a", "-F", self.tty], capture_output=True, text=True, timeout=60, check=True
+        )
+        return flags.strip(), settings.stdout
 
     def wait_for(self, *patterns: str) -> str:
         """The screen, as soon as it shows all of the patterns."""
@@ -242,7 +255,7 @@ def test_the_screen_opens_at_each_call_and_leaves_the_process_alone(
         "    a = torch.tensor(3.0, requires_grad=True)\n"
         "    (a * a).backward()\n"
         "    import viz, tui\n"
-        "    print(f'call {number}', a.grad.item(), gradstep_viz.name, gradstep_tui.name)\n"
+        "    print(f'call {number}', a.grad.item(), viz.name, tui.name)\n"
         "print('as before:', state() == before)\n"
     )
     command = gradstep("debug", "--break", "a", "mine/script.py")
@@ -261,10 +274,10 @@ def test_the_screen_opens_at_each_call_and_leaves_the_process_alone(
 
 def test_the_debugger_opens_from_code_too(open_terminal: Open, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
-        "import autograd_core as torch, tui\n"
+        "import autograd_core as torch, gradstep\n"
         "weight = torch.tensor(3.0, requires_grad=True)\n"
         "loss = weight * weight\n"
-        "gradstep_tui.debug(loss)\n"
+        "gradstep.debug(loss)\n"
         "print('gradient', weight.grad.item())\n"
     )
     run = python("script.py")
@@ -301,25 +314,169 @@ def test_what_a_hook_raises_is_shown_and_the_screen_stays(
     terminal.wait_for(r"exit code 0")
 
 
-def test_a_hook_that_asks_for_input_is_told_who_has_the_keyboard(
-    open_terminal: Open, tmp_path: Path
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_a_hook_that_asks_for_input_gets_it(
+    open_terminal: Open, tmp_path: Path, library: str
 ) -> None:
+    pytest.importorskip(library)
     (tmp_path / "script.py").write_text(
-        "import autograd_core as torch\n"
+        f"import {library} as torch\n"
         "a = torch.tensor(3.0, requires_grad=True)\n"
         "b = a * 2\n"
-        "b.register_hook(lambda g: g * float(input('factor? ')))\n"
+        "def ask(g):\n"
+        "    print('the gradient is', g.item())\n"
+        "    return g * float(input('factor? '))\n"
+        "b.register_hook(ask)\n"
         "(b * b).backward()\n"
         "print('gradient', a.grad.item())\n"
     )
     terminal = open_terminal(gradstep("debug", "script.py"))
     terminal.wait_for(r"0/3 run")
     terminal.press("c")
-    terminal.wait_for(r"FAILED", r"the debugger's screen uses the keyboard")
-    terminal.press("q")
-    terminal.wait_for(r"factor\? factor\?")  # what was printed under the screen comes first
+    terminal.wait_for(r"the gradient is 12\.0\nfactor\? $|the gradient is 12\.0\nfactor\?\n")
     terminal.press("5", "Enter")
-    terminal.wait_for(r"gradient 120\.0\nexit code 0")
+    terminal.wait_for(r"FINISHED", r"120")
+    terminal.press("q")
+    text = terminal.wait_for(r"gradient 120\.0\nexit code 0")
+    assert text.count("factor?") == 1
+
+
+ENDING = """\
+import {imports}
+import os, ctypes, signal, sys
+open("pids", "w").write(f"{{os.getpid()}} {{os.getppid()}}")
+print("before the screen")
+x = torch.tensor(2.0, requires_grad=True)
+y = x * 3
+def end(g):
+    print("in the hook")
+    {ending}
+y.register_hook(end)
+{backward}
+print("never said")
+"""
+CRASHES = {
+    "abort": ("os.abort()", signal.SIGABRT),
+    "segmentation fault": ("ctypes.string_at(0)", signal.SIGSEGV),
+    "out of memory": ("os.kill(os.getpid(), signal.SIGKILL)", signal.SIGKILL),
+}
+
+
+def ends_in_order(terminal: Terminal, code: int, *said: str) -> None:
+    text = terminal.wait_for(rf"(^|\n)exit code {code}\n")
+    assert terminal.state() == ("0 0 1", COOKED), text
+    lines = [line for line in text.splitlines() if line and "the script ended" not in line]
+    assert [line for line in lines if line in ("before the screen", "in the hook")] == [*said]
+    assert lines[-1] == f"exit code {code}"
+    assert "Traceback" not in text
+
+
+COOKED = ""  # the settings of a terminal in which nothing has run
+
+
+@pytest.fixture(autouse=True)
+def cooked(open_terminal: Open) -> None:
+    global COOKED
+    if not COOKED:
+        terminal = open_terminal("echo begun")
+        terminal.wait_for("begun")
+        COOKED = terminal.state()[1]
+
+
+@pytest.mark.parametrize("name", CRASHES)
+def test_the_terminal_is_given_back_when_the_program_crashes(
+    open_terminal: Open, tmp_path: Path, name: str
+) -> None:
+    ending, number = CRASHES[name]
+    (tmp_path / "script.py").write_text(
+        ENDING.format(
+            imports="autograd_core as torch", ending=ending, backward="(y * y).backward()"
+        )
+    )
+    terminal = open_terminal(gradstep("debug", "script.py"))
+    terminal.wait_for(r"0/3 run")
+    terminal.press("c")
+    ends_in_order(terminal, 128 + number, "before the screen", "in the hook")
+
+
+@pytest.mark.parametrize("opened", ["command", "call"])
+@pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("to", [0, 1], ids=["to the program", "to the command"])
+def test_the_terminal_is_given_back_when_a_signal_ends_the_program(
+    open_terminal: Open, tmp_path: Path, signal_: signal.Signals, opened: str, to: int
+) -> None:
+    in_code = opened == "call"
+    (tmp_path / "script.py").write_text(
+        ENDING.format(
+            imports="autograd_core as torch, gradstep",
+            ending="return g",
+            backward="gradstep.debug(y * y)" if in_code else "(y * y).backward()",
+        )
+    )
+    command = python("script.py") if in_code else gradstep("debug", "script.py")
+    terminal = open_terminal(command)
+    terminal.wait_for(r"0/3 run")
+    terminal.press("c")
+    terminal.wait_for(r"FINISHED")
+    pids = (tmp_path / "pids").read_text().split()
+    os.kill(int(pids[0 if in_code else to]), signal_)
+    ends_in_order(terminal, 128 + signal_, "before the screen", "in the hook")
+
+
+def test_a_handler_of_the_program_s_own_ends_it_in_order(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text(
+        "import signal, sys\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        + ENDING.format(
+            imports="autograd_core as torch", ending="return g", backward="(y * y).backward()"
+        )
+    )
+    terminal = open_terminal(gradstep("debug", "script.py"))
+    terminal.wait_for(r"0/3 run")
+    terminal.press("c")
+    terminal.wait_for(r"FINISHED")
+    os.kill(int((tmp_path / "pids").read_text().split()[1]), signal.SIGTERM)
+    ends_in_order(terminal, 7, "before the screen", "in the hook")
+
+
+@pytest.mark.parametrize("opened", ["command", "call"])
+def test_ctrl_z_suspends_and_fg_comes_back(
+    open_terminal: Open, tmp_path: Path, opened: str
+) -> None:
+    (tmp_path / "script.py").write_text(
+        "import autograd_core as torch, gradstep\n"
+        "a = torch.tensor(3.0, requires_grad=True)\n"
+        f"{'gradstep.debug(a * a)' if opened == 'call' else '(a * a).backward()'}\n"
+        "print('gradient', a.grad.item())\n"
+    )
+    terminal = open_terminal("bash --norc --noprofile -i")
+    terminal.type("PS1='$ '\r")
+    command = python("script.py") if opened == "call" else gradstep("debug", "script.py")
+    terminal.type(f"{command}; echo code $?\r")
+    terminal.wait_for(r"0/2 run")
+    terminal.press("n")
+    terminal.wait_for(r"1/2 run")
+    terminal.press("C-z")
+    terminal.wait_for(r"Stopped")
+    assert terminal.state()[0] == "0 0 1"
+    terminal.type("echo here; fg\r")
+    terminal.wait_for(r"1/2 run", r"PAUSED")
+    terminal.press("n")
+    terminal.wait_for(r"FINISHED")
+    terminal.press("q")
+    terminal.wait_for(r"here\n", r"gradient 6\.0")
+
+
+def test_ctrl_z_stays_where_no_shell_could_come_back(open_terminal: Open) -> None:
+    terminal = open_terminal(gradstep("debug", SHARED_WEIGHT))
+    terminal.wait_for(r"0/9 run", r"PAUSED")
+    terminal.press("C-z")
+    terminal.wait_for(r"no shell started this")
+    terminal.press("n")
+    terminal.wait_for(r"1/9 run")
 
 
 def test_without_a_terminal_there_is_a_way_out(open_terminal: Open) -> None:

@@ -7,14 +7,16 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, TextIO
 
 from gradstep_tui import output
+from gradstep_tui.printed import printed
 
 if TYPE_CHECKING:
     from gradstep.debugger.session import Session
+    from gradstep_tui.app import DebuggerApp
 
 # those that Textual sets and does not restore
 _SIGNALS = ("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGTTIN", "SIGTTOU")
@@ -50,11 +52,13 @@ def show_screen(session: Session, title: str = "") -> str:
 
     output.flush()
     app = DebuggerApp(session, title)
-    with _signals_kept(), _keyboard_taken():
-        outcome = app.run()
-    for text, stderr in app.printed:
-        output.replay(text, stderr)
-    return outcome
+    printed().open()
+    try:
+        with _signals_kept(), _keyboard_taken(app):
+            return app.run()
+    finally:  # a handler of the program's may raise
+        app.leave_terminal()
+        printed().show()
 
 
 @contextmanager
@@ -70,21 +74,35 @@ def _signals_kept() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-class _TakenKeyboard(io.TextIOBase):
-    """``sys.stdin`` while the screen reads the keys: who asked here would wait for ever."""
+class _Keyboard(io.TextIOBase):
+    """``sys.stdin`` while the screen reads the keys: it gives way to whoever reads here."""
 
-    def readline(self, size: int | None = -1, /) -> NoReturn:
-        raise io.UnsupportedOperation(
-            "the debugger's screen uses the keyboard; close it with q before the program reads "
-            "input"
-        )
+    def __init__(self, file: TextIO, app: DebuggerApp) -> None:
+        self._file = file
+        self._app = app
 
-    read = readline
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
+        return self._read(lambda: self._file.readline(-1 if size is None else size))
+
+    def read(self, size: int | None = -1, /) -> str:
+        return self._read(lambda: self._file.read(-1 if size is None else size))
+
+    def isatty(self) -> bool:
+        return True
+
+    def _read(self, read: Callable[[], str]) -> str:
+        def show_and_read() -> str:
+            printed().show()  # what the program asks, and all that it printed before
+            text = read()
+            printed().open()
+            return text
+
+        return self._app.outside(show_and_read)
 
 
 @contextmanager
-def _keyboard_taken() -> Iterator[None]:
-    before, sys.stdin = sys.stdin, _TakenKeyboard()
+def _keyboard_taken(app: DebuggerApp) -> Iterator[None]:
+    before, sys.stdin = sys.stdin, _Keyboard(sys.stdin, app)
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from autograd_core.autograd.call import BackwardCall, Interceptor, interceptor
+from autograd_core.autograd.call import BackwardCall, Interceptor, interceptor, tell_if_unheard
 from gradstep.capturing.trace.frames import user_source
 from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_freed
 from gradstep.engines.pytorch.nodes import TorchGraph
@@ -20,6 +20,7 @@ from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     is_traced,
     run_backward,
+    running_pass,
     sequence_nr_of,
     set_run_backward,
     transform_level,
@@ -79,6 +80,8 @@ def is_engine_call(frame: FrameType | None, by: FrameType | None) -> bool:
 
 def _run_backward(*given: Any, **named: Any) -> Any:
     intercept: Any = interceptor.get()
+    if intercept is None and running_pass() in (None, -1):  # device threads have none either
+        tell_if_unheard()
     # inside of vmap and grad of torch.func, and while a function is compiled, tensors stand for
     # others, and the call is PyTorch's own
     if transform_level() is not None or is_traced(given[0]):

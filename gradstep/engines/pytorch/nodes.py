@@ -20,6 +20,7 @@ from gradstep.engines.pytorch.private import (
     sequence_nr_of,
     unobserved,
 )
+from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.tensors import (
     UNREAD,
     DType,
@@ -267,6 +268,7 @@ class TorchGraph:
                 if target is not None and target not in nodes:
                     nodes[target] = self._node(target)
                     stack.append(target)
+        let_go_in_parts([node.origin for node, _ in fresh], [following for _, following in fresh])
         for node, following in fresh:
             node.edges = tuple(
                 [

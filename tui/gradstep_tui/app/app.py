@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from textual import events
 from textual.app import App, SystemCommand
@@ -20,7 +23,10 @@ from gradstep_tui.app.themes import DARK, LIGHT, THEMES, light_terminal
 from gradstep_tui.app.widgets.line_view import LineView
 from gradstep_tui.app.widgets.palette import DebuggerCommands
 from gradstep_tui.app.widgets.text import has_marks
+from gradstep_tui.guardian import ENDING, end_by, is_guarded
+from gradstep_tui.printed import printed
 
+T = TypeVar("T")
 Outcome = Literal["continue", "detach", "abort"]
 
 
@@ -58,10 +64,63 @@ class DebuggerApp(App[Outcome]):
             ScrollBar.renderer = _PlainBar
         self.debugger_screen = DebuggerScreen(session, title)
 
-    @property
-    def printed(self) -> list[tuple[str, bool]]:
-        """The texts that the script printed meanwhile, each with whether it went to stderr."""
-        return self.debugger_screen.printed
+    def _print(self, text: str, stderr: bool = False) -> None:
+        """Keep what the script prints, at once: its process may end before the screen shows it."""
+        printed().add(text, stderr)
+        super()._print(text, stderr)
+
+    def outside(self, work: Callable[[], T]) -> T:
+        """Return what ``work``, which has the terminal to itself, returns; from any thread."""
+        failures: list[BaseException] = []
+
+        def with_terminal() -> T | None:
+            with self.suspend():
+                self._listen(False)
+                try:
+                    return work()
+                except BaseException as error:  # none may go through the event loop
+                    failures.append(error)
+                finally:
+                    self._listen(True)
+            return None
+
+        in_app = self._thread_id == threading.get_ident()
+        found = with_terminal() if in_app else self.call_from_thread(with_terminal)
+        if failures:
+            raise failures[0]
+        return cast(T, found)
+
+    def _listen(self, on: bool) -> None:
+        """Leave the screen before SIGTERM and SIGHUP end the process, where no parent process does
+        it; handlers of the program's own stay."""
+        loop = asyncio.get_running_loop()
+        for name in () if is_guarded() else ENDING:
+            number = getattr(signal, name, None)
+            if number is None or sys.platform == "win32":
+                continue
+            if not on:
+                loop.remove_signal_handler(number)
+            elif signal.getsignal(number) == signal.SIG_DFL:
+                # in the loop: a handler may come while a lock of the driver's is held
+                loop.add_signal_handler(number, self._end_by, number)
+
+    def leave_terminal(self) -> None:
+        """Leave the screen, if that has not been done."""
+        writer = getattr(self._driver, "_writer_thread", None)
+        if self._driver is not None and writer is not None and writer.is_alive():
+            self._driver.suspend_application_mode()
+
+    def _end_by(self, number: int) -> None:
+        self.leave_terminal()
+        printed().show()
+        end_by(number)
+
+    def action_suspend_process(self) -> None:
+        """Stop as other programs do, if there is a shell that lets it go on."""
+        if os.getpgrp() == os.getsid(0):
+            self.debugger_screen.say("no shell started this: there would be no way to come back")
+        else:
+            super().action_suspend_process()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Return the colours of meaning under a theme that is not ours."""
@@ -104,6 +163,7 @@ class DebuggerApp(App[Outcome]):
 
     async def on_mount(self) -> None:
         await self.push_screen(self.debugger_screen)
+        self._listen(True)
         # a full collection looks at every object of the program, and a frame may take 20 ms; what
         # is there already is set aside until the screen closes
         self._froze = gc.get_freeze_count() == 0
@@ -111,6 +171,7 @@ class DebuggerApp(App[Outcome]):
             gc.freeze()
 
     def on_unmount(self) -> None:
+        self._listen(False)
         if self._froze:
             gc.unfreeze()
 

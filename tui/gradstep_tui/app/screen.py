@@ -87,7 +87,6 @@ class DebuggerScreen(Screen[None]):
         self.notes = Notes()
         view = View.of(self.worker, self.worker.snapshot, self.notes)
         self.set_reactive(DebuggerScreen.view, view)
-        self.printed: list[tuple[str, bool]] = []
         self.arrangement: Arrangement | None = None
         self.chosen: Pane | None = None  # to which the keys go; None: to the execution list
         self.count = ""
@@ -270,7 +269,6 @@ class DebuggerScreen(Screen[None]):
     def on_print(self, event: events.Print) -> None:
         """The script (a hook, most likely) printed something."""
         add_print(self.notes.transcript, event.text)
-        self.printed.append((event.text, event.stderr))
 
     # -- counts --------------------------------------------------------------
 

@@ -39,6 +39,7 @@ from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.fail_on import FailOn, tell_of_second_run
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.guardian import go_on_in_child
 from gradstep_tui.options import ARGUMENTS, TARGET, size
 from gradstep_tui.output import say, show
 from gradstep_tui.ranks import ALL, add_rank_option, chooses_this_process
@@ -203,6 +204,7 @@ def debug_target(
     condition = None if watched is None else FailOn(watched, option)
     if not batch:
         _require_screen()
+        go_on_in_child()
         import gradstep_tui.app  # noqa: F401  # now, while no module of the script's can come before it
     face = _Face(places, commands or (), batch, condition, title=Path(target.place).name)
     face.certifies, face.keeps_graph = certify, keep_graph

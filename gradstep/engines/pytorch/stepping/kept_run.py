@@ -22,6 +22,7 @@ from gradstep.engines.pytorch.private import (
     norms,
     unobserved,
 )
+from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.stepping.watch_only import why_watched_only
 from gradstep.engines.pytorch.tensors import (
     copy_of,
@@ -288,4 +289,5 @@ def _walk(roots: Any, whole: bool) -> _Walked | None:
     refused = ("compiled", "checkpoint") if whole else ("compiled",)
     if any(_why_opaque(kind).startswith(refused) for kind in kinds):
         return None
+    let_go_in_parts(nodes, edges)
     return walked
