@@ -343,6 +343,26 @@ def test_a_hook_that_asks_for_input_gets_it(
     assert text.count("factor?") == 1
 
 
+def test_ctrl_c_at_a_question_interrupts_the_node(open_terminal: Open, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import autograd_core as torch\n"
+        "a = torch.tensor(3.0, requires_grad=True)\n"
+        "b = a * 2\n"
+        "b.register_hook(lambda g: g * float(input('factor? ')))\n"
+        "(b * b).backward()\n"
+        "print('gradient', a.grad.item())\n"
+    )
+    terminal = open_terminal(gradstep("debug", "script.py"))
+    terminal.wait_for(r"0/3 run")
+    for answer, said in (("C-c", r"1/3 run"), ("5", r"FINISHED")):
+        terminal.press("c")
+        terminal.wait_for(r"(^|\n)factor\? *\n")
+        terminal.press(answer, *([] if answer == "C-c" else ["Enter"]))
+        terminal.wait_for(said)
+    terminal.press("q")
+    terminal.wait_for(r"gradient 120\.0\nexit code 0")
+
+
 ENDING = """\
 import {imports}
 import os, ctypes, signal, sys

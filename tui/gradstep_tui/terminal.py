@@ -93,9 +93,13 @@ class _Keyboard(io.TextIOBase):
     def _read(self, read: Callable[[], str]) -> str:
         def show_and_read() -> str:
             printed().show()  # what the program asks, and all that it printed before
-            text = read()
-            printed().open()
-            return text
+            try:
+                return read()
+            except KeyboardInterrupt:
+                output.replay("\n", stderr=False)  # behind ^C
+                raise
+            finally:
+                printed().open()
 
         return self._app.outside(show_and_read)
 

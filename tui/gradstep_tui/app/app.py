@@ -63,6 +63,7 @@ class DebuggerApp(App[Outcome]):
         if LineView.plain:
             ScrollBar.renderer = _PlainBar
         self.debugger_screen = DebuggerScreen(session, title)
+        self._on_interrupt = signal.getsignal(signal.SIGINT)  # the event loop has one of its own
 
     def _print(self, text: str, stderr: bool = False) -> None:
         """Keep what the script prints, at once: its process may end before the screen shows it."""
@@ -76,11 +77,13 @@ class DebuggerApp(App[Outcome]):
         def with_terminal() -> T | None:
             with self.suspend():
                 self._listen(False)
+                in_loop = signal.signal(signal.SIGINT, self._on_interrupt)
                 try:
                     return work()
                 except BaseException as error:  # none may go through the event loop
                     failures.append(error)
                 finally:
+                    signal.signal(signal.SIGINT, in_loop)
                     self._listen(True)
             return None
 
