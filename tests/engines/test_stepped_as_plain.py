@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import random
 import threading
@@ -578,3 +579,47 @@ def test_breakpoints_come_along_to_the_next_session(torch: Any) -> None:
         assert session.graph.stem(session.position) == "sin"
         session.finish()
         del session
+
+
+@pytest.mark.parametrize("walk", [["clip 0.1", "undo"], ["continue", "back", "scale 2", "undo"],
+                                  ["continue", "restart", "scale 2", "undo", "next 2"],
+                                  ["next 3", "mute 1", "undo"]])  # fmt: skip
+def test_grad_gives_what_hooks_of_its_inputs_made_after_an_edit(walk: list[str]) -> None:
+    def gradients(stepped: bool) -> list[Any]:
+        x, w = (pytorch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        for leaf in (x, w):
+            leaf.register_hook(lambda g: g * 1.5)
+        y = x.sin()
+        loss = (y * w).exp().sum() + (x * x * w).sum()
+
+        def handle(found: InterceptedCall) -> Any:
+            session = Session.of_call(found.call, names=found.names)
+            session.host(lambda: [*map(session.do, walk), session.finish()])
+            return session.gradients
+
+        kinds = CallSelector.parse("all")
+        with attached(), intercepting(handle, kinds) if stepped else contextlib.nullcontext():
+            found = pytorch.autograd.grad(loss, [x, w, y], allow_unused=True)
+        return [g.tolist() for g in found]
+
+    assert gradients(stepped=True) == gradients(stepped=False)
+
+
+def test_a_grad_that_the_pass_itself_changes_is_not_computed_with_again() -> None:
+    def program(stepped: bool) -> Any:
+        x = pytorch.ones(2, requires_grad=True)
+        (x * x * x).sum().backward(create_graph=True)
+        loss = (x.grad * x.grad).sum()
+        if stepped:
+            session = Session(loss, names={"x": x}, history_bytes=0)
+            while session.position < session.length:
+                session.next()
+            assert not session.do("restart").error
+            session.finish()
+        else:
+            loss.backward()
+        return x.grad.tolist()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert program(stepped=True) == program(stepped=False)

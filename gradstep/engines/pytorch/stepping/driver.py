@@ -369,6 +369,15 @@ class TorchDriver:
                 return (_change("pre", _UNKNOWN, incoming, hooked),), hooked
         return (), incoming
 
+    def taken_at_ends(self) -> Pending:
+        """Return what ``grad`` has taken where the pass ends; a run that goes on takes it anew."""
+        ends = self._engine.ends
+        return {
+            place: g
+            for place, g in self._captured.items()
+            if g is not None and owner(place) in ends
+        }
+
     def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
         changed = tuple(
             (leaf, copy)
@@ -400,7 +409,8 @@ class TorchDriver:
         """Run everything from plan node ``start`` on, keeping no record."""
         if self.muted_edges or (self._engine.diverged and self.call.is_grad):
             self.record(start, len(self.order), lambda step, seconds: True)
-        else:
+            start = len(self.order)
+        if not self.muted_edges or self.call.is_grad:
             self._engine.finish(start)
 
     def in_engine_thread(self, work: Callable[[], Any]) -> None:
@@ -521,10 +531,12 @@ class TorchDriver:
 
     @cached_property
     def _rewritable(self) -> list[tuple[int, int]]:
-        """Where the memory of leaves with hooks begins and ends: an optimizer in one changes what
-        nodes have saved."""
+        """Where memory begins and ends that the pass may change after a node has saved it: each
+        ``.grad``, and leaves with hooks, as that of an optimizer."""
         leaves = [node.origin.variable for node in self.order if node.kind == LEAF]
-        extents = [extent_of(leaf) for leaf in leaves if any(hook_tables(leaf))]
+        changed = [leaf for leaf in leaves if any(hook_tables(leaf))]
+        changed += [held for held, _ in self._engine.gradients.first.values() if held is not None]
+        extents = map(extent_of, changed)
         return sorted(
             (each.storage, each.storage + each.nbytes) for each in extents if each.storage
         )
@@ -616,9 +628,7 @@ class TorchDriver:
 
     def gradients(self) -> Any:
         """Return what the call returns to the program: of ``grad``, the gradients."""
-        if not self.call.is_grad or not self._engine.diverged:
-            return self._engine.result
-        return tuple(self._captured.get(x.edge) for x in self.call.inputs)
+        return self._engine.result
 
     def retain_graph(self) -> None:
         """Keep what nodes saved, whatever the call says."""
@@ -637,13 +647,14 @@ class TorchDriver:
 
 
 def _pending_of(driver: TorchDriver) -> Callable[[], Pending]:
-    """Return what tells the sums that wait; the engine, halted, does not keep ``driver`` alive."""
+    """Return what tells the sums that wait, and those that ``grad`` has taken away at an end; the
+    engine, halted, does not keep ``driver`` alive."""
     known = ref(driver)
 
     def pending() -> Pending:
         found = known()
         assert found is not None
-        return found.pending
+        return found.pending | found.taken_at_ends()
 
     return pending
 

@@ -306,7 +306,7 @@ class ObservedEngine:
         edges, seeds = [], []
         for place, gradient in self._sums().items():
             node = owner(place)
-            if gradient is not None and node in self.index and node not in self.ends:
+            if gradient is not None and node in self.index:
                 edges.append(GradientEdge(node.origin, place.nr if isinstance(place, Port) else 0))
                 seeds.append(gradient)
         if not edges:
