@@ -12,14 +12,20 @@ This module has the names that programs need. ``python -m gradstep`` runs the ``
 
 from __future__ import annotations
 
+from gradstep.engines.registry import register
+
+register("autograd_core", "gradstep.engines.native:NATIVE")
+register("torch", "gradstep.engines.pytorch.engine:PYTORCH")
+register("numpy", "gradstep.engines.native:NATIVE")  # the core has arrays for gradients
+
 # Each name is imported when it is first used, so typing is named rather than imported.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from gradstep.capturing import capture
-    from gradstep.capturing.trace import scope, trace
     from gradstep.debugger import Session
+    from gradstep.engines.native.trace import scope, trace
     from gradstep.findings import check, lint, why
     from gradstep.graph import Graph
     from gradstep_tui import debug
@@ -51,10 +57,10 @@ _HOMES = {
     "lint": "gradstep.findings",
     "load_ipython_extension": "gradstep_viz.notebook",
     "render": "gradstep_viz",
-    "scope": "gradstep.capturing.trace",
+    "scope": "gradstep.engines.native.trace",
     "to_dot": "gradstep_viz",
     "to_graphviz": "gradstep_viz",
-    "trace": "gradstep.capturing.trace",
+    "trace": "gradstep.engines.native.trace",
     "unload_ipython_extension": "gradstep_viz.notebook",
     "why": "gradstep.findings",
 }

@@ -54,8 +54,6 @@ class BackwardCall(NamedTuple):
     parent: Node | None = None
     depth: int = 0
     line: Line | None = None  # of the program, that made the call; known while tracing
-    engine: Any = None  # the engine whose call it is; None: this one
-    arguments: Any = None  # what that one was called with
 
     @property
     def kind(self) -> CallKind:
@@ -90,7 +88,7 @@ def tell_if_unheard() -> None:
 
 @contextmanager
 def without_interceptor() -> Iterator[None]:
-    """Passes made inside are nobody's business."""
+    """Do not intercept backward calls made inside."""
     token = interceptor.set(None)
     try:
         yield

@@ -24,7 +24,7 @@ Creation = Literal["usual", "several", "function", "no_grad", "inference"]
 
 
 class Tracer(Protocol):
-    """Who is told of every op while tracing is on (see :mod:`gradstep.capturing.trace`)."""
+    """Who is told of every op while tracing is on."""
 
     def op(
         self,

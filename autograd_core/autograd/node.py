@@ -93,6 +93,7 @@ class Node:
     # (shape, dtype) per edge where a gradient must still be reduced to its input's, or None
     to: tuple[Any, ...] | None = None
     inplace_node: ClassVar[str] = ""  # the name in PyTorch of the in-place form, if it has its own
+    leads_nowhere: ClassVar[bool] = False  # see Nowhere
     runs_undefined: ClassVar[bool] = False  # whether it runs although no gradient arrived
     notes: Notes | None
     sequence_nr: int
@@ -243,6 +244,7 @@ class Nowhere(Node):
     __slots__ = ()
 
     kind: ClassVar[int] = LEAF
+    leads_nowhere = True
     edges = ()
 
 

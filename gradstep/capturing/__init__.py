@@ -11,27 +11,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, Literal
 
-from autograd_core.autograd.node import LEAF, resolve
-from autograd_core.autograd.profiler import profile as profile_type
-from autograd_core.autograd.profiler import running_profile
-from autograd_core.autograd.step import Step
 from gradstep.capturing.backward import add_backward
 from gradstep.capturing.costs import add_costs
 from gradstep.capturing.forward import ForwardOf, add_derived_forward, add_traced_forward
 from gradstep.capturing.gradients import HookChanges, add_hooks
 from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.saved_values import SavedReader
 from gradstep.capturing.statement import statement_of
-from gradstep.capturing.trace.records import OpRecord
-from gradstep.engines import is_tensor
-from gradstep.engines.protocol import Engine, Plan, Tensor
-from gradstep.engines.protocol import Node as GradFn
+from gradstep.engines.lookup import is_tensor
+from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.errors import NotInGraph
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
+from gradstep.records import LEAF, Plan, Step, Tensor, resolve
+from gradstep.records import Node as GradFn
 
 __all__ = ["Names", "View", "caller_names", "capture"]
 
@@ -52,7 +49,7 @@ def capture(
     order: Sequence[GradFn] | None = None,
     live: bool = False,
     lazy: bool = False,
-    profile: profile_type | None = None,
+    profile: Any = None,
     title: str = "",
 ) -> Graph:
     """Return the graph of ``roots`` as data.
@@ -105,9 +102,7 @@ def capture(
         if view != "backward":
             add = add_traced_forward if _traced(plan) else add_derived_forward
             ids_of.append(add(build, reader, tensors, labels, plan, running, ids, known))
-        measured = profile or running_profile()
-        if measured is not None:
-            add_costs(build, whole, ids_of, measured)
+        add_costs(build, engine.costs(whole, profile), ids_of)
         return build.graph()
 
 

@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_EDGES, Port
-from autograd_core.autograd.step import Step
 from gradstep.capturing.gradients import add_gradients
 from gradstep.capturing.names import Names
+from gradstep.capturing.op_records import sources_of
 from gradstep.capturing.saved_values import SavedReader, saved_values
-from gradstep.capturing.trace.records import sources_of
-from gradstep.engines.protocol import Engine, Extent
-from gradstep.engines.protocol import Node as GradFn
+from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import LazyColumn, LazyEntries
 from gradstep.graph.model import Shape
+from gradstep.records import GENERAL, LEAF, ONE_EDGE, PORT, TWO_EDGES, Extent, Step
+from gradstep.records import Node as GradFn
 
 Ids = Mapping[GradFn, int]
 Examples = Mapping[type[Any], GradFn]  # one node of each type
@@ -226,9 +225,10 @@ def _edges(order: Sequence[Any]) -> tuple[list[int], list[int], list[Any]]:
 def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
     sources, output_nrs, edges = _edges(order)
     input_nrs = [0] * len(edges)
-    ports = Port in set(map(type, edges))
+    kinds: set[Any] = set(map(type, edges))
+    ports = any(kind.kind == PORT for kind in kinds)
     for at, edge in enumerate(edges if ports else ()):
-        if type(edge) is Port:
+        if edge.kind == PORT:
             edges[at], input_nrs[at] = edge.node, edge.nr
     targets: list[Any] = list(map(ids.get, edges))
     if None in targets:  # edges that leave the part that runs

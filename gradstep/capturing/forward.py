@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from autograd_core.autograd.node import LEAF, resolve
 from gradstep.capturing.details import detail, number_detail
 from gradstep.capturing.names import Names
+from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable, sources_of
 from gradstep.capturing.saved_values import SavedReader, add_saved
 from gradstep.capturing.statement import statement_of
-from gradstep.capturing.trace.records import LeafRecord, OpRecord, Record, reachable, sources_of
-from gradstep.engines.protocol import Engine, Plan, Tensor
-from gradstep.engines.protocol import Node as GradFn
+from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import NodeKind, short_name
+from gradstep.records import LEAF, Plan, Tensor, resolve
+from gradstep.records import Node as GradFn
 
 ForwardOf = Callable[[GradFn], int | None]
 

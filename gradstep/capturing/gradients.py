@@ -7,14 +7,13 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.node import LEAF
-from autograd_core.autograd.step import Step
-from gradstep.engines import engine_of
+from gradstep.engines.lookup import engine_of
 from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import RETURNED, HookChange
 from gradstep.graph.statistics import Statistics, format_statistics, plus
 from gradstep.graph.statistics_columns import StatisticsColumns
+from gradstep.records import LEAF, Step
 
 
 class HookPlace(NamedTuple):

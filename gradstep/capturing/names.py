@@ -16,7 +16,7 @@ from gradstep.capturing.module_paths import (
     is_of_library,
     listed_modules,
 )
-from gradstep.engines import is_tensor, named_parameters, whole_parameters
+from gradstep.engines.lookup import is_tensor, named_parameters, whole_parameters
 from gradstep.own_files import is_user_file
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gradstep.engines import NoEngine, engine_of, is_tensor
+from gradstep.engines.lookup import NoEngine, engine_of, is_tensor
 from gradstep.engines.protocol import Engine
 from gradstep.graph.errors import NotInGraph
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from autograd_core.autograd.node import resolve
 from gradstep.capturing.names import Names
-from gradstep.engines.protocol import OWN_RESULT, Engine, Extent, SavedState
-from gradstep.engines.protocol import Node as GradFn
+from gradstep.engines.protocol import OWN_RESULT, Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import SavedValue, Source
 from gradstep.graph.saved_columns import SavedColumns
+from gradstep.records import Extent, SavedState, resolve
+from gradstep.records import Node as GradFn
 
 Kept = tuple[str, Any, SavedState]
 """One thing that a node keeps, as :meth:`Node.saved` tells it."""

@@ -6,7 +6,7 @@ import ast
 from contextlib import suppress
 from linecache import getline
 
-from gradstep.engines.protocol import Tensor
+from gradstep.records import Tensor
 
 LONGEST = 60
 

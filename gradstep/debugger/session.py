@@ -11,16 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import proxy
 
-from autograd_core.autograd.call import BackwardCall, Gradients
-from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
-from autograd_core.autograd.step import Step
-from autograd_core.tensor import Tensor
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.debugger.breakpoints import Breakpoints, Reached
 from gradstep.debugger.history import DEFAULT_BUDGET
-from gradstep.debugger.history.driver_protocol import NodeEffects
 from gradstep.debugger.pass_stack import PassStack
 from gradstep.debugger.passes.certificate import Certificate
 from gradstep.debugger.passes.cursor import Cursor
@@ -39,8 +34,10 @@ from gradstep.debugger.snapshot import (
 )
 from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.debugger.stop_search import StopSearch
+from gradstep.engines.driver import NodeEffects
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
+from gradstep.records import BackwardCall, Gradients, Node, Step, Tensor
 
 
 class Session:

@@ -3,105 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gradstep.engines.driver import Driver
+from gradstep.records import BackwardCall, Extent, Plan, Tensor
+
 if TYPE_CHECKING:
-    from gradstep.capturing.trace.cut import Departure
-    from gradstep.graph.model import Source
+    from gradstep.capturing.op_records import Departure
+    from gradstep.graph.model import Cost, Source
     from gradstep.graph.statistics import Statistics
     from gradstep.graph.statistics_table import StatisticsTable
 
 T = TypeVar("T")
-SavedState = Literal["kept", "freed", "changed", "packed"]
-Shape = tuple[int, ...]
 OWN_RESULT: Final = -1
 """In the place of an input: the result of the node's own op."""
-
-
-class Extent(NamedTuple):
-    """Shape, dtype and bytes of a value that a node keeps, the shape None of a nested tensor;
-    ``storage`` is equal for values that begin at the same memory, None where that is unknown."""
-
-    shape: Shape | None
-    dtype: str
-    nbytes: int
-    storage: int | None = None
-
-
-class DType(Protocol):
-    """The dtype of a tensor."""
-
-    @property
-    def name(self) -> str:
-        """As PyTorch spells it, without ``torch.``: ``float32``."""
-        ...
-
-
-class Record(Protocol):
-    """The place where a node was made, as far as it was traced."""
-
-    @property
-    def scope(self) -> str:
-        """The path of the module, "" outside any."""
-        ...
-
-    @property
-    def source(self) -> Source | None:
-        """The line of the program."""
-        ...
-
-
-class Node(Protocol):
-    """A ``grad_fn``: one step of the backward pass.
-
-    The names of its attributes are those of :class:`autograd_core.autograd.node.Node`, where
-    they are explained; ``kind`` is LEAF for an AccumulateGrad.
-    """
-
-    @property
-    def kind(self) -> int: ...
-    @property
-    def edges(self) -> tuple[Any, ...]: ...
-    @property
-    def output_shape(self) -> Shape | None: ...
-    @property
-    def output_dtype(self) -> DType: ...
-    @property
-    def sequence_nr(self) -> int: ...
-    @property
-    def record(self) -> Any: ...
-    def name(self) -> str: ...
-    def saved(self) -> Iterator[tuple[str, Any, SavedState]]: ...
-    @property
-    def freed_at(self) -> Any: ...
-    def changed_at(self, name: str) -> tuple[Any, ...]: ...
-
-
-class Tensor(Protocol):
-    """A tensor as capture sees it: the root of a graph, or a leaf."""
-
-    @property
-    def _shape(self) -> Shape | None: ...
-    @property
-    def dtype(self) -> DType: ...
-    @property
-    def edge(self) -> Any: ...
-    @property
-    def record(self) -> Any: ...
-    @property
-    def is_parameter(self) -> bool: ...
-    @property
-    def requires_grad(self) -> bool: ...
-
-
-class Plan(Protocol):
-    """Nodes in the order in which they will run."""
-
-    @property
-    def order(self) -> Sequence[Any]: ...
 
 
 class CannotRerun(Exception):
@@ -232,7 +150,7 @@ class Engine(Protocol):
         """Return whether ``value`` is a tensor, or a GradientEdge, of this library."""
         ...
 
-    def tensors(self, roots: Iterable[Any]) -> tuple[Any, ...]:
+    def tensors(self, roots: Iterable[Any]) -> tuple[Tensor, ...]:
         """Return ``roots`` as capture sees them, on one graph."""
         ...
 
@@ -240,7 +158,9 @@ class Engine(Protocol):
         """Find what a backward pass from ``tensors`` runs, and in which order."""
         ...
 
-    def call(self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool) -> Any:
+    def call(
+        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
+    ) -> BackwardCall:
         """Check and complete the arguments of ``backward``; errors as there."""
         ...
 
@@ -248,7 +168,7 @@ class Engine(Protocol):
         """Carry out ``call`` as the library does; returns what it returns."""
         ...
 
-    def driver(self, call: Any, *, halting: bool = False, keep: bool = True) -> Any:
+    def driver(self, call: Any, *, halting: bool = False, keep: bool = True) -> Driver:
         """Return what runs ``call`` and tells of each node; with ``halting``, node by node, keeping
         the graph so that the pass can go on in another way, unless ``keep`` is false."""
         ...
@@ -287,6 +207,10 @@ class Engine(Protocol):
     def copy(self, tensor: Any) -> Any:
         """Return a copy of a tensor of the program as it is now, which nothing changes; None where
         its memory is freed."""
+        ...
+
+    def shown(self, gradient: Any) -> Any:
+        """Return an array, or a tensor, of these numbers that never changes."""
         ...
 
     def extent(self, value: Any) -> Extent | None:
@@ -363,6 +287,10 @@ class Engine(Protocol):
     def kept_forward(self, roots: Sequence[Any], order: Sequence[Any]) -> KeptForward | None:
         """Return what the graph of a pass itself tells of the forward pass, None where only tracing
         tells."""
+        ...
+
+    def costs(self, nodes: Iterable[Any], profile: Any) -> Mapping[Any, Cost]:
+        """Return what ``profile``, or the one that is on, has measured of each node."""
         ...
 
     def records(self, nodes: Sequence[Any]) -> Sequence[Any]:

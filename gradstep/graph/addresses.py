@@ -73,7 +73,7 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
     return (index,)
 
 
-NOT_TRACED = "run the forward pass within `with gradstep.capturing.trace():`"
+NOT_TRACED = "run the forward pass within `with gradstep.trace():`"
 _REMEDY = (
     "write # and a number, an address such as encoder.0/addmm:2, an op such as mul, a scope, "
     "a leaf's name, or a line such as train.py:12"

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
-from autograd_core.autograd.node import SavedState
 from gradstep.graph.statistics import Statistics
+from gradstep.records import SavedState
 
 __all__ = [
     "LEAF_KINDS",

@@ -10,25 +10,19 @@ from contextlib import contextmanager
 from threading import current_thread
 from typing import Generic, NamedTuple, TypeVar
 
-from autograd_core.autograd.call import (
-    BackwardCall,
-    CallKind,
-    Gradients,
-    interceptor,
-    run,
-    unheard,
-)
 from autograd_core.autograd.grad_mode import settle
 from gradstep.capturing import View
+from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names, caller_names
-from gradstep.capturing.trace import Values, trace
-from gradstep.capturing.trace.inputs import BUDGET, Budget
 from gradstep.debugger.history.observed_pass import ObservedPass
-from gradstep.engines import engine_of_call, is_tensor
-from gradstep.engines.attach import tell
+from gradstep.engines.interception import listen, reset, set_interceptor, stop_listening
+from gradstep.engines.lookup import engine_of_call, is_tensor
+from gradstep.engines.native.trace import Values, trace
+from gradstep.engines.pytorch.attach import tell
 from gradstep.graph.collector import collector_paused, collector_slowed
 from gradstep.graph.model import Graph
 from gradstep.program.errors import BadTarget, ProgramError, ScriptDone
+from gradstep.records import BackwardCall, CallKind, Gradients
 
 T = TypeVar("T")
 
@@ -194,11 +188,11 @@ class Calls:
         if self.requests(call.kind):
             return self.handle(call)
         settle()
-        token = interceptor.set(None)  # a backward within this one is not the script's
+        token = set_interceptor(None)  # a backward within this one is not the script's
         try:
-            found = run(call)
+            found = engine_of_call(call).run(call)
         finally:
-            interceptor.reset(token)
+            reset(token)
         return found if call.is_grad else True
 
     def requests(self, kind: CallKind) -> bool:
@@ -217,7 +211,7 @@ class Calls:
     def handle(self, call: BackwardCall) -> bool | Gradients:
         """Carry out a call that is requested, and answer as an interceptor does."""
         self.handled += 1
-        token = interceptor.set(None)  # as above
+        token = set_interceptor(None)  # as above
         try:
             # names take a while to find, and are not needed where all is well
             if self._look is not None and (looked := self._look(call)) is not None:
@@ -237,7 +231,7 @@ class Calls:
             self.done, self.failure = True, failure
             raise ScriptDone from None
         finally:
-            interceptor.reset(token)
+            reset(token)
         return found_gradients if call.is_grad else True
 
     def tell_of_thread(self) -> None:
@@ -280,7 +274,7 @@ def intercepting(
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
-    ``values``, ``budget`` and ``defers`` are as for :func:`~gradstep.capturing.trace.trace`;
+    ``values``, ``budget`` and ``defers`` are as for :func:`~gradstep.trace`;
     ``look`` may carry out a call first, and ``after`` hears of one that was left to the engine.
 
     :class:`ScriptDone` is absorbed here.
@@ -289,8 +283,8 @@ def intercepting(
         Exception: one of ``ours`` that ``handle`` raised.
     """
     calls = Calls(handle, requested, ours, look, after)
-    token = interceptor.set(calls)
-    unheard.append(calls.tell_of_thread)
+    token = set_interceptor(calls)
+    listen(calls.tell_of_thread)
     try:
         with trace(values=values, budget=budget or BUDGET, defers=defers):
             yield calls
@@ -300,8 +294,8 @@ def intercepting(
         if not calls.done:  # else it only stumbled over its end
             raise
     finally:
-        unheard.remove(calls.tell_of_thread)
-        interceptor.reset(token)
+        stop_listening(calls.tell_of_thread)
+        reset(token)
     if calls.failure is not None:
         raise calls.failure
 

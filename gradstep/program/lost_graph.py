@@ -6,8 +6,8 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Final
 
-from gradstep.capturing.trace.records import LeafRecord, OpRecord, Record, reachable
-from gradstep.engines import engine_of, is_tensor
+from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable
+from gradstep.engines.lookup import engine_of, is_tensor
 from gradstep.graph.model import Source
 
 _MESSAGE: Final = "does not require grad and does not have a grad_fn"

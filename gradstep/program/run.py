@@ -6,11 +6,10 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from autograd_core.autograd.call import Gradients
+from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names
-from gradstep.capturing.trace import Values, trace
-from gradstep.capturing.trace.inputs import BUDGET, Budget
-from gradstep.engines import engine_of, is_tensor
+from gradstep.engines.lookup import engine_of, is_tensor
+from gradstep.engines.native.trace import Values, trace
 from gradstep.program.calls import (
     After,
     CallSelector,
@@ -36,6 +35,7 @@ from gradstep.program.process import (
 )
 from gradstep.program.roots import attribute, evaluate, last_scalars
 from gradstep.program.target import Target, require_file
+from gradstep.records import Gradients
 
 
 class Found(NamedTuple):
@@ -100,7 +100,7 @@ def run_target(
 
     Args:
         requested: which calls of a script or module that is run whole.
-        values: keep the values of the forward pass; see :func:`~gradstep.capturing.trace.trace`.
+        values: keep the values of the forward pass; see :func:`~gradstep.trace`.
         budget: what these may take; by default 1 GiB.
         end: end the program after a call that was requested by its number.
         look: may carry out a call first, so that it is not handed to ``handle``.

@@ -15,8 +15,8 @@ import autograd_core as torch
 from autograd_core.autograd import Function
 from autograd_core.op import Op, pointwise
 from autograd_core.tensor import Tensor
-from gradstep.capturing.trace import trace
 from gradstep.debugger import Session
+from gradstep.engines.native.trace import trace
 from gradstep.findings import NodeCheck, check, check_current, check_node
 from tests.autograd_core.op_samples.sample import Sample
 from tests.autograd_core.op_samples.table import for_every_sample, is_differentiable
@@ -320,10 +320,10 @@ def test_straight_through_estimates_are_not_called_wrong() -> None:
 
 def test_inputs_that_were_not_kept_are_asked_for() -> None:
     x = torch.tensor([1.0], requires_grad=True)
-    assert "with gradstep.capturing.trace(values=True):" in check(x.exp())[0].sentence
+    assert "with gradstep.trace(values=True):" in check(x.exp())[0].sentence
     with trace(values=True, budget=1):
         y = x.exp()
-    assert "raise it with gradstep.capturing.trace(values=True, budget=...)" in check(y)[0].sentence
+    assert "raise it with gradstep.trace(values=True, budget=...)" in check(y)[0].sentence
 
 
 # --- custom Functions of all kinds -------------------------------------------------------------

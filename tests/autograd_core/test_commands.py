@@ -729,7 +729,7 @@ def test_going_back_to_before_the_only_phase_of_a_node_says_so() -> None:
 
 def test_a_session_without_a_trace_says_how_to_get_one() -> None:
     session = untraced()
-    how = "run the forward pass within `with gradstep.capturing.trace():`"
+    how = "run the forward pass within `with gradstep.trace():`"
     assert how in repr(session)
     for line in ("info pass", "info node", "break train.py:3"):
         assert how in " ".join(session.do(line).text.split())
@@ -745,6 +745,6 @@ def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it() -> None:
 def test_why_nodes_are_not_checkable_is_said_once_for_all_of_them() -> None:
     assert untraced().do("check all").text.splitlines() == [
         "#1 sin:1 and 1 more: not checkable: its inputs were not kept; run the forward",
-        "  pass inside `with gradstep.capturing.trace(values=True):`",
+        "  pass inside `with gradstep.trace(values=True):`",
         "2 nodes: 0 right, 0 wrong, 2 not checkable",
     ]

@@ -11,8 +11,9 @@ import pytest
 import autograd_core as torch
 from autograd_core.autograd.node import resolve
 from gradstep import scope, trace
-from gradstep.capturing.trace.deferred import NOTE
-from gradstep.capturing.trace.records import OpRecord, origin
+from gradstep.capturing.op_records import OpRecord
+from gradstep.engines.native.trace.deferred import NOTE
+from gradstep.engines.native.trace.origins import origin
 
 
 def told(record: Any, depth: int = 6) -> Any:

@@ -9,8 +9,8 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd import Function
-from gradstep.capturing.trace import trace
-from gradstep.capturing.trace.inputs import Budget
+from gradstep.capturing.budget import Budget
+from gradstep.engines.native.trace import trace
 from gradstep.findings.checking import check
 
 

@@ -12,7 +12,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.nn import Linear, Module, Sequential
 from autograd_core.utils.checkpoint import checkpoint
-from gradstep.capturing.trace import trace
+from gradstep.engines.native.trace import trace
 from gradstep.findings import Finding, lint
 from gradstep.graph.model import Source
 from tests.autograd_core.test_checking import MyCube

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import settings
 
-from gradstep.capturing.trace import trace
+from gradstep import trace
 from gradstep.debugger import Session
 
 LIBRARIES = ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]

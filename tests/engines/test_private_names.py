@@ -11,9 +11,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from gradstep import engines  # noqa: E402
-from gradstep.engines.attach import attached  # noqa: E402
+from gradstep.engines import lookup  # noqa: E402
 from gradstep.engines.pytorch import private  # noqa: E402  # imports torch
+from gradstep.engines.pytorch.attach import attached  # noqa: E402
 from tests.forking import can_fork, run_python  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -129,4 +129,4 @@ def test_a_pytorch_that_is_too_old_is_told_and_the_script_runs(tmp_path: Path) -
 )
 def test_versions_are_told_apart(version: str, old: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "__version__", version)
-    assert bool(engines.too_old()) is old
+    assert bool(lookup.too_old()) is old

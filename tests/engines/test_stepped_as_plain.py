@@ -21,7 +21,7 @@ from gradstep.capturing.names import Names
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.debugger.session import Session
-from gradstep.engines.attach import attached
+from gradstep.engines.pytorch.attach import attached
 from gradstep.findings.reports.why import why
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 

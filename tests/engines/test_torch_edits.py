@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from gradstep.debugger.errors import EditError  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
-from gradstep.engines.pytorch import PYTORCH  # noqa: E402
+from gradstep.engines.pytorch.engine import PYTORCH  # noqa: E402
 from gradstep.engines.pytorch.tensors import same_bits  # noqa: E402
 from gradstep.program.calls import InterceptedCall, intercepting  # noqa: E402
 from tests.engines.test_torch_graphs import EVERY_CALL  # noqa: E402  # imports torch

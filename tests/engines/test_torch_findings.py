@@ -18,7 +18,7 @@ from torch import nn  # noqa: E402
 
 from gradstep import trace  # noqa: E402
 from gradstep.debugger import Session  # noqa: E402
-from gradstep.engines.pytorch import PYTORCH  # noqa: E402
+from gradstep.engines.pytorch.engine import PYTORCH  # noqa: E402
 from gradstep.engines.pytorch.tensors import same_bits  # noqa: E402
 from gradstep.findings import Finding, lint  # noqa: E402
 from gradstep.graph.model import Source  # noqa: E402

@@ -16,10 +16,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-import gradstep.engines.pytorch as engine  # noqa: E402  # imports torch
+import gradstep.engines.pytorch as package  # noqa: E402
+import gradstep.engines.pytorch.engine as engine  # noqa: E402  # imports torch
 import gradstep.engines.pytorch.tensors as seen_tensors  # noqa: E402
 from gradstep import Graph, capture, trace  # noqa: E402
-from gradstep.engines import engine_of  # noqa: E402
+from gradstep.engines.lookup import engine_of  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402
     CallSelector,
     InterceptedCall,
@@ -36,7 +37,7 @@ from tests.viz import truth  # noqa: E402
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.torch
-MODULES = [f"{engine.__name__}.{found.name}" for found in pkgutil.iter_modules(engine.__path__)]
+MODULES = [f"{package.__name__}.{found.name}" for found in pkgutil.iter_modules(package.__path__)]
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
 # gloo's threads can wait for the interpreter while their process group ends: that one may hang
 SLOW = {
@@ -51,7 +52,7 @@ each_program = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("module", [engine.__name__, *MODULES])
+@pytest.mark.parametrize("module", [package.__name__, *MODULES])
 def test_the_examples_in_docstrings_hold(module: str) -> None:
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 

@@ -715,6 +715,6 @@ def test_what_would_show_more_is_said_at_the_start() -> None:
     x = torch.tensor(2.0, requires_grad=True)
 
     async def script(screen: Driver) -> None:
-        assert "with gradstep.capturing.trace()" in screen.text()
+        assert "with gradstep.trace()" in screen.text()
 
     drive(Session(x * x), script, LARGE)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from gradstep.capturing.trace import trace
 from gradstep.debugger import Session, Timeline
+from gradstep.engines.native.trace import trace
 from gradstep_tui.app.arrangement import HUGE, NARROW, PLAIN, WIDE, arrangement
 from gradstep_tui.app.sections import SECTIONS
 from gradstep_tui.app.widgets.execution import ExecutionList

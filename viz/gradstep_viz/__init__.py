@@ -20,7 +20,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from autograd_core.autograd import profiler
 from gradstep_viz.errors import VizError
 from gradstep_viz.level_of_detail import Composer, chosen_part, folding_of
 from gradstep_viz.options import RenderKeywords, RenderOptions, takes_options
@@ -63,7 +62,7 @@ def render(
     *,
     format: str | None = None,
     inputs: Any = None,
-    profile: profiler.profile | None = None,
+    profile: Any = None,
     folder: str | os.PathLike[str] | None = None,
     **options: Unpack[RenderKeywords],
 ) -> Rendering:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any
 
-from autograd_core.autograd.call import BackwardCall, Gradients
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
 from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
 from gradstep.debugger.snapshot.value import value
-from gradstep.engines import engine_of_call
+from gradstep.engines.lookup import engine_of_call
+from gradstep.records import BackwardCall, Gradients
 
 
 class QuickLook:

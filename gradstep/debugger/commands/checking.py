@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from autograd_core.autograd.node import LEAF
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.session import Session
-from gradstep.engines import engine_of_call
+from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.formatting import source_place, wrapped
 from gradstep.graph.addresses import step_number
+from gradstep.records import LEAF
 from gradstep.text import plural
 
 # What checks is slow to load, and most sessions never ask for it: each command loads its own.

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from gradstep.debugger.edits.changes import Change, place_of
 from gradstep.debugger.edits.difference import Baseline
-from gradstep.debugger.history.driver_protocol import Driver, Pending, Place
 from gradstep.debugger.history.ledger import SumChange
 from gradstep.debugger.snapshot import EditRecord
 from gradstep.debugger.snapshot.value import array_of
+from gradstep.engines.driver import Driver, Pending
+from gradstep.records import Place
 
 
 class Edit(NamedTuple):

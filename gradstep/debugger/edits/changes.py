@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.node import Port
 from gradstep.debugger.errors import EditError
-from gradstep.debugger.history.driver_protocol import Driver, Place
-from gradstep.engines import is_tensor
+from gradstep.engines.driver import Driver
+from gradstep.engines.lookup import is_tensor
 from gradstep.graph.addresses import step_number
+from gradstep.records import PORT, Place
 
 Change = Callable[[Any], Any]
 
@@ -67,6 +67,6 @@ def place_of(driver: Driver, index: int, input_nr: int) -> Place:
     node = driver.order[index]
     places: Sequence[Place] = driver.places(node)
     for place in places:
-        if (place.nr if isinstance(place, Port) else 0) == input_nr:
+        if (place.nr if place.kind == PORT else 0) == input_nr:
             return place
     raise EditError(f"node {step_number(index)} has no input {input_nr}")

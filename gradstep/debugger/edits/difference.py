@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.node import LEAF
-from autograd_core.autograd.step import Step
 from gradstep.debugger.errors import EditError
-from gradstep.debugger.history.driver_protocol import Driver, NodeEffects, Pending
+from gradstep.engines.driver import Driver, NodeEffects, Pending
 from gradstep.graph.addresses import step_number
+from gradstep.records import LEAF, Step
 
 Leaves = dict[int, Any]  # the .grad of leaves after a pass, by plan index
 

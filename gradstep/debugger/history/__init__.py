@@ -18,10 +18,10 @@ from functools import partial
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
-from autograd_core.autograd.step import Step
 from gradstep.debugger.errors import StepLost
-from gradstep.debugger.history.driver_protocol import Driver, Pending, Replay
+from gradstep.engines.driver import Driver, Pending, Replay
 from gradstep.graph.addresses import step_number
+from gradstep.records import Step
 
 if TYPE_CHECKING:
     from gradstep.debugger.snapshot import Usage

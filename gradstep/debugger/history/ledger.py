@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.node import Node, Port
-from autograd_core.autograd.step import Delivery
 from gradstep.capturing.backward import input_shape
 from gradstep.debugger.errors import StepLost
 from gradstep.debugger.history import History
@@ -19,10 +17,11 @@ from gradstep.debugger.history.contributions import (
     PassState,
     Source,
 )
-from gradstep.debugger.history.driver_protocol import Pending
 from gradstep.debugger.snapshot import Contribution, Entry, Incoming, Outgoing
 from gradstep.debugger.snapshot.value import Value, Values, array_of, value
+from gradstep.engines.driver import Pending
 from gradstep.graph.model import Graph
+from gradstep.records import Delivery, Node, Port
 
 Gradient = Any
 MOST_SHOWN = 256  # contributions in one Incoming; a shared weight may have a hundred thousand

@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from autograd_core.autograd.call import BackwardCall, Gradients
-from autograd_core.autograd.node import Node
-from autograd_core.autograd.plan import Plan
 from autograd_core.autograd.profiler import running_profile
-from autograd_core.autograd.step import Step
 from gradstep.capturing import View, capture
 from gradstep.capturing.names import Names
-from gradstep.debugger.history.driver_protocol import NodeEffects
 from gradstep.debugger.history.hooks import changes_of
-from gradstep.engines import engine_of_call
+from gradstep.engines.driver import NodeEffects
+from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.model import Graph
+from gradstep.records import BackwardCall, Gradients, Node, Plan, Step
 
 
 def graph_of_call(

@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.node import LEAF
-from autograd_core.autograd.step import Step
 from gradstep.debugger.history.contributions import PassState
-from gradstep.debugger.history.driver_protocol import Driver, NodeEffects, Pending, Place
-from gradstep.debugger.history.hooks import HookCall
 from gradstep.debugger.snapshot import Phase, Value
 from gradstep.debugger.snapshot.value import value
+from gradstep.engines.driver import Driver, NodeEffects, Pending
+from gradstep.records import LEAF, HookCall, Place, Step
 
 Values = tuple[Value | None, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradstep.debugger.history import History
-from gradstep.debugger.history.driver_protocol import Driver
+from gradstep.engines.driver import Driver
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Graph
 from gradstep.text import plural

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from autograd_core.autograd.step import Step
 from gradstep.debugger.edits import Edits
 from gradstep.debugger.errors import StepLost
 from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import PassState
-from gradstep.debugger.history.driver_protocol import Driver, Later, Nested
 from gradstep.debugger.history.phases import phases_of, show_partly, state_in
 from gradstep.debugger.snapshot import Phase
+from gradstep.engines.driver import Driver, Later, Nested
 from gradstep.graph.addresses import step_number
+from gradstep.records import Step
 
 # what a node or the user's hook may raise, to be shown there
 RAISED: Final = (Exception, SystemExit)

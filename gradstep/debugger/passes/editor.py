@@ -8,19 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.node import LEAF
 from gradstep.capturing.backward import input_shape
 from gradstep.debugger.edits import Edit
 from gradstep.debugger.edits.changes import Change, Kind, computing, place_of, setting
 from gradstep.debugger.edits.difference import Baseline, LeafDifference, leaf_difference
 from gradstep.debugger.errors import EditError
-from gradstep.debugger.history.driver_protocol import Place
 from gradstep.debugger.history.hooks import hook_ids
 from gradstep.debugger.history.user_code import put_back_text
 from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.snapshot import EditRecord, LeafGradient
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.graph.addresses import all_step_numbers, step_number
+from gradstep.records import LEAF, Place
 
 
 class Edited(NamedTuple):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograd_core.autograd.node import LEAF, Node, Port
 from autograd_core.autograd.saved import SavedNode
 from gradstep.capturing.gradients import describe
 from gradstep.capturing.names import Names
@@ -31,10 +30,11 @@ from gradstep.debugger.snapshot import (
 )
 from gradstep.debugger.snapshot.timeline import LeafCall
 from gradstep.debugger.snapshot.value import array_of, current_value
-from gradstep.engines import engine_of_call, named_parameters
+from gradstep.engines.lookup import engine_of_call, named_parameters
 from gradstep.engines.protocol import OWN_RESULT
 from gradstep.graph.model import Cost, Graph, Source
 from gradstep.graph.statistics import Statistics
+from gradstep.records import LEAF, Node
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
 
@@ -195,7 +195,7 @@ class Inspector:
         node, pending = self._order[index], self._cursor.driver.pending
         if not node.ported:
             return (pending[node],)
-        return [pending.get(Port(node, nr)) for nr in range(node.output_count)]
+        return list(map(pending.get, self._cursor.driver.places(node)))
 
     def phases(self, index: int) -> tuple[Phase, ...]:
         """List what has happened inside node ``index``."""

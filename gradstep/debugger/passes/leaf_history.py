@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.autograd.node import LEAF, Node
 from gradstep.debugger.history.contributions import ContributionOrder, PassState
 from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.snapshot import LeafGradient
 from gradstep.debugger.snapshot.value import Value, Values
 from gradstep.graph.model import Graph
+from gradstep.records import LEAF, Node
 
 # A moment of the pass: what node k did is there from (k + 1, 0) on, what the user changed at
 # position p from (p, 1) on.

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from weakref import ref
 
-from autograd_core.autograd.call import BackwardCall, Gradients
-from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.profiler import profile
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
-from gradstep.debugger.history.driver_protocol import Driver
 from gradstep.debugger.history.ledger import Ledger
 from gradstep.debugger.passes.certificate import Certificate, certificate
 from gradstep.debugger.passes.cursor import Cursor
@@ -18,9 +15,11 @@ from gradstep.debugger.passes.editor import Editor
 from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.passes.scopes import Scopes
 from gradstep.debugger.snapshot.timeline import CallRecord
-from gradstep.engines import engine_of_call
+from gradstep.engines.driver import Driver
+from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.addresses import NOT_TRACED, step_number
 from gradstep.graph.model import Source
+from gradstep.records import LEAF, BackwardCall, Gradients, Node
 
 _LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole
 

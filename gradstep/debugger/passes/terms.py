@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from autograd_core.autograd.node import Node
 from autograd_core.autograd.saved import SavedNode
 from gradstep.capturing.formula import Constant, formula_text
 from gradstep.capturing.names import Names
-from gradstep.capturing.trace.records import is_number
 from gradstep.debugger.snapshot import Outgoing, Saved, Term
 from gradstep.debugger.snapshot.value import Gradient, Value, value
 from gradstep.graph.statistics import format_number
+from gradstep.records import Node
 
 
 def terms_of(
@@ -71,7 +70,7 @@ def _constants(node: SavedNode) -> dict[str, Constant]:
     """Return the numbers that the op was called with, by the names of its rules."""
     found: dict[str, Constant] = {}
     for name, saved, _ in node.saved():
-        if is_number(saved):
+        if isinstance(getattr(saved, "record", None), int | float):  # a number, wrapped
             found[name] = saved.record
     for name in node.op.saved_plain:
         saved = getattr(node, name)

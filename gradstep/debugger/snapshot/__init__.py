@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from autograd_core.autograd.call import CallKind
 from gradstep.debugger.snapshot.breakpoint import Breakpoint as Breakpoint
 from gradstep.debugger.snapshot.leaf_table import LeafGradient as LeafGradient
 from gradstep.debugger.snapshot.leaf_table import LeafTable as LeafTable
@@ -20,6 +19,7 @@ from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.debugger.snapshot.value import Value as Value
 from gradstep.graph.model import Graph, SavedState, Shape, Source
 from gradstep.graph.statistics import Statistics
+from gradstep.records import CallKind
 
 Status = Literal["paused", "finished", "failed"]
 Leave = Literal["", "continue", "detach", "abort", "calls"]
@@ -119,7 +119,7 @@ class Saved:
     """
 
     name: str
-    shape: Shape
+    shape: Shape | None
     dtype: str
     nbytes: int
     state: SavedState

@@ -21,7 +21,7 @@ class LeafGradient:
 
     index: int
     name: str
-    shape: Shape
+    shape: Shape | None
     before: Value | None
     now: Value | None
     pending: Value | None

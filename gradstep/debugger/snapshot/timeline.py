@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from autograd_core.autograd.call import CallKind
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics
+from gradstep.records import CallKind
 
 
 class LeafCall(NamedTuple):

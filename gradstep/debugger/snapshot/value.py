@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
-from weakref import WeakValueDictionary
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.memory import memory_of
-from autograd_core.tensor import Tensor
 from gradstep.debugger.snapshot.tensor_views import (
     HeatMap,
     Histogram,
@@ -20,10 +17,10 @@ from gradstep.debugger.snapshot.tensor_views import (
     histogram,
     slice_of,
 )
-from gradstep.engines import engine_of
-from gradstep.engines.protocol import Extent
+from gradstep.engines.lookup import engine_of
 from gradstep.graph.model import Shape
 from gradstep.graph.statistics import Statistics, format_number, statistics
+from gradstep.records import Extent
 
 Gradient = Any
 
@@ -154,29 +151,7 @@ def value(gradient: Gradient) -> Value | None:
     """Return a gradient, or a tensor, as the debugger shows it."""
     if gradient is None:
         return None
-    if not isinstance(gradient, Tensor | np.ndarray | np.generic):
-        return Value(gradient)
-    if is_shared(gradient):
-        return current_value(gradient)
-    shown = array_of(gradient).view()
-    shown.flags.writeable = False
-    return Value(shown)
-
-
-def share(gradient: Gradient) -> None:
-    """Take note that code of the program may hold ``gradient`` and change it later, so that what is
-    shown of it has to be a copy."""
-    memory = memory_of(array_of(gradient))
-    if memory is not None and id(memory) not in _shared:
-        _shared[id(memory)] = memory
-
-
-def is_shared(gradient: Gradient) -> bool:
-    """Return whether code of the program may hold ``gradient``."""
-    return id(memory_of(array_of(gradient))) in _shared
-
-
-_shared: Final[WeakValueDictionary[int, NDArray[Any]]] = WeakValueDictionary()
+    return Value(engine_of((gradient,)).shown(gradient))
 
 
 def current_value(tensor: Any) -> Value | None:
@@ -187,10 +162,6 @@ def current_value(tensor: Any) -> Value | None:
 
 
 def array_of(gradient: Gradient) -> NDArray[Any]:
-    """Return the array of a gradient, be it one, a NumPy scalar or a tensor."""
-    if isinstance(gradient, Tensor):
-        return gradient.array
-    if isinstance(gradient, np.ndarray | np.generic):
-        return np.asarray(gradient)
+    """Return the numbers of a gradient; none of one without data."""
     found = engine_of((gradient,)).array(gradient)
     return np.zeros(0) if found is None else found

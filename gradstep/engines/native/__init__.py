@@ -10,26 +10,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.call import BackwardCall, Gradients, make_call, run
+from autograd_core.autograd.call import (
+    BackwardCall,
+    Gradients,
+    interceptor,
+    make_call,
+    run,
+    unheard,
+)
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.packed import Packed
 from autograd_core.autograd.plan import Plan, make_plan
+from autograd_core.autograd.profiler import running_profile
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.own_files import hide_files
 from autograd_core.tensor import Tensor
 from gradstep.capturing.names import Names
-from gradstep.capturing.trace.cut import Departure
-from gradstep.capturing.trace.records import is_number, leaf_record, origin
+from gradstep.capturing.op_records import Departure
+from gradstep.engines import interception
+from gradstep.engines.native.arrays import array_of, copy_of, shown
+from gradstep.engines.native.costs import node_costs
 from gradstep.engines.native.rules import Kept, extent, formula
-from gradstep.engines.protocol import OWN_RESULT, Engine, Extent, Hear, Rerun
-from gradstep.graph.model import Source
+from gradstep.engines.native.trace.origins import is_number, leaf_record, origin
+from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun
+from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.own_files import OWN_FILES
+from gradstep.records import Extent
 
 T = TypeVar("T")
 
+interception.add(interceptor, unheard)
 hide_files(*OWN_FILES)  # where this tool calls the core, it stands in for the program
 
 
@@ -80,12 +93,13 @@ class NativeEngine:
         return statistics(tensor.array) if tensor.array.size == 1 else None
 
     def array(self, gradient: Any) -> NDArray[np.generic]:
-        return np.asarray(_array(gradient))
+        return array_of(gradient)
 
     def copy(self, tensor: Any) -> NDArray[np.generic]:
-        array = self.array(tensor)
-        distinct = array[tuple(slice(None if step else 1) for step in array.strides)]
-        return np.broadcast_to(distinct.copy(), array.shape)  # which is read-only
+        return copy_of(tensor)
+
+    def shown(self, gradient: Any) -> NDArray[np.generic]:
+        return shown(gradient)
 
     def extent(self, value: Any) -> Extent | None:
         return extent(value)
@@ -149,6 +163,10 @@ class NativeEngine:
 
     def kept_forward(self, roots: Sequence[Any], order: Sequence[Node]) -> None:
         return None  # every command traces what runs
+
+    def costs(self, nodes: Iterable[Node], profile: Any) -> dict[Node, Cost]:
+        measured = profile or running_profile()
+        return {} if measured is None else node_costs(measured, nodes)
 
     def records(self, nodes: Sequence[Node]) -> list[Any]:
         # past the property, which takes 0.1 us a node

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -17,8 +17,6 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.anomaly_mode import run_watched, watched
 from autograd_core.autograd.call import (
     BackwardCall,
-    Gradients,
-    Interceptor,
     gradients,
     interceptor,
     note_freed,
@@ -38,21 +36,12 @@ from autograd_core.autograd.memory import memory_of
 from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, Port, resolve
 from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.saved import SavedNode
-from autograd_core.autograd.step import Delivery, Step
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
-from gradstep.debugger.history.driver_protocol import (
-    STEP_BYTES,
-    Keep,
-    Later,
-    Nested,
-    NodeEffects,
-    Pass,
-    Pending,
-    Place,
-)
-from gradstep.debugger.history.hooks import KINDS, watching
-from gradstep.debugger.snapshot.value import array_of, is_shared, share
+from gradstep.engines.driver import STEP_BYTES, Keep, Later, Nested, NodeEffects, Pass, Pending
+from gradstep.engines.native.arrays import array_of, is_shared, share
+from gradstep.engines.native.hooks import KINDS, watching
+from gradstep.records import Delivery, Gradients, Interceptor, Place, Step
 
 _OURS: Final = (SavedNode, AccumulateGrad)  # with no hooks, these run no code of the program's
 _FEWEST = 4  # nodes that are worth a loop of their own
@@ -200,9 +189,11 @@ class NativeDriver:
     def _observe(self, start: int, stop: int, keep: Keep) -> bool:
         """Run nodes one by one; whether ``keep`` let it come to the end."""
         order, packed = self.order, nodes_with_packed or ()
-        steps = self._task.observe(start, stop)
+        observed = self._task.observe(start, stop)
         if self._anomaly is not None:
-            steps = watched(steps, order[start:stop], self._anomaly.check_nan, self.undo)
+            undo: Any = self.undo  # of a step of the core, which has the same fields
+            observed = watched(observed, order[start:stop], self._anomaly.check_nan, undo)
+        steps = cast("Iterator[Step]", observed)
         muted = bool(self.muted_edges)
         for index in range(start, stop):
             node = order[index]

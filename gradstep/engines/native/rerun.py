@@ -26,19 +26,19 @@ from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
+from gradstep.capturing.budget import Copy
+from gradstep.capturing.op_records import IN_PLACE, OpRecord
 from gradstep.capturing.sources import definition
-from gradstep.capturing.trace.inputs import Copy, Known, SavedInputs
-from gradstep.capturing.trace.records import IN_PLACE, OpRecord
+from gradstep.engines.native.trace.inputs import Known, SavedInputs
 from gradstep.engines.protocol import CannotRerun
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_bytes
 
 Array = NDArray[Any]
 _UNTRACED = (
-    "its inputs were not kept; run the forward pass inside `with "
-    "gradstep.capturing.trace(values=True):`"
+    "its inputs were not kept; run the forward pass inside `with gradstep.trace(values=True):`"
 )
-_WITHOUT_VALUES = "its inputs were not kept; trace with gradstep.capturing.trace(values=True)"
+_WITHOUT_VALUES = "its inputs were not kept; trace with gradstep.trace(values=True)"
 
 
 class Rerun:
@@ -58,7 +58,7 @@ class Rerun:
             raise CannotRerun(
                 "its inputs were not kept: the copies reached their limit of "
                 f"{format_bytes(ran_on.limit)}; raise it with "
-                "gradstep.capturing.trace(values=True, budget=...)"
+                "gradstep.trace(values=True, budget=...)"
             )
         self._function = ran_on.function
         self._attributes = ran_on.attributes

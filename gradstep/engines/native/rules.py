@@ -18,8 +18,8 @@ from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
 from gradstep.capturing.formula import Constant, formula_text
 from gradstep.capturing.names import Names
-from gradstep.capturing.trace.records import is_number
-from gradstep.engines.protocol import Extent
+from gradstep.engines.native.trace.origins import is_number
+from gradstep.records import Extent
 
 Kept = tuple[str, Any, SavedState]
 """One thing that a node keeps, as :meth:`Node.saved` tells it."""

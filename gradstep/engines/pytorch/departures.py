@@ -8,8 +8,7 @@ from weakref import ref
 
 import torch
 
-from gradstep.capturing.trace.cut import Departure
-from gradstep.capturing.trace.records import LeafRecord, Record, next_number, reachable
+from gradstep.capturing.op_records import Departure, LeafRecord, Record, next_number, reachable
 from gradstep.graph.model import Source
 
 TAKING_OUT: Final = {

@@ -12,8 +12,9 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from autograd_core.autograd.call import BackwardCall, Interceptor, interceptor, tell_if_unheard
-from gradstep.capturing.trace.frames import user_source
+from gradstep.capturing.frames import user_source
+from gradstep.engines.interception import interceptor, tell_if_unheard
+from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_freed
 from gradstep.engines.pytorch.nodes import TorchGraph
 from gradstep.engines.pytorch.origins import Origins, current
@@ -26,19 +27,7 @@ from gradstep.engines.pytorch.private import (
     transform_level,
 )
 from gradstep.own_files import frames_of_program
-
-
-class Arguments(NamedTuple):
-    """The arguments with which PyTorch calls its engine."""
-
-    outputs: tuple[Any, ...]
-    seeds: tuple[Any, ...]
-    keep: bool
-    graph: bool
-    inputs: tuple[Any, ...]
-    allow_unreachable: bool = True
-    accumulate_grad: bool = True
-
+from gradstep.records import Interceptor
 
 _ENGINE: Final[Any] = run_backward()
 
@@ -116,23 +105,19 @@ class _Entry(NamedTuple):
     text: str
 
 
-def call_from(arguments: Arguments, roots: Any, inputs: Any) -> BackwardCall:
+def call_from(arguments: Arguments, roots: Any, inputs: Any) -> TorchCall:
     """Return a call of the engine as an interceptor sees it."""
-    # the engine is made of this module
-    from gradstep.engines.pytorch import PYTORCH
-
     seeds = tuple(
         torch.ones_like(output) if seed is None and isinstance(output, torch.Tensor) else seed
         for output, seed in zip(arguments.outputs, arguments.seeds, strict=True)
     )
-    return BackwardCall(
-        roots, seeds, bool(arguments.keep), bool(arguments.graph), inputs,
+    return TorchCall(
+        roots, seeds, bool(arguments.keep), bool(arguments.graph), inputs, arguments,
         is_grad=not arguments.accumulate_grad, line=user_source(sys._getframe(1)),
-        engine=PYTORCH, arguments=arguments,
     )  # fmt: skip
 
 
-def run(call: BackwardCall) -> Any:
+def run(call: TorchCall) -> Any:
     """Let PyTorch's engine carry out ``call``."""
     return carry_out(call.arguments)
 

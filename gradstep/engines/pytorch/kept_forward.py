@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import torch
 
-from autograd_core.autograd.node import resolve
-from gradstep.capturing.trace.records import LeafRecord, OpRecord, Origin
+from gradstep.capturing.op_records import LeafRecord, OpRecord, Origin
 from gradstep.engines.pytorch.formulas import Entry, entry_of, signed
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
@@ -26,6 +25,7 @@ from gradstep.engines.pytorch.tensors import (
     same_bits,
     shape_of,
 )
+from gradstep.records import resolve
 
 _SIZES: Final = ("size", "shape")  # of the result, by whatever name
 _PLAIN: Final = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")

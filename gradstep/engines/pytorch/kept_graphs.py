@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 import torch
 
-from autograd_core.autograd.call import BackwardCall
+from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import Freed, TorchGraph, TorchNode
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import unobserved
@@ -36,7 +36,7 @@ class _Mark:
 _marks: Final[WeakSet[_Mark]] = WeakSet()
 
 
-def mark_as_freed(call: BackwardCall, nodes: Iterable[Any]) -> None:
+def mark_as_freed(call: TorchCall, nodes: Iterable[Any]) -> None:
     """Let later calls through these nodes of PyTorch, which ``call`` would have freed, fail."""
     nodes = list(nodes)
     if not nodes:
@@ -48,7 +48,7 @@ def mark_as_freed(call: BackwardCall, nodes: Iterable[Any]) -> None:
     _marks.add(mark)
 
 
-def free(call: BackwardCall, nodes: Iterable[TorchNode]) -> None:
+def free(call: TorchCall, nodes: Iterable[TorchNode]) -> None:
     """Let go of what ``nodes`` kept, as ``call`` would have: of what the program's own hooks have
     packed, only later calls are refused."""
     freed = Freed(_WORDS, _note_of(None if call.line is None else Source(*call.line)))

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, Final
 import torch
 import torch.utils.checkpoint
 
-from autograd_core.autograd.node import GENERAL, LEAF, Port
-from gradstep.engines.protocol import SavedState
 from gradstep.engines.pytorch.formulas import formulas
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
@@ -32,6 +30,7 @@ from gradstep.engines.pytorch.tensors import (
     shape_of,
 )
 from gradstep.graph.model import Source
+from gradstep.records import GENERAL, LEAF, Port, SavedState
 
 _ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
 _CONVOLUTION = "ConvolutionBackward0"
@@ -69,6 +68,7 @@ class TorchNode:
     )  # fmt: skip
 
     kind: ClassVar[int] = GENERAL
+    leads_nowhere: ClassVar[bool] = False
     torch_name: ClassVar[str]
     saved_names: ClassVar[tuple[str, ...]]
     saved_places: ClassVar[tuple[tuple[str, str, str], ...]]  # with where PyTorch has them
@@ -274,7 +274,7 @@ class TorchGraph:
                 [
                     None if to is None
                     else there if (there := nodes[to]).output_count <= 1
-                    else Port(there, nr)  # type: ignore[arg-type]
+                    else Port(there, nr)
                     for to, nr in following
                 ]
             )  # fmt: skip
@@ -336,7 +336,7 @@ def why_opaque(kind: type) -> str:
 
 
 def _place(node: TorchNode, nr: int) -> TorchNode | Port:
-    return Port(node, nr) if node.output_count > 1 else node  # type: ignore[arg-type]
+    return Port(node, nr) if node.output_count > 1 else node
 
 
 Kept = tuple[str, Any, SavedState]

@@ -16,9 +16,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from gradstep.capturing.trace.cut import WITHOUT_GRAPH, Cut
-from gradstep.capturing.trace.frames import user_source
-from gradstep.capturing.trace.records import LeafRecord, OpRecord, reachable
+from gradstep.capturing.frames import user_source
+from gradstep.capturing.op_records import WITHOUT_GRAPH, Cut, LeafRecord, OpRecord, reachable
 from gradstep.engines.pytorch.changes import Changes
 from gradstep.engines.pytorch.departures import Departures
 from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.node import Port
 from gradstep.engines.pytorch.nodes import TorchNode
+from gradstep.records import Port
 
 
 class TorchPlan(NamedTuple):

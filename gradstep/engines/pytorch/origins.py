@@ -25,9 +25,9 @@ from torch.compiler import is_dynamo_compiling
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
+from gradstep.capturing.budget import BUDGET
+from gradstep.capturing.frames import outermost_of, user_source
 from gradstep.capturing.module_paths import ModulePaths
-from gradstep.capturing.trace.frames import outermost_of, user_source
-from gradstep.capturing.trace.inputs import BUDGET
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.optimizers import passed_over

@@ -47,7 +47,7 @@ _BEHIND_LOG_SOFTMAX: Final = {"aten::_ctc_loss", "aten::_cudnn_ctc_loss"}
 """Ops whose rule is for an input that comes from ``log_softmax``."""
 _UNTRACED: Final = (
     "its inputs were not kept; gradstep check keeps them, and so does the forward pass inside "
-    "`with gradstep.capturing.trace(values=True):`"
+    "`with gradstep.trace(values=True):`"
 )
 _OPAQUE: Final = {
     "compiled": "it is compiled, and its ops are not seen one by one",

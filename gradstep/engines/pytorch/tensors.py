@@ -12,8 +12,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from autograd_core.autograd.node import resolve
-from gradstep.engines.protocol import Extent
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.graph.statistics import (
     HUGE,
@@ -22,6 +20,7 @@ from gradstep.graph.statistics import (
     statistics,
 )
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_parts
+from gradstep.records import Extent, resolve
 
 UNREAD: Final = object()
 """In the place of an edge that has not been asked for."""
@@ -46,7 +45,7 @@ class SeenTensor:
 
     __slots__ = ("_edge", "_shape", "dtype", "graph", "origin")
 
-    gradstep_engine: ClassVar[Any]  # set where the engine is made
+    gradstep_library: ClassVar[str] = "torch"
 
     def __init__(self, origin: Any, like: Any, edge: Any, graph: Any) -> None:
         self.origin = origin

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.node import LEAF
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.debugger.session import Session
-from gradstep.engines import engine_of
-from gradstep.engines.protocol import Engine, Node
+from gradstep.engines.lookup import engine_of
+from gradstep.engines.protocol import Engine
 from gradstep.findings.checking.node import check_rule
 from gradstep.findings.checking.result import InputCheck, NodeCheck, Verdict
 from gradstep.graph.addresses import locate, step_number
 from gradstep.graph.model import Graph
+from gradstep.records import LEAF, Node
 
 __all__ = [
     "InputCheck",

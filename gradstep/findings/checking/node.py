@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.node import LEAF
 from gradstep.engines.protocol import CannotRerun, Engine, Rerun
 from gradstep.findings.checking.differences import scales
 from gradstep.findings.checking.finite_part import FinitePart
 from gradstep.findings.checking.result import InputCheck, NodeCheck
 from gradstep.findings.checking.rule import RuleChecker
 from gradstep.graph.model import Source
+from gradstep.records import LEAF
 
 Array = NDArray[Any]
 _BESIDE = 1e-2  # how far, relative to its size, an element is moved away from a kink

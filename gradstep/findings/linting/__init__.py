@@ -100,6 +100,6 @@ def _untraced(subject: Subject) -> list[Finding]:
         Finding(
             "info", "untraced",
             "the forward pass was not traced, so it is unknown where values left the graph",
-            "run it inside `with gradstep.capturing.trace(values=True):`",
+            "run it inside `with gradstep.trace(values=True):`",
         )
     ]  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradstep.capturing.names import Names
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.engines import is_tensor
+from gradstep.engines.lookup import is_tensor
 from gradstep.findings.linting.finding import Code, Finding, listed
 from gradstep.findings.linting.unused import Hindrance, hindrance
 from gradstep.graph.model import Source

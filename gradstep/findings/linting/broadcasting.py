@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from autograd_core.autograd.node import LEAF, resolve
-from gradstep.engines import is_tensor
-from gradstep.engines.protocol import Node
+from gradstep.engines.lookup import is_tensor
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.statistics import format_shape
+from gradstep.records import LEAF, Node, resolve
 
 _DIFFERENCES: Final = ("sub", "rsub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 Shape = tuple[int, ...]

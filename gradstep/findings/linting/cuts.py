@@ -10,8 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from gradstep.capturing.trace.cut import WITHOUT_GRAPH, Cut
-from gradstep.capturing.trace.records import LeafRecord, OpRecord, Record, reachable
+from gradstep.capturing.op_records import (
+    WITHOUT_GRAPH,
+    Cut,
+    LeafRecord,
+    OpRecord,
+    Record,
+    reachable,
+)
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.subject import Subject
 

@@ -12,11 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
-from autograd_core.autograd.node import LEAF, resolve
-from gradstep.capturing.trace.records import OpRecord, Origin, Record
-from gradstep.capturing.trace.values import ForwardValues, inputs_of, is_computed, outputs_of
+from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
+from gradstep.capturing.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.engines.protocol import Node
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.ingredients import (
     along_a_dimension,
@@ -32,6 +30,7 @@ from gradstep.graph.statistics import (
     first_place,
     statistics,
 )
+from gradstep.records import LEAF, Node, resolve
 
 _CHOOSING = ("Where", "MaskedFill", "Index", "Gather", "Slice", "Select", "MaskedScatter")
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.capturing.trace.records import OpRecord, Origin
-from gradstep.capturing.trace.values import ForwardValues
+from gradstep.capturing.forward_values import ForwardValues
+from gradstep.capturing.op_records import OpRecord, Origin
 from gradstep.findings.linting.finding import listed
 from gradstep.graph.statistics import Trouble, first_place, format_element, format_number
 from gradstep.text import plural

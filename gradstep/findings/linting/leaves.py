@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from autograd_core.autograd.node import LEAF, resolve
-from gradstep.capturing.trace.cut import Departure
+from gradstep.capturing.op_records import Departure
 from gradstep.findings.linting.finding import Finding, Severity, listed
 from gradstep.findings.linting.subject import Subject
+from gradstep.records import LEAF, resolve
 
 _IN_LISTS = (
     "keep these modules in an nn.ModuleList or nn.ModuleDict: parameters() does not find those in "

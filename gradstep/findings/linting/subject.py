@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from autograd_core.autograd.node import LEAF
 from gradstep.capturing.names import Names
-from gradstep.capturing.trace.records import LeafRecord, OpRecord, Origin, Record, reachable
-from gradstep.engines import engine_of
-from gradstep.engines.protocol import Engine, KeptForward, Node
+from gradstep.capturing.op_records import LeafRecord, OpRecord, Origin, Record, reachable
+from gradstep.engines.lookup import engine_of
+from gradstep.engines.protocol import Engine, KeptForward
 from gradstep.graph.model import Graph, Source
+from gradstep.records import LEAF, Node
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,10 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
-from autograd_core.autograd.node import LEAF
 from gradstep.capturing.names import Names
 from gradstep.capturing.roots import tensors_in
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.engines import engine_of_call
+from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.checking import check
 from gradstep.findings.linting import CODES, Finding, lint
 from gradstep.findings.linting.between import Between
@@ -21,6 +20,7 @@ from gradstep.program.process import user_code
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import run_target
 from gradstep.program.target import Target, parse_target
+from gradstep.records import LEAF
 from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
@@ -186,7 +186,7 @@ def _report_on(
         count += 1
         title = f"{target}, {found.title}"
         elsewhere = {leaf for leaf, known in lines.items() if found.call.line not in known}
-        report = _examine(title, found.call.roots, found.names, rules, elsewhere)
+        report = _examine(title, tuple(found.call.roots), found.names, rules, elsewhere)
         # grad() leaves .grad alone, and returns what it was asked for
         reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
         if call.number is None and not found.call.is_grad:

@@ -14,9 +14,8 @@ from threading import Timer
 from time import monotonic
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.grad_mode import settle
-from gradstep.capturing.trace.inputs import BUDGET, Budget
+from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.commands import command_lines, open_console, uncommented
@@ -25,7 +24,7 @@ from gradstep.debugger.history import DEFAULT_BUDGET
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply
 from gradstep.debugger.snapshot.timeline import Timeline
-from gradstep.engines import engine_of_call
+from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.collector import collector_slowed
 from gradstep.program.calls import CallSelector, InterceptedCall, call_title
@@ -33,6 +32,7 @@ from gradstep.program.errors import ProgramError, ScriptDone
 from gradstep.program.process import run_as_main, user_code
 from gradstep.program.run import Found, run_target
 from gradstep.program.target import Target, parse_target, require_file
+from gradstep.records import BackwardCall, Gradients
 from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser

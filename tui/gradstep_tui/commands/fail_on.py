@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from autograd_core.autograd.call import BackwardCall, Gradients
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
@@ -15,10 +14,11 @@ from gradstep.debugger.errors import ExpressionError
 from gradstep.debugger.history.user_code import put_back_text
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.value import value
-from gradstep.engines import engine_of_call
+from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import loss_report, stop_report
 from gradstep.graph.statistics import format_statistics
 from gradstep.program.calls import call_title
+from gradstep.records import BackwardCall, Gradients
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.output import say
 

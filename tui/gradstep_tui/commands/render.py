@@ -10,7 +10,6 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.call import Gradients
 from autograd_core.autograd.profiler import profile
 from gradstep.capturing import View, capture
 from gradstep.capturing.sources import with_portable_sources
@@ -26,6 +25,7 @@ from gradstep.program.calls import (
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import run_target
 from gradstep.program.target import Target, parse_target
+from gradstep.records import Gradients
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure

@@ -6,7 +6,6 @@ import argparse
 from contextlib import suppress
 from dataclasses import replace
 
-from autograd_core.autograd.call import Gradients
 from gradstep.debugger.session import Session
 from gradstep.findings.reports.why import Explanation, explain
 from gradstep.findings.reports.why.afterwards import Afterwards
@@ -17,6 +16,7 @@ from gradstep.program.errors import ProgramError, ScriptDone
 from gradstep.program.process import user_code
 from gradstep.program.run import Found, run_target
 from gradstep.program.target import Target, parse_target
+from gradstep.records import Gradients
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.ending import end_as

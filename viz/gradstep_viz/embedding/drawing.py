@@ -11,8 +11,8 @@ from gradstep.capturing import capture
 from gradstep.capturing.names import Names
 from gradstep.capturing.roots import backward_call
 from gradstep.capturing.sources import with_portable_sources
-from gradstep.capturing.trace import trace
 from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.engines.native.trace import trace
 from gradstep.graph import Graph, NotInGraph
 from gradstep_viz.embedding.options import Value
 from gradstep_viz.embedding.running import Found, code_of, run
@@ -27,7 +27,7 @@ class Request(NamedTuple):
 
     ``snippets`` run in the same variables, and the last one says what is drawn, with the gradients
     that have flowed after ``step`` nodes ran; -1 is the end of the pass, None shows none.
-    ``values`` is explained at :func:`gradstep.capturing.trace`; ``options`` are those of
+    ``values`` is explained at :func:`gradstep.trace`; ``options`` are those of
     :func:`gradstep_viz.render`, or of :func:`gradstep_viz.film` for a film.
     """
 

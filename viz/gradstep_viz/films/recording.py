@@ -6,16 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.call import BackwardCall
-from autograd_core.autograd.node import Node, resolve
-from autograd_core.autograd.reduce import Gradient
-from autograd_core.autograd.step import Step
 from gradstep.capturing.gradients import describe
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import backward_call
 from gradstep.debugger.history.observed_pass import ObservedPass, graph_of_call
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
+from gradstep.records import BackwardCall, Gradient, Node, Step, resolve
 from gradstep_viz.picture.model import View
 from gradstep_viz.picture.subject import drawable, graph_of_session, is_session
 

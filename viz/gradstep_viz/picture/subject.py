@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from autograd_core.autograd.node import Node
 from gradstep.capturing import capture
 from gradstep.capturing.names import caller_names
-from gradstep.capturing.trace import trace
-from gradstep.engines import is_tensor
+from gradstep.engines.lookup import is_node, is_tensor
+from gradstep.engines.pytorch.attach import attached
 from gradstep.graph import Graph, NotInGraph
 from gradstep.program.errors import NeedsArguments
 from gradstep.program.roots import evaluate
@@ -29,6 +29,15 @@ class Subject(NamedTuple):
     position: int | None = None
 
 
+def _tracing() -> AbstractContextManager[object]:
+    if "autograd_core" not in sys.modules:
+        return attached()
+    # loading it loads the core, which only its programs need
+    from gradstep.engines.native.trace import trace
+
+    return trace()
+
+
 def subject_of(
     obj: Any, view: View, inputs: Any = None, measured: profile | None = None
 ) -> Subject:
@@ -45,7 +54,7 @@ def subject_of(
     if is_tensor(obj) or isinstance(obj, (tuple, list)):
         with drawable():
             return Subject(capture(obj, view, profile=measured))
-    if isinstance(obj, Node):
+    if is_node(obj):
         raise NothingToDraw(f"cannot draw {obj.name()}", remedy="pass the tensor whose node it is")
     if not callable(obj):
         raise NothingToDraw(
@@ -54,7 +63,7 @@ def subject_of(
         )
     given = inputs if isinstance(inputs, Mapping) else {"inputs": inputs}
     names = caller_names({"": obj, **given})
-    with trace():
+    with _tracing():
         try:
             result = evaluate(obj) if inputs is None else _call(obj, inputs)
         except NeedsArguments as error:

@@ -24,10 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from autograd_core.autograd.call import BackwardCall, Interceptor
-from autograd_core.autograd.node import LEAF
-from autograd_core.autograd.step import Step, made_delivery, made_step
-from gradstep.debugger.history.driver_protocol import (
+from gradstep.engines.driver import (
     STEP_BYTES,
     Keep,
     Later,
@@ -35,12 +32,10 @@ from gradstep.debugger.history.driver_protocol import (
     NodeEffects,
     Pass,
     Pending,
-    Place,
     Replay,
 )
-from gradstep.debugger.history.hooks import HookCall
-from gradstep.engines.attach import tell
-from gradstep.engines.protocol import Extent
+from gradstep.engines.pytorch.attach import tell
+from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
 from gradstep.engines.pytorch.private import hook_tables, metadata_of, unobserved
@@ -70,6 +65,16 @@ from gradstep.engines.pytorch.tensors import (
 )
 from gradstep.graph.addresses import step_number
 from gradstep.graph.collector import collector_paused, collector_slowed
+from gradstep.records import (
+    LEAF,
+    Extent,
+    HookCall,
+    Interceptor,
+    Place,
+    Step,
+    made_delivery,
+    made_step,
+)
 
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
@@ -86,7 +91,7 @@ class TorchDriver:
 
     put_back = ".grad is restored; their other changes are not"
 
-    def __init__(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> None:
+    def __init__(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> None:
         self.call = call
         roots: Sequence[Any] = call.roots
         plan = plan_of(roots)

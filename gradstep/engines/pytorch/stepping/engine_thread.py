@@ -14,7 +14,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
-from gradstep.engines.attach import tell
+from gradstep.engines.pytorch.attach import tell
 from gradstep.engines.pytorch.origins import current as origins
 from gradstep.engines.pytorch.private import is_profiling, raise_sequence_nr, sequence_nr
 from gradstep.engines.pytorch.stepping.thread_state import ThreadState

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from autograd_core.autograd.call import BackwardCall
 from gradstep.engines.protocol import Hear, values_of_call
+from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import mark_as_freed
 from gradstep.engines.pytorch.nodes import why_opaque
@@ -50,7 +50,7 @@ class KeptRun:
     call adds to.
     """
 
-    def __init__(self, call: BackwardCall, walked: _Walked, hear: Hear | None) -> None:
+    def __init__(self, call: TorchCall, walked: _Walked, hear: Hear | None) -> None:
         self._call, self._nodes = call, walked.nodes
         self.whole = True
         with unobserved(), torch.no_grad():
@@ -157,7 +157,7 @@ def _norm(tensor: torch.Tensor, precisely: bool) -> float | None:
 class _Heard:
     """Tells ``hear`` of the gradients of a pass: of what nodes send, and of sums of several."""
 
-    def __init__(self, call: BackwardCall, walked: _Walked, hear: Hear) -> None:
+    def __init__(self, call: TorchCall, walked: _Walked, hear: Hear) -> None:
         self.whole = True  # else a pass ran inside, of which nothing was heard
         self._nodes, self._hear = walked.nodes, hear
         self._inside = False
@@ -225,7 +225,7 @@ class _Heard:
         held, self._held, self._bytes = self._held, [], 0
         self._hear(held, measured(held, precisely=True))
 
-    def inside(self, call: BackwardCall) -> Any:
+    def inside(self, call: TorchCall) -> Any:
         """Let a pass run inside a node."""
         before, self._inside, self.whole = self._inside, True, False
         try:
@@ -251,7 +251,7 @@ class _Walked(NamedTuple):
     leaves: list[Any]
 
 
-def kept_run(call: BackwardCall, hear: Hear | None = None) -> KeptRun | None:
+def kept_run(call: TorchCall, hear: Hear | None = None) -> KeptRun | None:
     """Carry out ``call``, keeping its graph; None where that would be another call: one that frees
     only the nodes that lead to its inputs, or one with a function that runs once; or where it is
     known that not all would be heard of."""

@@ -20,10 +20,9 @@ from weakref import ref
 import torch
 from torch.autograd.graph import GradientEdge
 
-from autograd_core.autograd.call import BackwardCall, Interceptor
-from autograd_core.autograd.node import Port
-from gradstep.debugger.history.driver_protocol import Nested, Pending
-from gradstep.engines.pytorch.entry import Arguments, carry_out, intercepted, is_engine_call
+from gradstep.engines.driver import Nested, Pending
+from gradstep.engines.pytorch.calls import Arguments, TorchCall
+from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
 from gradstep.engines.pytorch.order import owner
@@ -41,6 +40,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
 )
 from gradstep.engines.pytorch.stepping.watch_only import is_shared_with_processes
 from gradstep.engines.pytorch.tensors import put_gradient
+from gradstep.records import Interceptor, Port
 
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
@@ -82,7 +82,7 @@ class ObservedEngine:
 
     def __init__(
         self,
-        call: BackwardCall,
+        call: TorchCall,
         order: Sequence[Any],
         sums: Callable[[], Pending],
         *,
@@ -331,7 +331,7 @@ class ObservedEngine:
         self.gradients.renumber(places)
         self.order, self.index = order, index
 
-    def _hear(self, call: BackwardCall) -> Any:
+    def _hear(self, call: TorchCall) -> Any:
         """Let a pass run inside a node."""
         if self.intercept is not None:
             return self.intercept(call)
@@ -340,7 +340,7 @@ class ObservedEngine:
         found = carry_out(call.arguments, self._hear)
         return found if call.is_grad else True
 
-    def _note_leaves(self, call: BackwardCall) -> None:
+    def _note_leaves(self, call: TorchCall) -> None:
         """Note the ``.grad`` that leaves have before ``call``, which nobody records."""
         noted = {id(leaf) for leaf, _, _ in self._unseen}
         noted.update(map(id, self.gradients.leaves.values()))
@@ -448,7 +448,7 @@ class ObservedEngine:
         for index in sorted(self.inside, reverse=True):
             inside: Any = self.inside[index] if index >= start else ()
             for inner in reversed(inside):
-                if inner.call.engine is self.call.engine:
+                if isinstance(inner.call, TorchCall):
                     yield from inner.driver.states_before()
         if not start:
             yield from self._unseen

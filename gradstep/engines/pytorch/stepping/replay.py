@@ -13,12 +13,11 @@ from typing import Any
 
 import torch
 
-from autograd_core.autograd.call import BackwardCall
-from autograd_core.autograd.node import LEAF, Port
-from autograd_core.autograd.step import Delivery, Step
-from gradstep.debugger.history.driver_protocol import Keep, Pending
+from gradstep.engines.driver import Keep, Pending
+from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
 from gradstep.engines.pytorch.private import metadata_of, unobserved
+from gradstep.records import LEAF, Delivery, Port, Step
 
 
 def call_node(node: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
@@ -77,7 +76,7 @@ class NodeReplay:
 
     def __init__(
         self,
-        call: BackwardCall,
+        call: TorchCall,
         order: Sequence[Any],
         pending: Pending,
         nodes: Container[Any],

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from autograd_core.autograd.call import BackwardCall
+from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.private import is_batched
 
 
-def why_watched_only(call: BackwardCall, order: Sequence[Any] = ()) -> str:
+def why_watched_only(call: TorchCall, order: Sequence[Any] = ()) -> str:
     """Say why the pass of ``call`` can be watched, but not go on in another way; "" if it can.
 
     Compiled functions are found in ``order``.
@@ -22,7 +22,7 @@ def why_watched_only(call: BackwardCall, order: Sequence[Any] = ()) -> str:
     return f"this pass is read-only: {reason}" if reason else ""
 
 
-def why_graph_is_freed(call: BackwardCall, order: Sequence[Any] = ()) -> str:
+def why_graph_is_freed(call: TorchCall, order: Sequence[Any] = ()) -> str:
     """Say why the graph of ``call`` cannot outlive its pass; "" if it can."""
     if any(node.opaque.startswith("compiled") for node in order):
         return "a compiled function runs once"

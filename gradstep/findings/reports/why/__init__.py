@@ -14,7 +14,7 @@ from gradstep.debugger.breakpoints.trigger import explained
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Incoming, Value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.engines import is_tensor
+from gradstep.engines.lookup import is_tensor
 from gradstep.findings.linting.finding import listed
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.reports.formatting import line_text

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autograd_core.autograd.node import resolve
 from gradstep.debugger.session import Session
-from gradstep.engines import named_parameters
+from gradstep.engines.lookup import named_parameters
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.errors import UnknownAddress
+from gradstep.records import resolve
 from gradstep.text import did_you_mean
 
 

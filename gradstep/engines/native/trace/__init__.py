@@ -27,22 +27,17 @@ from autograd_core.autograd.grad_mode import (
 from autograd_core.autograd.node import Node, notes_of, resolve
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE
+from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
-from gradstep.capturing.trace.cut import Cut, Departure, leaves_behind
-from gradstep.capturing.trace.deferred import NOTE, Deferred, Place
-from gradstep.capturing.trace.frames import called, user_frame, user_source
-from gradstep.capturing.trace.inputs import BUDGET, Budget, InputRecorder, Share
-from gradstep.capturing.trace.records import (
-    LeafRecord,
-    OpRecord,
-    leaf_record,
-    next_number,
-    origin,
-    refer,
-    scalar_statistics,
-)
-from gradstep.capturing.trace.scopes import Scope, Scopes
-from gradstep.engines.attach import attached
+from gradstep.capturing.budget import BUDGET, Budget, Share
+from gradstep.capturing.frames import called, user_frame, user_source
+from gradstep.capturing.op_records import Cut, Departure, LeafRecord, OpRecord, next_number
+from gradstep.capturing.scopes import Scope, Scopes
+from gradstep.engines.native.trace.cut import leaves_behind
+from gradstep.engines.native.trace.deferred import NOTE, Deferred, Place
+from gradstep.engines.native.trace.inputs import InputRecorder
+from gradstep.engines.native.trace.origins import leaf_record, origin, refer, scalar_statistics
+from gradstep.engines.pytorch.attach import attached
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import statistics
 
@@ -148,6 +143,8 @@ class GraphTracer:
             node is not None,
             grads,
         )
+        op = OPS.get(name)
+        record.pointwise = op is not None and op.pointwise
         if len(inputs) < len(values):
             record.gaps = tuple(at for at, value in enumerate(values) if value is None)
         if node is not None:
@@ -244,8 +241,9 @@ class GraphTracer:
             return
         part = view.record[0]
         attributes = {"in place through a view": True, **part.attributes, "in place": False}
-        record = OpRecord(part.name, (origin(base), *part.inputs[1:]), attributes)
-        record.scope, record.place = part.scope, part.place
+        inputs = (origin(base), *part.inputs[1:])
+        record = OpRecord(part.name, inputs, attributes, grad_mode=is_grad_enabled())
+        record.scope, record.place, record.pointwise = part.scope, part.place, part.pointwise
         record.shapes, record.dtype = (base._shape,), base.dtype.name
         record.requires_grad = True
         self._describe(record, (base,))

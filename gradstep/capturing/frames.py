@@ -9,13 +9,12 @@ from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from autograd_core.tensor import Tensor
-from gradstep.capturing.trace.records import source_at
+from gradstep.capturing.op_records import source_at
 from gradstep.graph.model import Source
 from gradstep.own_files import is_user_file
 
 
-def called(tensor: Tensor, frame: FrameType | None) -> str:
+def called(tensor: Any, frame: FrameType | None) -> str:
     """Return the name of ``tensor`` in the outermost call in which a local variable, or a
     parameter, is that tensor; "" where there is none."""
     found = ""
@@ -43,7 +42,7 @@ def outermost_of(module: Any, frame: FrameType | None) -> Any:
 _SHARE_LOCALS = frozenset(("dir", "eval", "exec", "locals", "vars"))
 
 
-def _name_in(frame: FrameType, tensor: Tensor) -> str:
+def _name_in(frame: FrameType, tensor: Any) -> str:
     """Return the local variable of ``frame`` that is ``tensor``; "" where there is none."""
     with variables_of(frame) as variables:
         return next((name for name, value in variables.items() if value is tensor), "")

@@ -14,7 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from gradstep.engines import too_old
+from gradstep.engines.lookup import too_old
 from gradstep.own_files import imported_pytorch
 
 

@@ -12,13 +12,8 @@ from typing import Any, Final, NamedTuple, Protocol, Self
 
 from numpy.typing import NDArray
 
-from autograd_core.autograd.call import BackwardCall, Gradients, Interceptor
-from autograd_core.autograd.node import Node, Port
-from autograd_core.autograd.plan import Plan
-from autograd_core.autograd.step import Step
-from gradstep.debugger.history.hooks import HookCall
+from gradstep.records import BackwardCall, Gradients, HookCall, Interceptor, Place, Plan, Step
 
-Place = Node | Port
 Pending = dict[Place, Any]
 Keep = Callable[[Step, float], bool]
 Pass = Callable[[int], bool]
@@ -82,31 +77,73 @@ class Replay(Protocol):
 
 
 class Driver(Protocol):
-    """One backward pass, at the mercy of a session."""
+    """Runs, records, undoes and redoes the nodes of one backward pass."""
 
-    call: BackwardCall
-    order: Sequence[Node]
-    plan: Plan
-    pending: Pending
-    effects: dict[int, NodeEffects]
-    """By plan index, the effects of nodes that may do more than send gradients."""
-    changed_gradients: dict[int, dict[int, Any]]
-    """By leaf, and by node, both plan indices: the ``.grad`` of the leaf as user code at the node
-    left it, if that changed it."""
-    waited: dict[int, tuple[tuple[Place, Any], ...]]
-    """By node, what waited elsewhere of what user code at it changed in place."""
-    failed_in: str
     muted_edges: set[tuple[int, int]]
+    """Edges along which nothing is sent, by node and output."""
     muted_hooks: set[tuple[int, int]]
+    """Hooks that are not called, by node and id."""
     intercept: Interceptor | None
-    nested: list[Nested]
+    """Who is asked about calls that nodes make."""
     read_only: str
     """Why this pass can be looked at, not changed; "" if it can be changed.  Going back and forth
     in one that cannot leaves the program's state alone."""
-    put_back: str
-    """What is put back of what user code changed, before it runs again, and what is not."""
-    disturbances: int
-    """How often memory was changed in place that gradients may share."""
+
+    @property
+    def call(self) -> BackwardCall:
+        """The call that is carried out."""
+        ...
+
+    @property
+    def order(self) -> Sequence[Any]:
+        """The nodes that run, in their order."""
+        ...
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the whole graph, of which not all may run."""
+        ...
+
+    @property
+    def pending(self) -> Pending:
+        """The sums that wait, by place."""
+        ...
+
+    @property
+    def effects(self) -> dict[int, NodeEffects]:
+        """By plan index, the effects of nodes that may do more than send gradients."""
+        ...
+
+    @property
+    def changed_gradients(self) -> dict[int, dict[int, Any]]:
+        """By leaf, and by node, both plan indices: the ``.grad`` of the leaf as user code at the
+        node left it, if that changed it."""
+        ...
+
+    @property
+    def waited(self) -> dict[int, tuple[tuple[Place, Any], ...]]:
+        """By node, what waited elsewhere of what user code at it changed in place."""
+        ...
+
+    @property
+    def failed_in(self) -> str:
+        """The hook that raised last."""
+        ...
+
+    @property
+    def nested(self) -> list[Nested]:
+        """The passes that ran inside the node that runs."""
+        ...
+
+    @property
+    def put_back(self) -> str:
+        """What is put back of what user code changed, before it runs again, and what is not."""
+        ...
+
+    @property
+    def disturbances(self) -> int:
+        """How often memory was changed in place that gradients may share."""
+        ...
 
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass, while this thread is at the service of the engine;
@@ -171,7 +208,7 @@ class Driver(Protocol):
         """Return the input buffers that ``step`` emptied, and what each held."""
         ...
 
-    def places(self, node: Node) -> Sequence[Place]:
+    def places(self, node: Any) -> Sequence[Place]:
         """Return the input buffers of ``node``."""
         ...
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gradstep.capturing.trace.records import LeafRecord, OpRecord, Origin
+from gradstep.capturing.op_records import LeafRecord, OpRecord, Origin
 from gradstep.engines.protocol import Engine, KeptForward
 from gradstep.graph.statistics import Statistics, Trouble, statistics
 

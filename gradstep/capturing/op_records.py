@@ -7,20 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from types import CodeType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from weakref import ref
 
 from numpy.typing import NDArray
 
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import is_grad_enabled
-from autograd_core.autograd.node import notes_of, resolve
-from autograd_core.autograd.saved import SavedNode
-from autograd_core.autograd.version import INFERENCE, Versions
-from autograd_core.op.record import OPS
-from autograd_core.tensor import Tensor
-from gradstep.capturing.trace.cut import Cut, Departure
-from gradstep.capturing.trace.inputs import Copy, Share
+from gradstep.capturing.budget import Copy, Share
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, statistics
 
@@ -28,6 +20,32 @@ Array = NDArray[Any]
 next_number = count().__next__
 IN_PLACE: Final = ("in place", "in place through a view")
 """Attributes of records that no op knows."""
+
+
+WITHOUT_GRAPH: Final = "autograd.grad() without create_graph=True"
+Leaves = tuple["ref[Any]", ...]
+
+
+class Departure(NamedTuple):
+    """A value that became a NumPy array or a number: when in the count of records, by a call of
+    what, where, and the leaves that it was computed from."""
+
+    number: int
+    how: str
+    source: Source | None
+    leaves: Leaves
+
+
+class Cut(NamedTuple):
+    """The reason why a tensor has no graph: ``how`` and where it was taken out of one, and the
+    leaves that lie behind.  One made from an array has, in ``departure``, what had gone to NumPy
+    last; one that shares the memory of a result has the record of that behind ``maker``."""
+
+    how: str
+    source: Source | None
+    leaves: Leaves
+    departure: Departure | None = None
+    maker: Callable[[], Any] | None = None  # gives what it came from, while that lives
 
 
 class LeafRecord:
@@ -66,12 +84,6 @@ class LeafRecord:
         self.dtype = dtype
         self.requires_grad = requires_grad
         self.statistics = statistics
-
-    @classmethod
-    def of(cls, tensor: Tensor, cut: Cut | None = None) -> LeafRecord:
-        """Return the record of a tensor of the core, which it knows weakly."""
-        known = tensor._shape, tensor.dtype.name, tensor.requires_grad, scalar_statistics(tensor)
-        return cls(ref(tensor), *known, cut)
 
     def value(self, nr: int = 0) -> Array | None:
         """Return the numbers that ops were given last; see :meth:`OpRecord.value`."""
@@ -119,7 +131,7 @@ class OpRecord:
         scope: str = "",
         place: tuple[CodeType, int] | None = None,
         requires_grad: bool = False,
-        grad_mode: bool | None = None,
+        grad_mode: bool = True,
     ) -> None:
         self.number = next_number()
         self.name = name
@@ -128,7 +140,7 @@ class OpRecord:
         self.scope = scope
         self.place = place
         self.requires_grad = requires_grad
-        self.grad_mode = (requires_grad or is_grad_enabled()) if grad_mode is None else grad_mode
+        self.grad_mode = grad_mode
         self.shapes: tuple[tuple[int, ...], ...] = ()
         self.dtype = ""
         self.kept: tuple[Reference | None, ...] = ()
@@ -164,7 +176,7 @@ class OpRecord:
 
 _LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
     "source": lambda record: None if record.place is None else source_at(*record.place),
-    "pointwise": lambda record: record.name in OPS and OPS[record.name].pointwise,
+    "pointwise": lambda record: False,
     "statistics": lambda record: None if (a := record.value()) is None else statistics(a),
     "called": lambda record: "",
     "copies": lambda record: {},
@@ -172,16 +184,8 @@ _LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
     "bytes_kept": lambda record: None,
 }
 
-Reference = tuple[Array, Versions, int]
+Reference = tuple[Array, list[int], int]
 """An array; the version counter of its memory, and what that was."""
-
-
-def refer(tensor: Tensor) -> Reference | None:
-    """Return a reference to the numbers of ``tensor``; None of one whose changes nobody counts."""
-    versions = tensor.version
-    if versions is None:
-        versions = tensor.version = [0]
-    return None if versions is INFERENCE else (tensor.array, versions, versions[0])
 
 
 def as_referred(reference: Reference | None) -> Array | None:
@@ -246,45 +250,6 @@ Record = OpRecord | LeafRecord
 Origin = tuple[Record, int]
 
 
-def origin(tensor: Tensor) -> Origin | int | float:
-    """Find where ``tensor`` came from: its record and output number, or the number it wraps."""
-    record = tensor.record
-    if (leaf := leaf_record(tensor)) is not None:
-        record = tensor.record = (leaf, 0)
-    elif record is None or isinstance(record, Cut):
-        record = tensor.record = _result(tensor) or (LeafRecord.of(tensor, record), 0)
-    found: Origin | int | float = record
-    return found
-
-
-def _result(tensor: Tensor) -> Origin | None:
-    """Return the op that made ``tensor`` by its place in the graph: of a saved result, or of a
-    tensor that stands for another one, this is all there is."""
-    maker, nr = resolve(tensor.edge)
-    if maker is None or maker.record is None:
-        return None
-    if isinstance(maker, SavedNode) and maker.op.outputs and maker.op.view != "each":
-        nr = maker.op.output_numbers[maker.op.differentiable_outputs[nr]]
-    return maker.record, nr
-
-
-def leaf_record(tensor: Tensor) -> LeafRecord | None:
-    """Return the record of ``tensor`` as a leaf that requires a gradient, None if it is none.
-
-    Whatever computed or changed its values, the graph begins with it.  The record hangs on its
-    AccumulateGrad, so that both halves of a graph lead to the same one.
-    """
-    end = tensor.edge
-    if type(end) is not AccumulateGrad:
-        return None
-    record: LeafRecord = end.record or LeafRecord.of(tensor)
-    record.tensor = end.leaf  # which `tensor` may only stand for
-    if not record.shape or tensor.array.size == 1:
-        record.statistics = scalar_statistics(tensor)  # training changes it from pass to pass
-    notes_of(end).record = record
-    return record
-
-
 def reachable(roots: Iterable[Record]) -> list[Record]:
     """Return everything the roots lead to, in the order of creation."""
     seen: dict[Record, None] = dict.fromkeys(roots)
@@ -297,13 +262,3 @@ def reachable(roots: Iterable[Record]) -> list[Record]:
                     seen[found[0]] = None
                     stack.append(found[0])
     return sorted(seen, key=lambda record: record.number)
-
-
-def is_number(value: Any) -> bool:
-    """Return whether ``value`` is a Python number in the guise of a tensor."""
-    return isinstance(value, Tensor) and isinstance(value.record, (int, float))
-
-
-def scalar_statistics(tensor: Tensor) -> Statistics | None:
-    """Return the value of a single number; a larger tensor is not looked over unasked."""
-    return statistics(tensor.array) if tensor.array.size == 1 else None

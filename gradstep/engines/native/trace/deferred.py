@@ -16,7 +16,7 @@ from typing import Any, Final
 from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.node import Node, notes_of
 from autograd_core.tensor import Tensor
-from gradstep.capturing.trace.scopes import Scope
+from gradstep.capturing.scopes import Scope
 
 Place = tuple[CodeType, int]
 Told = tuple[

@@ -17,46 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.tensor import Tensor
+from gradstep.capturing.budget import Budget, Copy
 
 Array = NDArray[Any]
-BUDGET = 1 << 30  # bytes
-
-
-class Budget:
-    """The bytes of copies that there may be at a time, and those that there are."""
-
-    __slots__ = ("limit", "used")
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.used = 0
-
-
-class Share:
-    """So many bytes of a budget, for as long as it lives."""
-
-    __slots__ = ("_budget", "_nbytes")
-
-    def __init__(self, nbytes: int, budget: Budget) -> None:
-        self._nbytes, self._budget = nbytes, budget
-        budget.used += nbytes
-
-    def __del__(self) -> None:
-        self._budget.used -= self._nbytes
-
-
-class Copy:
-    """An array as it was; it counts against a budget for as long as it lives."""
-
-    __slots__ = ("__weakref__", "_budget", "array")
-
-    def __init__(self, array: Array, budget: Budget) -> None:
-        self.array = array.copy()
-        self._budget = budget
-        budget.used += array.nbytes
-
-    def __del__(self) -> None:
-        self._budget.used -= self.array.nbytes
 
 
 class Known(NamedTuple):

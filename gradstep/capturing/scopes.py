@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import FrameType
 from typing import Any
 
+from gradstep.capturing.frames import MOST, outermost_of
 from gradstep.capturing.module_paths import ModulePaths
-from gradstep.capturing.trace.frames import MOST, outermost_of
 
 
 class Scopes:

@@ -3,41 +3,16 @@ tracing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any
 from weakref import ref
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import resolve
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.stale_views import edge_of
-from gradstep.graph.model import Source
+from gradstep.capturing.op_records import Cut, Leaves
 
-WITHOUT_GRAPH: Final = "autograd.grad() without create_graph=True"
-Leaves = tuple["ref[Tensor]", ...]
 _MOST_NODES = 100_000  # so that logging in a loop over a huge graph does not walk it each time
-
-
-class Departure(NamedTuple):
-    """A value that became a NumPy array or a number: when in the count of records, by a call of
-    what, where, and the leaves that it was computed from."""
-
-    number: int
-    how: str
-    source: Source | None
-    leaves: Leaves
-
-
-class Cut(NamedTuple):
-    """The reason why a tensor has no graph: ``how`` and where it was taken out of one, and the
-    leaves that lie behind.  One made from an array has, in ``departure``, what had gone to NumPy
-    last; one that shares the memory of a result has the record of that behind ``maker``."""
-
-    how: str
-    source: Source | None
-    leaves: Leaves
-    departure: Departure | None = None
-    maker: Callable[[], Any] | None = None  # gives what it came from, while that lives
 
 
 def leaves_behind(tensor: Tensor) -> Leaves:

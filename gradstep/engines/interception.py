@@ -1,0 +1,60 @@
+"""Who may take over calls of ``backward`` and ``grad``, of whichever engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from typing import Any, Final
+
+from gradstep.records import Interceptor
+
+interceptor: Final[ContextVar[Interceptor | None]] = ContextVar(
+    "gradstep_interceptor", default=None
+)
+Listener = Callable[[], None]
+"""Told of calls in threads that no interceptor was ever set for: a new thread has none."""
+
+_unheard: Final[list[Listener]] = []
+_variables: Final[list[ContextVar[Any]]] = [interceptor]
+_listeners: Final[list[list[Listener]]] = [_unheard]
+_UNSET: Final[Any] = object()
+
+Tokens = list[tuple[ContextVar[Any], Token[Any]]]
+
+
+def add(variable: ContextVar[Any], listeners: list[Listener]) -> None:
+    """Note that an engine asks a variable, and tells listeners, of its own."""
+    if variable not in _variables:
+        _variables.append(variable)
+        _listeners.append(listeners)
+
+
+def set_interceptor(taker: Interceptor | None) -> Tokens:
+    """Have ``taker`` asked about each call from here on; returns what :func:`reset` needs."""
+    return [(each, each.set(taker)) for each in _variables]
+
+
+def reset(tokens: Tokens) -> None:
+    """Have those asked again that were before."""
+    for variable, token in tokens:
+        variable.reset(token)
+
+
+def listen(listener: Listener) -> None:
+    """Have ``listener`` told of calls that cannot be intercepted."""
+    for listeners in _listeners:
+        listeners.append(listener)
+
+
+def stop_listening(listener: Listener) -> None:
+    """Have it told no more."""
+    for listeners in _listeners:
+        if listener in listeners:
+            listeners.remove(listener)
+
+
+def tell_if_unheard() -> None:
+    """Tell whoever listens of a call in a thread that has no interceptor."""
+    if _unheard and interceptor.get(_UNSET) is _UNSET:
+        for told in list(_unheard):
+            told()

@@ -1,0 +1,147 @@
+"""Find the engine of a tensor, or of a call; an engine is loaded with its first tensor."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from gradstep.engines.registry import HOMES, TENSORS
+from gradstep.own_files import imported_pytorch
+
+if TYPE_CHECKING:
+    from gradstep.engines.protocol import Engine
+    from gradstep.records import BackwardCall
+
+OLDEST_PYTORCH: Final = (2, 4)
+
+
+class NoEngine(ValueError):
+    """There is no engine here for some tensors."""
+
+
+class OldPyTorch(NoEngine):
+    """A version of PyTorch that is too old to be read."""
+
+
+class MixedEngines(NoEngine):
+    """Tensors of both libraries where those of one are needed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "these tensors belong to two libraries, PyTorch and autograd_core, whose graphs "
+            "cannot be connected; pass tensors of one library"
+        )
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether ``value`` is a tensor, of whichever library.
+
+    >>> import autograd_core as torch
+    >>> is_tensor(torch.tensor(1.0)), is_tensor(1.0)
+    (True, False)
+    """
+    kind = type(value)
+    return (hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")) or (
+        bool(TENSORS)
+        and any(f"{base.__module__}:{base.__qualname__}" in TENSORS for base in kind.__mro__)
+    )
+
+
+def is_node(value: Any) -> bool:
+    """Return whether ``value`` is a ``grad_fn``, of whichever library.
+
+    >>> import autograd_core as torch
+    >>> is_node((torch.ones(2, requires_grad=True) * 2).grad_fn)
+    True
+    """
+    return hasattr(type(value), "next_functions")
+
+
+def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of a module, of whichever library, by their paths; where FSDP has cut
+    them into parts, the whole ones that ops use."""
+    whole = whole_parameters(module)
+    for path, tensor in module.named_parameters():
+        yield path, whole.get(id(tensor), tensor)
+
+
+def whole_parameters(module: Any) -> dict[int, Any]:
+    """Return the parameters of a module that FSDP gathers for its ops, by the identity of those
+    that it and its optimizer have."""
+    if "torch.distributed.fsdp" not in sys.modules or not hasattr(module, "modules"):
+        return {}
+    # loading torch's part imports torch, which the program has done by now
+    from gradstep.engines.pytorch.private import gathered_parameters
+
+    return {id(cut): whole for cut, whole in gathered_parameters(module)}
+
+
+def engine_of(tensors: Iterable[Any]) -> Engine:
+    """Return the engine that ``tensors`` belong to; of none, that of a library the program uses.
+
+    >>> import autograd_core as torch
+    >>> engine_of([torch.tensor(1.0)]).name
+    'autograd_core'
+
+    Raises:
+        NoEngine: they belong to two libraries, or to a version of PyTorch that is too old.
+    """
+    libraries: set[str] = set()
+    for each in tensors:
+        stands_for: str | None = getattr(type(each), "gradstep_library", None)
+        if stands_for is not None:  # a tensor as capture sees it
+            return engine_for(stands_for)
+        library = library_of(type(each))  # type: ignore[arg-type]  # classes are hashable
+        if library is not None:
+            libraries.add(library)
+    if len(libraries) > 1:
+        libraries.discard("numpy")  # of the core's gradients; beside tensors it is no library
+    if len(libraries) > 1:
+        raise MixedEngines
+    library = libraries.pop() if libraries else _in_use()
+    if library == "torch" and (problem := too_old()):
+        raise OldPyTorch(problem)
+    return engine_for(library)
+
+
+def engine_for(library: str) -> Engine:
+    """Return the engine of a library by its name, loading it if this is the first time."""
+    module, _, name = HOMES[library].partition(":")
+    engine: Engine = getattr(import_module(module), name)
+    return engine
+
+
+@lru_cache(maxsize=1024)
+def library_of(kind: type[Any]) -> str | None:
+    """Return which of the libraries that have an engine the class of a value comes from."""
+    for base in kind.__mro__:
+        library = base.__module__.partition(".")[0]
+        if library in HOMES and (library != "torch" or imported_pytorch() is not None):
+            return library
+    return None
+
+
+def _in_use() -> str:
+    used = [library for library in HOMES if library in sys.modules]
+    if "torch" in used and imported_pytorch() is None:
+        used.remove("torch")
+    return used[0] if used else next(iter(HOMES))
+
+
+def too_old() -> str:
+    """Say that the program's PyTorch is too old to be read, "" where it is not."""
+    version = getattr(imported_pytorch(), "__version__", "")
+    found = re.match(r"(\d+)\.(\d+)", str(version))
+    if found is None or (int(found[1]), int(found[2])) >= OLDEST_PYTORCH:
+        return ""
+    oldest = ".".join(map(str, OLDEST_PYTORCH))
+    return f"PyTorch {version} is too old for gradstep; install {oldest} or newer"
+
+
+def engine_of_call(call: BackwardCall) -> Engine:
+    """Return the engine that carries out a call of ``backward`` or ``grad``."""
+    return engine_of(call.roots)

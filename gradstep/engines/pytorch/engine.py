@@ -1,0 +1,174 @@
+"""PyTorch, as readers of graphs see an engine; only what lies in here imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gradstep.capturing.op_records import Departure
+from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun
+from gradstep.engines.pytorch.calls import Arguments, TorchCall
+from gradstep.engines.pytorch.entry import call_from, run
+from gradstep.engines.pytorch.formulas import formula
+from gradstep.engines.pytorch.hooks import hooks_of
+from gradstep.engines.pytorch.kept_forward import TorchKeptForward
+from gradstep.engines.pytorch.names import stem
+from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
+from gradstep.engines.pytorch.order import TorchPlan, plan_of
+from gradstep.engines.pytorch.origins import Origins, current
+from gradstep.engines.pytorch.stepping.driver import TorchDriver
+from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run
+from gradstep.engines.pytorch.tensors import (
+    SeenTensor,
+    array_of,
+    copy_of,
+    describe,
+    describe_all,
+    extent_of,
+)
+from gradstep.graph.model import Cost, Source
+from gradstep.graph.statistics import Statistics
+from gradstep.graph.statistics_table import StatisticsTable
+from gradstep.records import Extent
+
+T = TypeVar("T")
+
+
+class PyTorchEngine:
+    """PyTorch's autograd engine; nodes and tensors are seen through objects that stand for them."""
+
+    name = "torch"
+
+    def owns(self, value: Any) -> bool:
+        return isinstance(value, torch.Tensor | torch.autograd.graph.GradientEdge | SeenTensor)
+
+    def tensors(self, roots: Iterable[Any]) -> tuple[SeenTensor, ...]:
+        graph = TorchGraph(current.get() or Origins())
+        return tuple(each if isinstance(each, SeenTensor) else graph.tensor(each) for each in roots)
+
+    def plan(self, tensors: Sequence[Any]) -> TorchPlan:
+        return plan_of(tensors)
+
+    def call(
+        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
+    ) -> TorchCall:
+        tensors = (roots,) if isinstance(roots, torch.Tensor) else tuple(roots)
+        given = (gradient,) if isinstance(gradient, torch.Tensor) else gradient
+        seeds = tuple(_seed(tensor) for tensor in tensors) if given is None else tuple(given)
+        keep = create_graph if retain_graph is None else retain_graph
+        arguments = Arguments(tensors, seeds, keep, create_graph, ())
+        return call_from(arguments, self.tensors(tensors), ())
+
+    def run(self, call: TorchCall) -> Any:
+        return run(call)
+
+    def driver(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> TorchDriver:
+        return TorchDriver(call, halting=halting, keep=keep)
+
+    def kept_run(self, call: TorchCall, hear: Hear | None = None) -> KeptRun | None:
+        return kept_run(call, hear)
+
+    def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
+        return None if kept is None else node.value_of(name)
+
+    def seeds(self, call: TorchCall) -> Sequence[Any]:
+        return call.seeds
+
+    def statistics(self, gradient: Any) -> Statistics | None:
+        return describe(gradient) if isinstance(gradient, torch.Tensor) else None
+
+    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
+        return describe_all(gradients)
+
+    def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
+        origin = tensor.origin
+        return (
+            describe(origin) if isinstance(origin, torch.Tensor) and origin.numel() == 1 else None
+        )
+
+    def array(self, gradient: Any) -> NDArray[np.generic] | None:
+        return array_of(gradient) if isinstance(gradient, torch.Tensor) else None
+
+    def copy(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        return copy_of(tensor)
+
+    def shown(self, gradient: torch.Tensor) -> torch.Tensor:
+        return gradient  # the recording keeps copies of what may change
+
+    def extent(self, value: Any) -> Extent | None:
+        extent: Extent = value.extent
+        return extent
+
+    def tensor_extent(self, tensor: torch.Tensor) -> Extent:
+        return extent_of(tensor)
+
+    def is_input(self, value: Any) -> bool:
+        return not value.is_result
+
+    def input_of(self, node: TorchNode, name: str) -> int | None:
+        return OWN_RESULT if name.startswith("result") else None
+
+    def leaf(self, node: TorchNode) -> SeenTensor | None:
+        return node.tensor if isinstance(node, TorchLeaf) else None
+
+    def stem(self, node: TorchNode) -> str:
+        return "conv_transpose" if node.transposed else stem(node.name())
+
+    def formula(self, node: TorchNode, kept: Iterable[Any], names: Any) -> str:
+        return formula(node, kept, names)
+
+    def opaque(self, node: TorchNode) -> str:
+        return node.opaque
+
+    def own(self, tensor: Any) -> Any:
+        return tensor.origin if isinstance(tensor, SeenTensor) else tensor
+
+    def hooks(self, node: TorchNode) -> list[Iterable[Any]]:
+        return list(hooks_of(node))
+
+    def departure(self, leaf: torch.Tensor) -> Departure | None:
+        recorder = (current.get() or Origins()).recorder
+        return None if recorder is None else recorder.departures.of(leaf)
+
+    def rerun(self, node: TorchNode, wide: bool) -> Rerun:
+        # only checks need it
+        from gradstep.engines.pytorch.rerun import rerun_of
+
+        return rerun_of(node, wide)
+
+    def rule(self, node: TorchNode) -> Source | None:
+        # as above
+        from gradstep.engines.pytorch.rerun import rule_of
+
+        return rule_of(node)
+
+    def apart(self, function: Callable[[], T]) -> T:
+        # as above
+        from gradstep.engines.pytorch.rerun import apart
+
+        return apart(function)
+
+    def origin(self, tensor: Any) -> Any:
+        return tensor.record
+
+    def kept_forward(self, roots: Sequence[Any], order: Sequence[TorchNode]) -> TorchKeptForward:
+        return TorchKeptForward(self.tensors(roots), order)
+
+    def costs(self, nodes: Iterable[TorchNode], profile: Any) -> dict[TorchNode, Cost]:
+        return {}
+
+    def records(self, nodes: Sequence[TorchNode]) -> list[Any]:
+        return [node.record for node in nodes]
+
+
+def _seed(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.numel() != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return torch.ones_like(tensor, memory_format=torch.preserve_format)
+
+
+PYTORCH: Final[Engine] = PyTorchEngine()

@@ -1,0 +1,17 @@
+"""Where the engine of each library is; :mod:`gradstep` registers those that come with it."""
+
+HOMES: dict[str, str] = {}
+"""By the name under which programs import a library: module and name of its engine."""
+TENSORS: set[str] = set()
+"""The classes of tensors, as ``module:name``, that have no ``grad_fn`` by which to know them."""
+
+
+def register(library: str, home: str, *tensors: str) -> None:
+    """Have tensors of ``library`` read by the engine at ``home``, ``module:name``, which is loaded
+    with the first of them.
+
+    The engine follows :class:`gradstep.engines.protocol.Engine`.  ``tensors`` are classes that are
+    tensors although they have no attribute ``grad_fn``.
+    """
+    HOMES[library] = home
+    TENSORS.update(tensors)
