@@ -28,6 +28,7 @@ from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 pytorch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
 engine_thread = pytest.importorskip("gradstep.engines.pytorch.stepping.engine_thread")
+checkpoint = pytest.importorskip("torch.utils.checkpoint").checkpoint
 
 
 @pytest.fixture(params=["core", "torch"])
@@ -415,7 +416,7 @@ def test_what_hooks_write_into_grad_is_shown_and_undone(torch: Any, before: bool
 
 def test_what_is_computed_again_sends_nothing_out_of_a_restricted_pass() -> None:
     x, w = (pytorch.ones(2, requires_grad=True) for _ in range(2))
-    loss = (x.sin() + (x * x * w)).sum()
+    loss = (x.sin() + (x * x * w)).sum() + pytorch.cat([x[:1], w[1:]]).sum()
     seen: dict[int, list[list[Any]]] = {}
     for budget in (0, 2**30):
 
@@ -623,3 +624,12 @@ def test_a_grad_that_the_pass_itself_changes_is_not_computed_with_again() -> Non
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert program(stepped=True) == program(stepped=False)
+
+
+def test_to_certify_unpacks_nothing_of_a_checkpoint_again() -> None:
+    x = pytorch.ones(2, requires_grad=True)
+    loss = checkpoint(lambda v: (v.sin() * v.exp()).sum(), x, use_reentrant=False)
+    session = Session(loss, names={})
+    session.continue_()
+    assert "certif" in session.certificate().text(session.graph)
+    session.finish()

@@ -47,6 +47,7 @@ from gradstep.engines.pytorch.stepping.replay import (
     deliver,
     places_of,
     replays,
+    within_pass,
 )
 from gradstep.engines.pytorch.stepping.watch_only import (
     is_shared_with_processes,
@@ -351,6 +352,8 @@ class TorchDriver:
         edges = node.edges
         if len(sent) < len(edges):
             sent = (*sent, *[None] * (len(edges) - len(sent)))
+        if self.call.inputs:
+            sent = within_pass(sent, edges, self._engine.index)
         deliveries = []
         for nr, edge in enumerate(edges):
             if edge is None:
@@ -571,6 +574,8 @@ class TorchDriver:
             return None  # whether it is given zeros instead cannot be read
         if any(each.nested for each in (self._effects.get(step.index),) if each is not None):
             return None  # a pass inside would add to .grad once more
+        if node.is_packed():
+            return None  # hooks of the program's, such as a checkpoint's, unpack only once
         if step.index in engine.hooked:
             return None  # what it sends is not what hooks made of it
         draws = torch.random.fork_rng() if node.is_function else nullcontext()

@@ -63,11 +63,17 @@ def _fitted(gradient: Any, edge: Any) -> Any:
 
 
 def call_in_pass(node: Any, gradients: Sequence[Any], nodes: Container[Any]) -> tuple[Any, ...]:
-    """As :func:`call_node`, in a pass of ``nodes``: for what leads out of it nobody asked."""
-    sent = call_node(node, gradients)
+    """As :func:`call_node`, in a pass of ``nodes``."""
+    return within_pass(call_node(node, gradients), node.edges, nodes)
+
+
+def within_pass(
+    sent: Sequence[Any], edges: Sequence[Any], nodes: Container[Any]
+) -> tuple[Any, ...]:
+    """Return what is sent within a pass of ``nodes``: for what leads out of it nobody asked."""
     return tuple(
         None if edge is None or owner(edge) not in nodes else g
-        for g, edge in zip(sent, node.edges, strict=True)
+        for g, edge in zip(sent, edges, strict=True)
     )
 
 
