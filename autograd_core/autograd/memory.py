@@ -160,3 +160,38 @@ def address(array: Array) -> int:
     """Return the address of the first element."""
     found: int = array.__array_interface__["data"][0]
     return found
+
+
+def laid_out_like(array: Array, result: Array) -> Array:
+    """Return ``result`` with its dimensions in the order in which those of ``array`` lie in memory,
+    and without gaps; contiguous where that has another number of them, or is expanded."""
+    steps = array.strides
+    if array.ndim != result.ndim or 0 in steps:
+        return result if result.flags.c_contiguous else result.copy()
+    order = sorted(range(array.ndim), key=lambda axis: -steps[axis])
+    lying = result.transpose(order)
+    return result if lying.flags.c_contiguous else lying.copy().transpose(np.argsort(order))
+
+
+def columns(result: Array) -> Array:
+    """Return matrices whose columns are contiguous."""
+    if result.ndim < 2:
+        return result
+    return np.ascontiguousarray(result.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+def iteration_order(shape: Sequence[int], steps: Sequence[int]) -> list[int]:
+    """Return the order, outermost first, in which PyTorch lets the dimensions of a result lie that
+    is read in ``steps``: a step of 0 leaves two dimensions as they are."""
+    order = list(range(len(shape)))[::-1]  # innermost first
+    for start in range(1, len(order)):
+        place = start
+        for other in range(start - 1, -1, -1):
+            inner, outer = order[other], order[place]
+            if not steps[inner] or not steps[outer]:
+                continue
+            if (steps[inner], shape[inner]) <= (steps[outer], shape[outer]):
+                break
+            order[other], order[place] = outer, inner
+            place = other
+    return order[::-1]

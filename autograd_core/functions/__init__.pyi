@@ -280,6 +280,7 @@ from autograd_core.ops.reductions.sorting import bincount as bincount
 from autograd_core.ops.reductions.statistics import all as all
 from autograd_core.ops.reductions.statistics import any as any
 from autograd_core.ops.reductions.statistics import count_nonzero as count_nonzero
+from autograd_core.ops.shaping.convert import clone as clone
 from autograd_core.ops.shaping.copies import alias_copy as alias_copy
 from autograd_core.ops.shaping.copies import diagonal_copy as diagonal_copy
 from autograd_core.ops.shaping.copies import t_copy as t_copy
@@ -306,7 +307,6 @@ from autograd_core.ops.shaping.rearrange_functions import repeat_interleave as r
 from autograd_core.ops.shaping.rearrange_functions import roll as roll
 from autograd_core.ops.shaping.rearrange_functions import rot90 as rot90
 from autograd_core.ops.shaping.rearrange_functions import tile as tile
-from autograd_core.ops.shaping.shape import clone as clone
 from autograd_core.ops.shaping.shape import permute as permute
 from autograd_core.ops.shaping.shape import reshape as reshape
 from autograd_core.ops.shaping.shape import t as t

@@ -119,6 +119,7 @@ def _compute_pointwise(op: Op) -> list[str]:
     lines += ["if type(r) is not ndarray: r = asarray(r)"]  # 0-d results are NumPy scalars
     return [
         *lines,
+        *_lay_out(op, "r"),
         "t = blank()",
         "t.array = r; t._shape = shape; t.dtype = dtype",
         "t.version = None",
@@ -143,10 +144,26 @@ def _compute(op: Op) -> list[str]:
     if op.view:
         return [*lines, f"t = view({op.values[0]}, r, op, {_dictionary(op)})"]
     if len(op.outputs) == 1:
-        return [*lines, "t = box(r)"]
+        return [*lines, *_lay_out(op, "r"), "t = box(r)"]
     results = ", ".join(f"r_{name}" for name in op.outputs)
     lines = _run_kernel(op, f"{results} = kernel({arguments})")
+    lines += [line for name in op.outputs for line in _lay_out(op, f"r_{name}")]
     return lines + [f"t_{name} = box(r_{name})" for name in op.outputs]
+
+
+def _lay_out(op: Op, result: str) -> list[str]:
+    """Return what lays out a result as PyTorch does, where NumPy does otherwise."""
+    like = f"{op.values[0]}.array"
+    return {
+        "": [],
+        "contiguous": [
+            f"if {result}.ndim > 1 and not {result}.flags.c_contiguous: {result} = {result}.copy()"
+        ],
+        "preserved": [
+            f"if not {like}.flags.c_contiguous: {result} = laid_out_like({like}, {result})"
+        ],
+        "columns": [f"{result} = columns({result})"],
+    }[op.layout]
 
 
 def _run_kernel(op: Op, line: str) -> list[str]:

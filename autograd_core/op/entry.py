@@ -31,6 +31,7 @@ from autograd_core.op.record import (
     OPS,
     REQUIRED,
     BoolsOption,
+    LayoutRule,
     Op,
     ResultKind,
     Rule,
@@ -65,6 +66,7 @@ _OPTIONS: Final = frozenset(
         "out",
         "symmetric",
         "normalized",
+        "layout",
         "result",
         "result_dtype",
         "kernel",
@@ -99,6 +101,7 @@ def pointwise(
     aliases: str = "",
     out: OutOption = "cast",
     second: Second | None = None,
+    layout: LayoutRule = "",
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Tensor]]:
     """Declare an elementwise op: dtypes promote, shapes broadcast, and a gradient is reduced to
@@ -123,6 +126,8 @@ def pointwise(
         aliases: its other names: "absolute", "special.expit".
         out: what users may give it as ``out`` (see :mod:`autograd_core.op.out`).
         second: how the first rule is differentiated again, where operations do not show it.
+        layout: how the result lies in memory, where NumPy lays it out otherwise than PyTorch:
+            "contiguous", "preserved" (like the first input) or "columns" (of matrices).
         rules: per differentiable input, its rule.
     """
 
@@ -156,6 +161,7 @@ def pointwise(
             numbers=numbers,
             integers=integers,
             bools=bools,
+            layout=layout,
         )
 
     return declare
@@ -181,6 +187,7 @@ def op(
     aliases: str = "",
     out: OutOption = "",
     second: Second | None = None,
+    layout: LayoutRule = "",
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Any]]:
     """Declare an op whose body computes it on arrays.
@@ -202,6 +209,7 @@ def op(
         symmetric: inputs are symmetric matrices, of which it reads one half; or the attribute that
             says so.
         normalized: the rule is for an input behind a ``log_softmax``.
+        layout: as in :func:`pointwise`.
     """
 
     def declare(function: Callable[P, object]) -> Callable[P, Any]:
@@ -236,6 +244,7 @@ def op(
             holds=holds,
             symmetric=symmetric,
             normalized=normalized,
+            layout=layout,
             optional=frozenset(optional),
             variadic=variadic,
         )
@@ -275,6 +284,7 @@ def _declare(
     holds: str = "",
     symmetric: bool | str = False,
     normalized: bool = False,
+    layout: LayoutRule = "",
     optional: frozenset[str] = frozenset(),
     variadic: str = "",
 ) -> Callable[..., Any]:
@@ -310,6 +320,7 @@ def _declare(
         holds=frozenset(holds.split()),
         symmetric=symmetric,
         normalized=normalized,
+        layout=layout,
     )
     _check(declared)
     known = OPS.get(name)

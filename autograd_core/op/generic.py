@@ -12,6 +12,7 @@ from autograd_core.autograd.dual import Dual
 from autograd_core.autograd.forward_mode import forward
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.held import held, watched
+from autograd_core.autograd.memory import columns, laid_out_like
 from autograd_core.autograd.node import Nowhere, Port, next_sequence_nr
 from autograd_core.autograd.saved import SavedNode, changed, freed, result_array
 from autograd_core.autograd.sentinels import FREED, NOT_SAVED
@@ -193,7 +194,7 @@ NAMESPACE: dict[str, Any] = dict(
     Nowhere=Nowhere, Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     blank=blank, freed=freed, held=held, watched=watched, materialize=materialize, mixed=mixed,
-    next_sequence_nr=next_sequence_nr,
+    next_sequence_nr=next_sequence_nr, columns=columns, laid_out_like=laid_out_like,
     bad_dimension=bad_dimension,
     node_made=node_made, refused=refused, results_made=results_made,
     result_array=result_array, slow=slow, view=view,

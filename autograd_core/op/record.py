@@ -13,6 +13,7 @@ from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES, TWO_REDUCE
 
 ResultKind = Literal["same", "float", "bool"]
 ViewKind = Literal[False, True, "each"]
+LayoutRule = Literal["", "contiguous", "preserved", "columns"]
 BoolsOption = str | Callable[[Sequence[Any]], Exception]
 REQUIRED: Final = inspect.Parameter.empty
 
@@ -155,6 +156,7 @@ class Op:
     bools: BoolsOption = ""
     symmetric: bool | str = False
     normalized: bool = False
+    layout: LayoutRule = ""
     holds: frozenset[str] = frozenset()  # attributes that may have tensors in them
     call: Callable[..., Any] = field(init=False)
     make_node_class: Callable[[Op], type[Any]] = field(init=False)

@@ -24,6 +24,7 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
     rule = op.rules[op.variadic].function if op.variadic in op.rules else None
     kernel, name = op.kernel, op.public_name
     shapes = f"{op.variadic}_shape"
+    contiguous = op.layout == "contiguous"
 
     def call(tensors: Sequence[Tensor], *args: Any, **attributes: Any) -> Any:
         if isinstance(tensors, Tensor):
@@ -47,9 +48,12 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             mode.profiler.begin()
         kind = result_type(*((t.dtype, 2) for t in tensors))
         try:
-            t = box(kernel(*(_as(kind, each) for each in tensors), **attributes))
+            array = kernel(*(_as(kind, each) for each in tensors), **attributes)
         except np.exceptions.AxisError as error:
             raise bad_dimension(error, op, tensors[0], attributes) from None
+        if contiguous and not array.flags.c_contiguous:
+            array = array.copy()
+        t = box(array)
         node = None
         edges = tuple(each.edge for each in tensors)
         if rule is None or not any(edges) or (mode is not None and not mode.builds):

@@ -19,6 +19,7 @@ _DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": 
     self=lambda g, self_shape, size, dim, norm: spectrum(g, self_shape, size, dim, norm),
     linear=True,
     node="FftC2RBackward0",
+    layout="contiguous",
 )
 def signal(self, /, size, dim, norm):
     """Return the signal of ``size`` along ``dim`` with the spectrum ``self``; of its last dimension

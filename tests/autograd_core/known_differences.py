@@ -292,6 +292,25 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
             r"values",
         ),
     ],
+    (
+        "Memory layout: pieces, and results with a part replaced, have no gaps; where the operands "
+        "of an elementwise function have different layouts, or are expanded, the result is more "
+        "often contiguous than in PyTorch. The results of some solvers are laid out otherwise, and "
+        "``channels_last`` images become contiguous."
+    ): [
+        (
+            (
+                "diagonal_scatter fft.irfft fill float_power index_put kron linalg.lstsq "
+                "linalg.matrix_power linalg.solve linalg.solve_ex nan_to_num nn.functional.gelu "
+                "nn.functional.leaky_relu nn.functional.local_response_norm "
+                "nn.functional.rms_norm nn.functional.scaled_dot_product_attention "
+                "nn.functional.silu nn.functional.soft_margin_loss pow rms_norm rot90 "
+                "select_scatter slice_scatter triu unsafe_chunk unsafe_split"
+            ),
+            r".",
+            r"strides",
+        ),
+    ],
     "``native_group_norm`` adds ``eps`` in double precision.": [
         (
             "native_group_norm",

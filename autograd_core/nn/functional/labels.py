@@ -35,7 +35,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("num_classes should be positive")
     if labels.size and labels.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return Tensor.from_array((labels[..., None] == np.arange(num_classes)).astype(np.int64))
+    places = labels[..., None] == np.arange(num_classes)
+    return Tensor.from_array(places.astype(np.int64, order="C"))
 
 
 def _lengths(given: Any) -> tuple[int, ...]:

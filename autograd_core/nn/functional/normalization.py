@@ -11,6 +11,7 @@ import numpy as np
 
 from autograd_core import functions
 from autograd_core.autograd.grad_mode import undo_log
+from autograd_core.autograd.memory import laid_out_like
 from autograd_core.dtype import float16, float32
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.reduction import check_constant
@@ -226,7 +227,8 @@ def _dropout(input: Tensor, p: float, training: bool, size: tuple[int, ...]) -> 
         return input
     kept = generator().random(size) >= p
     noise = kept / np.float64(1 - p) if p < 1 else np.zeros(size)
-    result = elementwise.mul(input, Tensor.from_array(noise.astype(input.dtype.dtype)))
+    noise = laid_out_like(input.array, noise.astype(input.dtype.dtype))
+    result = elementwise.mul(input, Tensor.from_array(noise))
     if result.record is not None:
         result.record[0].called = "dropout"  # in pictures, which would say mul
     return result

@@ -37,6 +37,7 @@ from autograd_core.ops.shaping.shape import unsqueeze
     nondiff="info",
     node="LinalgCholeskyExBackward0",
     symmetric=True,
+    layout="columns",
 )
 def cholesky_ex(self, /, upper=False):
     """Return the triangular ``L`` of ``self = L @ L.mT``, and 0, or where the factorization
@@ -60,6 +61,7 @@ def cholesky_ex(self, /, upper=False):
     nondiff="info",
     node="CholeskyBackward0",
     symmetric=True,
+    layout="columns",
 )
 def cholesky_old(self, /, upper=False):
     """:func:`cholesky_ex`, as PyTorch's older ``cholesky`` records it."""
@@ -83,6 +85,7 @@ def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
     A=lambda g, Q, R, A_shape, mode: qr_backward(g, Q, R, A_shape, mode),
     outputs="Q R",
     node="LinalgQrBackward0",
+    layout="columns",
 )
 def qr(A, /, mode="reduced"):
     """Return ``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``."""
@@ -152,6 +155,7 @@ def _divided(x: Any, values: Any, g: Any) -> Any:
     outputs="eigenvalues eigenvectors",
     node="LinalgEighBackward0",
     symmetric=True,
+    layout="columns",
 )
 def eigh(A, /, UPLO="L"):
     """Return eigenvalues, ascending, and eigenvectors of symmetric matrices, of which half is
@@ -177,6 +181,7 @@ def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
     A=lambda g, U, S, Vh: svd_backward(g, U, S, Vh),
     outputs="U S Vh",
     node="LinalgSvdBackward0",
+    layout="columns",
 )
 def svd(A, /, full_matrices=True):
     """Return ``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``: rotation, lengths, rotation."""

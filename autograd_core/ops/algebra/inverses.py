@@ -30,6 +30,7 @@ from autograd_core.ops.shaping.shape import unsqueeze
     outputs="inverse info",
     nondiff="info",
     node="LinalgInvExBackward0",
+    layout="columns",
 )
 def inv_ex(A, /):
     """Return the inverse, and 0, or which diagonal element was zero on the way (from 1)."""
@@ -144,6 +145,7 @@ def pinv_backward(g: Any, P: Any, x: Any) -> Any:
     outputs="solution residuals rank singular_values",
     nondiff="rank singular_values",
     node="LinalgLstsqBackward0",
+    layout="columns",
 )
 def lstsq(self, b, /, rcond=None, driver="gelsy"):
     """Return the ``x`` of least norm that makes ``self @ x - b`` least, and what is left over.

@@ -22,7 +22,7 @@ from autograd_core.ops.checks import (
 )
 from autograd_core.ops.pointwise.elementwise import neg
 from autograd_core.ops.shaping.shape import (
-    clone,
+    contiguous_clone,
     expand,
     reshape,
     squeeze_dim,
@@ -259,7 +259,7 @@ def matmul(self: Any, other: Any) -> Any:
     ):
         if self.ndim == 1:
             return _folded(_mT(other), self)
-        return clone(_mT(_folded(_mT(other), t(self))))
+        return contiguous_clone(_mT(_folded(_mT(other), t(self))))
     return _batched(self, other)
 
 
@@ -316,6 +316,7 @@ def _common_batch(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, .
     broadcasts="A B",
     of="solve",
     node="LinalgSolveExBackward0",
+    layout="columns",
 )
 def solve_matrix(A, B, /, left=True):
     """Return the ``x`` of ``A @ x = B``, or of ``x @ A = B``, for a square matrix and a matrix or

@@ -33,8 +33,7 @@ from autograd_core.ops.shaping.joining import cat
     outputs="LU pivots info P",
     nondiff="pivots info P",
     hidden="P",
-    node="LinalgLuFactorExBackward0",
-    )  # fmt: skip
+    node="LinalgLuFactorExBackward0", layout="columns")  # fmt: skip
 def lu_factor_ex(A, /, pivot=True):
     """Return both triangles in one matrix, the rows exchanged with each row (from 1), and 0, or
     which diagonal element of ``U`` is zero."""

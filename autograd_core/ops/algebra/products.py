@@ -62,6 +62,7 @@ def addmv(self, mat, vec, /, beta=1, alpha=1):
     broadcasts="self",
     variants="function method inplace",
     out="cast",
+    layout="preserved",
 )
 def addr(self, vec1, vec2, /, beta=1, alpha=1):
     """Return ``beta * self + alpha * outer(vec1, vec2)`` for two vectors."""

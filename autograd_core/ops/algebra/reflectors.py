@@ -27,6 +27,7 @@ from autograd_core.ops.shaping.shape import unsqueeze
     node="LinalgHouseholderProductBackward0",
     aliases="linalg.householder_product",
     out="cast",
+    layout="columns",
 )
 def householder_product(input, tau, /):
     """Return the first columns of the product of the reflectors in ``input``."""
@@ -55,6 +56,7 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
     edges="self input2 input3",
     variants="function method",
     out="expect",
+    layout="columns",
 )
 def ormqr(self, input2, input3, /, left=True, transpose=False):
     """Return ``input3`` times the complete product of the reflectors in ``self``, or times its

@@ -28,6 +28,7 @@ from autograd_core.ops.shaping.diagonals import tril, triu
     ),
     broadcasts="self B",
     node="LinalgSolveTriangularBackward0",
+    layout="columns",
 )
 def solve_triangular(self, B, /, upper, left=True, unitriangular=False):
     """Return the ``x`` of ``self @ x = B``, or of ``x @ self = B``, reading one triangle of
@@ -77,6 +78,7 @@ def triangular_matrix_gradient(
     ),
     outputs="solution cloned_coefficient",
     broadcasts="self A",
+    layout="columns",
 )
 def triangular_solve(self, A, /, upper=True, transpose=False, unitriangular=False):
     """:func:`solve_triangular` under its older name: the solution, and a copy of ``A``."""
@@ -127,6 +129,7 @@ def cholesky_solve(self, input2, /, upper=False):
     ),
     variants="function method",
     out="cast",
+    layout="columns",
 )
 def cholesky_inverse(self, /, upper=False):
     """Return the inverse of ``self @ self.mT``, reading one triangle of ``self``."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode
+from autograd_core.autograd.memory import laid_out_like
 from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype, int32, int64
 from autograd_core.op import public
 from autograd_core.op.generic import broadcast_shapes
@@ -218,19 +219,27 @@ def full_like(
     self: Tensor, fill_value: Number, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor filled with ``fill_value``, with the shape and dtype of ``self``."""
-    return full(self._shape, fill_value, dtype or self.dtype, requires_grad)
+    made = full(self._shape, fill_value, dtype or self.dtype, requires_grad)
+    return like(self, made)
 
 
 @public(aliases="empty_like")
 def zeros_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return zeros with the shape and dtype of ``self``."""
-    return zeros(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    return like(self, zeros(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad))
 
 
 @public()
 def ones_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return ones with the shape and dtype of ``self``."""
-    return ones(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    return like(self, ones(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad))
+
+
+def like(x: Tensor, made: Tensor) -> Tensor:
+    """Return ``made``, new and of the shape of ``x``, laid out in memory as that is."""
+    if x.array.flags.c_contiguous:
+        return made
+    return Tensor.from_array(laid_out_like(x.array, made.array), made.requires_grad)
 
 
 @public(out="create")

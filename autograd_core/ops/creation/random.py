@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.dtype import dtype, get_default_dtype, int64
 from autograd_core.op import public
-from autograd_core.ops.creation.creation import size_of
+from autograd_core.ops.creation.creation import like, size_of
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
@@ -33,13 +33,13 @@ def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -
 @public()
 def rand_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return uniform random numbers from 0 to 1, in the shape and dtype of ``self``."""
-    return rand(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    return like(self, rand(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad))
 
 
 @public()
 def randn_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return normal random numbers, in the shape and dtype of ``self``."""
-    return randn(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
+    return like(self, randn(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad))
 
 
 @public(out="create")
@@ -66,7 +66,7 @@ def randint(
 def randint_like(self: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
     """Return random integers in the shape and dtype of ``self``: ``randint_like(self, [low,]
     high)``."""
-    return randint(*bounds, self._shape, dtype=dtype or self.dtype)
+    return like(self, randint(*bounds, self._shape, dtype=dtype or self.dtype))
 
 
 @public(out="create")

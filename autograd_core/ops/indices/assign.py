@@ -22,10 +22,7 @@ def copy(self, other):
     return np.array(np.broadcast_to(other, np.broadcast_shapes(np.shape(self), np.shape(other))))
 
 
-@pointwise(
-    self=lambda g: zeros_of(g),
-    inplace_node="FillBackward2",
-)
+@pointwise(self=lambda g: zeros_of(g), inplace_node="FillBackward2", layout="preserved")
 def fill(self, *, value):
     """Return ``self`` filled with ``value``."""
     return np.full_like(self, fitting_number(value, self.dtype))

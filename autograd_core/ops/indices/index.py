@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.autograd.memory import iteration_order
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import op
 from autograd_core.tensor.dimensions import wrapped
@@ -95,9 +96,28 @@ def index(self, /, indices):
     """Return the elements selected by integer or boolean arrays, as in NumPy's advanced
     indexing."""
     try:
-        return self[indices]
+        found = self[indices]
     except IndexError as error:
         raise refused_indices(error, self.shape, indices) from None
+    if found.ndim < 2 or (self.flags.c_contiguous and found.flags.c_contiguous):
+        return found
+    return _laid_out(self, indices, found)
+
+
+def _laid_out(x: Any, indices: tuple[Any, ...], found: Any) -> Any:
+    """Return ``found`` with its dimensions in that order in memory which PyTorch gives them: those
+    of ``x`` in their own order, none of which changes places with one of the indices."""
+    taken = [place for place, part in enumerate(indices) if isinstance(part, np.ndarray)]
+    covered = [indices[place].ndim if indices[place].dtype == bool else 1 for place in taken]
+    starts = [place + sum(covered[:n]) - n for n, place in enumerate(taken)]
+    axes = [start + n for start, count in zip(starts, covered, strict=True) for n in range(count)]
+    rest = [step for axis, step in enumerate(x.strides) if axis not in axes]
+    apart = axes != list(range(axes[0], axes[0] + len(axes)))
+    first, count = 0 if apart else axes[0], found.ndim - len(rest)
+    steps = [*rest[:first], *[0] * count, *rest[first:]]
+    order = iteration_order(found.shape, steps)
+    lying = found.transpose(order)
+    return found if lying.flags.c_contiguous else lying.copy().transpose(np.argsort(order))
 
 
 def refused_indices(
@@ -142,11 +162,7 @@ def _is_mask(part: Any) -> bool:
     return isinstance(part, np.ndarray) and part.dtype == np.bool_ and part.ndim > 0
 
 
-@op(
-    self=lambda g, indices: index(g, indices),
-    linear=True,
-    holds="indices",
-)
+@op(self=lambda g, indices: index(g, indices), linear=True, holds="indices", layout="preserved")
 def index_put(self, /, shape, indices):
     """Return zeros of ``shape`` with ``self`` added at ``indices``, including repeated ones."""
     result = np.zeros(shape, self.dtype)

@@ -41,6 +41,7 @@ def _out_of_range(name: str, number: int, dim: int, size: int) -> Exception:
 @op(
     self=lambda g, index, self_shape, dim: add_slices(g, index, self_shape, dim),
     linear=True,
+    layout="contiguous",
 )
 def index_select(self, index, /, dim):
     """Return the slices of ``dim`` at ``index``."""
@@ -71,6 +72,7 @@ def add_slices(self, index, /, shape, dim):
     self=lambda g: g,
     source=lambda g, index, dim, alpha: index_select(g, index, dim) * alpha,
     linear=True,
+    layout="contiguous",
 )
 def index_add(self, source, index, /, dim, alpha=1):
     """Return ``self`` with ``alpha`` times the slices of ``source`` added at ``index``."""
@@ -84,6 +86,7 @@ def index_add(self, source, index, /, dim, alpha=1):
     self=lambda g, index, dim: index_fill(g, index, dim, 0),
     source=lambda g, index, dim: index_select(g, index, dim),
     linear=True,
+    layout="contiguous",
 )
 def index_copy(self, source, index, /, dim):
     """Return ``self`` with the slices of ``source`` at ``index``."""
@@ -92,9 +95,7 @@ def index_copy(self, source, index, /, dim):
     return result
 
 
-@op(
-    self=lambda g, index, dim: index_fill(g, index, dim, 0),
-)
+@op(self=lambda g, index, dim: index_fill(g, index, dim, 0), layout="preserved")
 def index_fill(self, index, /, dim, value):
     """Return ``self`` with the number ``value`` in the slices at ``index``."""
     return _filled(self, index, dim, value)
@@ -113,6 +114,7 @@ def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
     broadcasts="value",
     of="index_fill",
     node="IndexFillBackward1",
+    layout="preserved",
 )
 def index_fill_tensor(self, value, index, /, dim):
     """Return ``self`` with the value of a one-element tensor in the slices at ``index``."""
@@ -140,6 +142,7 @@ def each_once(index: Any, x: Any, dim: int) -> Any:
         "index_reduce",
     ),
     edges="self source",
+    layout="contiguous",
 )
 def index_reduce(self, source, index, /, dim, reduce, include_self=True):
     """Return ``self`` with the slices of ``source`` reduced into the slices at ``index``."""
@@ -217,6 +220,7 @@ def put_flat(self, index, /, shape):
     self=lambda g, index, accumulate: g if accumulate else put(g, zeros_of(take(g, index)), index),
     source=lambda g, index, source_shape: reshape(take(g, index), source_shape),
     linear=True,
+    layout="preserved",
 )
 def put(self, source, index, /, accumulate=False):
     """Return ``self`` with ``source`` put at, or added at, indices of the flattened tensor."""

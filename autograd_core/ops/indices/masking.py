@@ -20,6 +20,7 @@ from autograd_core.ops.shaping.shape import reshape
     keeps="mask",
     node="MaskedFillBackward0",
     self=lambda g, mask: where(mask, 0, g),
+    layout="contiguous",
 )
 def masked_fill(self, mask, *, value):
     """Return ``self`` with the number ``value`` where ``mask`` holds."""
@@ -33,6 +34,7 @@ def masked_fill(self, mask, *, value):
     value=lambda g, mask: where(mask, g, 0),
     linear=True,
     broadcasts="self value",
+    layout="contiguous",
 )
 def masked_fill_tensor(self, mask, value, /):
     """Return ``self`` with the value of a one-element tensor where ``mask`` holds."""
@@ -92,6 +94,7 @@ def place(self, mask, /, shape):
     source=lambda g, mask, source_shape: _first(g, mask, source_shape),
     linear=True,
     broadcasts="self",
+    layout="contiguous",
 )
 def masked_scatter(self, source, mask, /):
     """Return ``self`` with the elements of ``source``, in order, where ``mask`` holds."""

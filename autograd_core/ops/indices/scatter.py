@@ -115,6 +115,7 @@ def _check_sizes(size: Shape, shape: Shape, dim: int, src_shape: Shape | None, n
 @op(
     self=lambda g, index, self_shape, dim: scatter_zeros(g, index, self_shape, dim),
     linear=True,
+    layout="contiguous",
 )
 def gather(self, index, /, dim):
     """Return the elements of ``self`` at ``index`` along ``dim``, with the shape of ``index``."""
@@ -151,6 +152,7 @@ def scatter_zeros(self, index, /, shape, dim):
     linear=True,
     of="scatter",
     node="ScatterBackward0",
+    layout="contiguous",
 )
 def scatter(self, src, index, /, dim):
     """Return ``self`` with the elements of ``src`` at ``index`` along ``dim``."""
@@ -165,6 +167,7 @@ def scatter(self, src, index, /, dim):
     self=lambda g, index, dim: scatter_number(g, index, dim, 0),
     of="scatter",
     node="ScatterBackward1",
+    layout="contiguous",
 )
 def scatter_number(self, index, /, dim, value):
     """Return ``self`` with the number ``value`` at ``index`` along ``dim``."""
@@ -197,6 +200,7 @@ def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
     self=lambda g: g,
     src=lambda g, index, src_shape, dim: _back(g, index, src_shape, dim),
     linear=True,
+    layout="contiguous",
 )
 def scatter_add(self, src, index, /, dim):
     """Return ``self`` with the elements of ``src`` added at ``index`` along ``dim``."""
@@ -323,6 +327,7 @@ def _refuse(message: str) -> Any:
         g, self, src, index, result, dim, reduce, include_self
     ),
     edges="self src",
+    layout="contiguous",
 )
 def scatter_reduce(self, src, index, /, dim, reduce, include_self=True):
     """Return ``self`` with the elements of ``src`` reduced into the places at ``index``."""

@@ -33,6 +33,7 @@ def _axes(ndim: int) -> tuple[int, ...]:
     outputs="result result1 result2",
     hidden="result1 result2",
     node="NativeBatchNormBackward0",
+    layout="contiguous",
 )
 def batch_norm(
     input, weight=None, bias=None, running_mean=None, running_var=None, /, training=True, eps=1e-5
@@ -231,6 +232,7 @@ def _backward_by_samples(
     outputs="result result1 result2",
     hidden="result1 result2",
     node="NativeGroupNormBackward0",
+    layout="contiguous",
 )
 def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
     """Normalize each group of channels of ``input`` (N, C, ...) to mean 0 and variance 1, then

@@ -56,6 +56,7 @@ def settled(result: Any, mean: Any, rstd: Any, kind: Any, of_statistics: Any) ->
     outputs="result result1 result2",
     hidden="result1 result2",
     node="NativeLayerNormBackward0",
+    layout="contiguous",
 )
 def layer_norm(input, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
     """Normalize ``input`` to mean 0 and variance 1 over its last dimensions, then scale and shift

@@ -297,6 +297,7 @@ def _softplus_backward(x: Any, g: Any, beta: float, threshold: float) -> Any:
 @pointwise(
     floats="log_sigmoid_cpu",
     self=lambda g, self: g * sigmoid(-self),
+    layout="contiguous",
 )
 @in_blocks
 def log_sigmoid(self):
@@ -362,6 +363,7 @@ def prelu(self, weight):
     floats="leaky_relu_cpu",
     self=lambda g, self, noise: where(self > 0, g, g * noise),
     second=Second("RreluWithNoiseBackwardBackward0"),
+    layout="contiguous",
 )
 def rrelu_with_noise(self, noise):
     """Return ``self`` where it is positive, else ``noise * self``; the slopes are random, and not

@@ -154,6 +154,7 @@ def _lerp(start, end, weight):
     tensor1=lambda g, tensor2, value: g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * (tensor1 * value),
     variants="function method inplace",
+    layout="preserved",
 )
 def addcmul(self, tensor1, tensor2, *, value=1):
     """Return ``self + value * tensor1 * tensor2``."""
@@ -164,6 +165,7 @@ def addcmul(self, tensor1, tensor2, *, value=1):
     self=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
+    layout="preserved",
 )
 def addcdiv(self, tensor1, tensor2, *, value=1):
     """Return ``self + value * tensor1 / tensor2``."""

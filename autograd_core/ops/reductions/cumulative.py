@@ -26,6 +26,7 @@ from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, transp
         lambda g, dim: sums_from(g, dim),
     ),
     linear=True,
+    layout="contiguous",
 )
 def cumsum(self, /, dim, dtype=None):
     """Return cumulative sums along ``dim``. Integers and bools are summed in int64, unless
@@ -117,9 +118,7 @@ def _add_up(x: Any, out: Any, backwards: bool) -> None:
     np.add.accumulate(x[:, order], 1, None, out[:, order])
 
 
-@op(
-    self=lambda g, self, result, dim: cumprod_slope(g, self, result, dim),
-)
+@op(self=lambda g, self, result, dim: cumprod_slope(g, self, result, dim), layout="contiguous")
 def cumprod(self, /, dim, dtype=None):
     """Return cumulative products along ``dim``."""
     return _running("cumprod", np.multiply, self, dim, dtype)
@@ -164,6 +163,7 @@ def prod_all(self, /, dtype=None):
     ),
     of="prod",
     node="ProdBackward1",
+    layout="contiguous",
 )
 def prod_dim(self, /, dim, keepdim=False, dtype=None):
     """Return the product along ``dim``."""
@@ -185,6 +185,7 @@ def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
+    layout="contiguous",
 )
 def cummax(self, /, dim):
     """Return the cumulative maximum along ``dim`` and its index (the last of equal ones)."""
@@ -195,6 +196,7 @@ def cummax(self, /, dim):
     self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
+    layout="contiguous",
 )
 def cummin(self, /, dim):
     """Return the cumulative minimum along ``dim`` and its index (the last of equal ones)."""
@@ -220,6 +222,7 @@ def _extrema(x, ufunc, dim):
     self=lambda g, self, result, dim: logcumsumexp_slope(g, self, result, dim),
     variants="function method",
     out="expect",
+    layout="contiguous",
 )
 def logcumsumexp(self, /, dim):
     """Return ``log(cumsum(exp(self)))`` along ``dim``, without overflow."""

@@ -48,6 +48,7 @@ def _both(slope: Any) -> tuple[Any, Any]:
 
 @op(
     self=lambda g, self, p, dim, maxnorm: renorm_slope(g, self, p, dim, maxnorm),
+    layout="contiguous",
 )
 def renorm(self, /, p, dim, maxnorm):
     """Return ``self`` with the slices of ``dim`` scaled down to a ``p``-norm of at most
@@ -79,6 +80,7 @@ def renorm_slope(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
     x1=lambda g, x1, x2, result, p: sum_dim(cdist_slopes(g, x1, x2, result, p), -2),
     x2=lambda g, x1, x2, result, p: -sum_dim(cdist_slopes(g, x1, x2, result, p), -3),
     broadcasts="x1 x2",
+    layout="contiguous",
 )
 def cdist(x1, x2, /, p=2.0, compute_mode=None):
     """Return the distances of each of the points ``x1`` (n, d) from each of ``x2`` (m, d): (n, m).

@@ -23,6 +23,7 @@ from autograd_core.tensor.dimensions import wrapped
         g, self, result, ord, dim, keepdim
     ),
     node="LinalgVectorNormBackward0",
+    layout="contiguous",
 )
 def vector_norm(self, /, ord=2, dim=None, keepdim=False, dtype=None):
     """Return ``sum(abs(self) ** ord) ** (1 / ord)``; for infinite ``ord`` the largest or smallest

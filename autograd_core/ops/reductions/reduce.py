@@ -57,6 +57,7 @@ def sum_all(self, /, dtype=None):
     linear=True,
     of="sum",
     node="SumBackward1",
+    layout="contiguous",
 )
 def sum_dim(self, /, dim, keepdim=False, dtype=None):
     """Return the sum over one dimension, or several."""
@@ -97,6 +98,7 @@ def mean_all(self, /, dtype=None):
     linear=True,
     of="mean",
     node="MeanBackward1",
+    layout="contiguous",
 )
 def mean_dim(self, /, dim, keepdim=False, dtype=None):
     """Return the mean over one dimension, or several."""
@@ -184,6 +186,7 @@ def evenly_distribute_backward(g: Any, x: Any, extreme: Any) -> Any:
     nondiff="indices",
     of="max",
     node="MaxBackward0",
+    layout="contiguous",
 )
 def max_dim(self, /, dim, keepdim=False):
     """Return the largest element along ``dim`` and its index (the first of equal ones)."""
@@ -198,6 +201,7 @@ def max_dim(self, /, dim, keepdim=False):
     nondiff="indices",
     of="min",
     node="MinBackward0",
+    layout="contiguous",
 )
 def min_dim(self, /, dim, keepdim=False):
     """Return the smallest element along ``dim`` and its index (the first of equal ones)."""

@@ -37,6 +37,7 @@ def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
         lambda g, result, dim: g - exp(result) * sum_dim(g, dim, True),
     ),
     of="log_softmax",
+    layout="contiguous",
 )
 def _log_softmax(self, /, dim):
     """Return the logarithm of :func:`softmax`, without underflow."""
@@ -56,6 +57,7 @@ def _log_softmax(self, /, dim):
         lambda g, result, dim: result * (g - sum_dim(g * result, dim, True)),
     ),
     of="softmax",
+    layout="contiguous",
 )
 def _softmax(self, /, dim):
     """Return ``exp(self) / exp(self).sum(dim)``: positive numbers that sum to 1 along ``dim``."""

@@ -31,6 +31,7 @@ def _sorted(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
+    layout="preserved",
 )
 def sort(self, /, dim=-1, descending=False):
     """Return the elements sorted along ``dim``, and their original indices."""
@@ -43,13 +44,14 @@ def sort(self, /, dim=-1, descending=False):
     nondiff="indices",
     of="sort",
     node="SortBackward1",
+    layout="preserved",
 )
 def sort_stable(self, /, dim=-1, descending=False):
     """:func:`sort`, called with ``stable``: equal elements keep their order."""
     return _sorted(self, dim, descending)
 
 
-@op(variants="function method")
+@op(variants="function method", layout="preserved")
 def argsort(self, /, dim=-1, descending=False, stable=False):
     """Return the indices that sort the elements along ``dim``."""
     return _order(self, dim, descending)

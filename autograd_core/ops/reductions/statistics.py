@@ -41,6 +41,7 @@ def amax_backward(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
 
 @op(
     self=lambda g, self, result, dim, keepdim: amax_backward(g, self, result, dim, keepdim),
+    layout="contiguous",
 )
 def amax(self, /, dim=(), keepdim=False):
     """Return the largest elements over some dimensions; equal elements share the gradient."""
@@ -49,6 +50,7 @@ def amax(self, /, dim=(), keepdim=False):
 
 @op(
     self=lambda g, self, result, dim, keepdim: amax_backward(g, self, result, dim, keepdim),
+    layout="contiguous",
 )
 def amin(self, /, dim=(), keepdim=False):
     """Return the smallest elements over some dimensions; equal elements share the gradient."""
@@ -81,6 +83,7 @@ def aminmax(self, /, dim=None, keepdim=False):
         sum_backward(g, self_shape, every(self_shape, dim), keepdim)
         * float_mask(self == self, self)
     ),
+    layout="contiguous",
 )
 def nansum(self, /, dim=None, keepdim=False, dtype=None):
     """Return the sum of the elements that are not NaN."""
@@ -134,6 +137,7 @@ def _variance(x, dim, correction, keepdim, name="std and var"):
     self=lambda g, self, self_shape, dim, correction, keepdim: variance_slope(
         restore_reduced_dims(g, self_shape, dim, keepdim), self, dim, correction
     ),
+    layout="contiguous",
 )
 def var(self, /, dim=None, correction=1, keepdim=False):
     """Return the variance: squared distances from the mean over ``count - correction``."""
@@ -148,6 +152,7 @@ def var(self, /, dim=None, correction=1, keepdim=False):
         dim,
         correction,
     ),
+    layout="contiguous",
 )
 def std(self, /, dim=None, correction=1, keepdim=False):
     """Return the standard deviation."""
@@ -160,6 +165,7 @@ def std(self, /, dim=None, correction=1, keepdim=False):
         + mean_slope(restore_reduced_dims(g[1], self_shape, dim, keepdim), self_shape, dim)
     ),
     outputs="result0 result1",
+    layout="contiguous",
 )
 def var_mean(self, /, dim=None, correction=1, keepdim=False):
     """Return the variance and the mean."""
@@ -179,6 +185,7 @@ def var_mean(self, /, dim=None, correction=1, keepdim=False):
         + mean_slope(restore_reduced_dims(g[1], self_shape, dim, keepdim), self_shape, dim)
     ),
     outputs="result0 result1",
+    layout="contiguous",
 )
 def std_mean(self, /, dim=None, correction=1, keepdim=False):
     """Return the standard deviation and the mean."""
@@ -191,6 +198,7 @@ def std_mean(self, /, dim=None, correction=1, keepdim=False):
         expand(restore_reduced_dims(g, self_shape, dim, keepdim), self_shape)
         * exp(self - restore_reduced_dims(result, self_shape, dim, keepdim))
     ),
+    layout="contiguous",
 )
 def logsumexp(self, /, dim, keepdim=False):
     """Return ``log(sum(exp(self)))`` over ``dim``, without overflow."""
@@ -214,21 +222,21 @@ def _truth(result, x):
     return result.astype(np.uint8) if x.dtype == np.uint8 else result
 
 
-@op(variants="function method", out="flag")
+@op(variants="function method", out="flag", layout="contiguous")
 def all(self, /, dim=None, keepdim=False):
     """Return whether all elements along ``dim`` are nonzero; with an empty ``dim``, whether each
     one is."""
     return _truth(np.all(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
-@op(variants="function method", out="flag")
+@op(variants="function method", out="flag", layout="contiguous")
 def any(self, /, dim=None, keepdim=False):
     """Return whether any element along ``dim`` is nonzero; with an empty ``dim``, whether each one
     is."""
     return _truth(np.any(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
-@op(variants="function method")
+@op(variants="function method", layout="contiguous")
 def count_nonzero(self, /, dim=None):
     """Return the number of nonzero elements along ``dim``."""
     return np.count_nonzero(self, axis=every(self.shape, dim))

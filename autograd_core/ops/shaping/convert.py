@@ -7,8 +7,9 @@ from typing import Any
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.dtype import ALL, dtype
 from autograd_core.dtype import dtype as dtype_type
-from autograd_core.op import op
-from autograd_core.ops.shaping.shape import clone
+from autograd_core.op import op, public
+from autograd_core.ops.shaping import shape
+from autograd_core.ops.shaping.shape import contiguous_clone
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.device import check_device
 
@@ -76,7 +77,7 @@ def to(
             check_device(value)
     flags = [value for value in target if isinstance(value, bool)]
     result = x if dtype is None else to_dtype(x, dtype)
-    return clone(result) if result is x and (copy or flags[1:] == [True]) else result
+    return shape.clone(result) if result is x and (copy or flags[1:] == [True]) else result
 
 
 def type_(x: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
@@ -97,6 +98,15 @@ def type_(x: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     return to_dtype(x, getattr(dtype, "kind", dtype))  # also one of the old tensor types
 
 
+@public("function method")
+def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
+    """Return a copy that gradients flow through; it lies in memory as ``self`` does, or, with
+    ``contiguous_format``, in order."""
+    if repr(memory_format) == "torch.contiguous_format":
+        return contiguous_clone(self)
+    return shape.clone(self)
+
+
 def contiguous(x: Tensor, memory_format: Any = None) -> Tensor:
     """Return ``x``, copied if its elements do not lie in order."""
-    return x if x.array.flags.c_contiguous else clone(x)
+    return x if x.array.flags.c_contiguous else contiguous_clone(x)

@@ -20,7 +20,7 @@ def _copying(view: Callable[..., Any], node: str = "", variants: str = "") -> Ca
 
     @wraps(entry.function)
     def kernel(self: Any, **attributes: Any) -> Any:
-        return np.array(entry.kernel(self, **attributes))
+        return np.array(entry.kernel(self, **attributes), order="C")
 
     kernel.__module__ = __name__
     kernel.__name__ = kernel.__qualname__ = f"{entry.name}_copy"

@@ -103,6 +103,7 @@ def diag_embed(self, /, offset=0, dim1=-2, dim2=-1):
     ),
     src=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
     linear=True,
+    layout="preserved",
 )
 def diagonal_scatter(self, src, /, offset=0, dim1=0, dim2=1):
     """Return ``self`` with ``src`` on its diagonal."""

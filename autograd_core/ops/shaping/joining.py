@@ -20,6 +20,7 @@ from autograd_core.tensor.dimensions import wrapped
     variants="function",
     aliases="concat concatenate",
     out="join",
+    layout="contiguous",
 )
 def cat(*tensors, dim=0):
     """Join tensors along an existing dimension."""
@@ -35,6 +36,7 @@ def cat(*tensors, dim=0):
     linear=True,
     variants="function",
     out="join",
+    layout="contiguous",
 )
 def stack(*tensors, dim=0):
     """Join tensors of one shape along a new dimension."""

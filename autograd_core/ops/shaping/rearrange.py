@@ -15,10 +15,7 @@ from autograd_core.ops.shaping.shape import reshape
 from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 
-@op(
-    self=lambda g, dims: flip(g, dims),
-    linear=True,
-)
+@op(self=lambda g, dims: flip(g, dims), linear=True, layout="preserved")
 def flip(self, /, dims):
     """Return ``self`` with the order along some dimensions reversed."""
     if len(dims) > 1 or not self.ndim:
@@ -29,6 +26,7 @@ def flip(self, /, dims):
 @op(
     self=lambda g, shifts, dims: roll(g, tuple(-n for n in shifts), dims),
     linear=True,
+    layout="contiguous",
 )
 def roll(self, /, shifts, dims=()):
     """Return ``self`` with elements shifted circularly along some dimensions."""
@@ -66,6 +64,7 @@ def rot90(self, /, k=1, dims=(0, 1)):
 @op(
     self=lambda g, self_shape, repeats: repeat_backward(g, self_shape, repeats),
     linear=True,
+    layout="contiguous",
 )
 def repeat(self, /, repeats):
     """Return ``self`` repeated along each dimension."""
@@ -89,6 +88,7 @@ def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any
 @op(
     self=lambda g, pad: constant_pad_nd(g, tuple(-n for n in pad)),
     variants="function",
+    layout="contiguous",
 )
 def constant_pad_nd(self, /, pad, value=0):
     """Return ``self`` padded with ``value``, or cropped: (before, after), starting with the last
@@ -183,6 +183,7 @@ def squeeze_dims(self, /, dims):
     self=lambda g, dim, index: select_scatter(g, zeros_of(select(g, dim, index)), dim, index),
     src=lambda g, dim, index: select(g, dim, index),
     linear=True,
+    layout="preserved",
 )
 def select_scatter(self, src, /, dim, index):
     """Return ``self`` with ``src`` at ``index`` of dimension ``dim``."""
@@ -208,6 +209,7 @@ def _replace(part: Any, src: Any) -> None:
     ),
     src=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
     linear=True,
+    layout="preserved",
 )
 def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
     """Return ``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to
@@ -223,6 +225,7 @@ def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
 @op(
     tensors=lambda g, tensors_shape: block_diag_backward(g, tensors_shape),
     linear=True,
+    layout="contiguous",
 )
 def block_diag(*tensors):
     """Return a matrix of zeros with the given matrices along its diagonal; vectors are rows."""

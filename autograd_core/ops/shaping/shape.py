@@ -43,9 +43,15 @@ def unsafe_view(self, /, size):
     return self.reshape(infer_size(self.shape, size))
 
 
-@op(self=lambda g: g, linear=True, variants="function method")
+@op(self=lambda g: g, linear=True, layout="preserved")
 def clone(self, /):
     """Return a copy that gradients flow through."""
+    return np.array(self)
+
+
+@op(self=lambda g: g, linear=True, of="clone", node="CloneBackward0")
+def contiguous_clone(self, /):
+    """Return a :func:`clone` whose elements lie in order."""
     return np.array(self, order="C")
 
 
@@ -74,7 +80,7 @@ def reshape(self: Any, shape: Sequence[int]) -> Any:
     try:
         return reshape_alias(self, size)
     except RuntimeError:
-        return unsafe_view(clone(self), size)
+        return unsafe_view(contiguous_clone(self), size)
 
 
 def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from autograd_core.op import public
 from autograd_core.ops.indices import index as index_ops
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.shaping import copies, diagonals, rearrange, shape, strided
+from autograd_core.ops.shaping.convert import contiguous
 from autograd_core.ops.shaping.shape import reshape as reshape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
@@ -42,8 +43,8 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @public("function method")
 def ravel(self: Tensor) -> Tensor:
-    """Return all elements in one dimension."""
-    return reshape(self, (-1,))
+    """Return all elements in one dimension, in which they lie in order."""
+    return reshape(contiguous(self), (-1,))
 
 
 @public("function method")

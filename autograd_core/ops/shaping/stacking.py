@@ -15,7 +15,7 @@ from autograd_core.ops.indices.index_along import index_select
 from autograd_core.ops.shaping import joining as joined
 from autograd_core.ops.shaping.joining import cat
 from autograd_core.ops.shaping.rearrange import block_diag as joined_blocks
-from autograd_core.ops.shaping.shape import clone, expand, reshape, unsqueeze, view
+from autograd_core.ops.shaping.shape import contiguous_clone, expand, reshape, unsqueeze, view
 from autograd_core.ops.shaping.shape_functions import flatten, narrow
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
@@ -90,7 +90,7 @@ dsplit = _equal_split("dsplit", 2, 3)
 
 
 def _copies(parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    return tuple(clone(part) for part in parts)
+    return tuple(contiguous_clone(part) for part in parts)
 
 
 @public(out="expect")

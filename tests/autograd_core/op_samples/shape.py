@@ -7,6 +7,7 @@ from tests.autograd_core.op_samples.sample import Sample
 SAMPLES = {
     "view": (Sample(((2, 3),), {"size": (3, 2)}),),
     "unsafe_view": (Sample(((2, 3),), {"size": (6,)}),),
+    "contiguous_clone": (Sample(((2, 3),)),),
     "clone": (Sample(((2, 3),)),),
     "reshape_alias": (Sample(((2, 3),), {"size": (3, 2)}),),
     "transpose": (Sample(((2, 3, 4),), {"dim0": 0, "dim1": -1}),),
