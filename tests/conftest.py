@@ -5,15 +5,18 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import random
 import re
 import shutil
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
+
+T = TypeVar("T")
 
 # `ci` is the default everywhere: few examples, always the same ones. README.md names the command
 # for `full`, which looks for new ones every time.
@@ -56,6 +59,25 @@ NEEDS = {
 
 
 ONLY_TORCH = re.compile(r"^pytestmark = \[?pytest\.mark\.torch\b", re.MULTILINE)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what `.ci/run --all` asks for."""
+    parser.addoption(
+        "--whole", action="store_true", help="run whole matrices, not a sample that is the same"
+    )
+
+
+@pytest.fixture(scope="session")
+def sample(request: pytest.FixtureRequest) -> Callable[[Sequence[T], int], list[T]]:
+    """Choose a few cases of many, always the same ones; all of them with `--whole`."""
+
+    def choose(cases: Sequence[T], count: int) -> list[T]:
+        if request.config.option.whole or count >= len(cases):
+            return list(cases)
+        return random.Random(0).sample(list(cases), count)
+
+    return choose
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -10,6 +10,7 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from gradstep.capturing.op_records import source_at
+from gradstep.graph.fence import read
 from gradstep.graph.model import Source
 from gradstep.own_files import is_user_file
 
@@ -34,7 +35,8 @@ def outermost_of(module: Any, frame: FrameType | None) -> Any:
     with variables_of(frame) as variables:
         caller = variables.get("self")
     named = getattr(type(caller), "named_modules", None)
-    if named is not None and any(part is module for _, part in named(caller)):
+    # what is called while it is being made is no part of it yet
+    if named is not None and any(part is module for _, part in read(lambda: named(caller))):
         return caller
     return module
 

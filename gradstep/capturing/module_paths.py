@@ -7,6 +7,8 @@ from itertools import islice
 from typing import Any, Final
 from weakref import ref
 
+from gradstep.graph.fence import class_has, read, text_of, variables_in
+
 MOST_ELEMENTS: Final = 1000
 """Of a list; longer ones hold data."""
 
@@ -19,7 +21,13 @@ def is_module(value: Any) -> bool:
     """Return whether ``value`` is a module; its class is asked, as the ``__getattr__`` of an object
     of the program's may do anything."""
     # what torch.export makes has parameters, but no modules
-    return hasattr(type(value), "named_parameters") and hasattr(type(value), "named_modules")
+    return class_has(value, "named_parameters", "named_modules")
+
+
+def named_modules(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a module and all that it knows as parts of it, by their paths; nothing of one that is
+    half built."""
+    return read(lambda: module.named_modules())
 
 
 def is_of_library(module: Any) -> bool:
@@ -84,7 +92,7 @@ class ModulePaths:
 
     def _search(self, path: str, module: Any, steps: tuple[_Step, ...]) -> None:
         found = []
-        for name, part in module.named_modules():
+        for name, part in named_modules(module):
             if id(part) not in self._of:
                 here = f"{path}.{name}" if path and name else path or name
                 way = (*steps, *[("", each) for each in name.split(".") if each])
@@ -93,10 +101,9 @@ class ModulePaths:
         for here, part, way in found:
             if is_of_library(part):
                 continue
-            attributes = object.__getattribute__(part, "__dict__")
-            for attribute, value in list(islice(attributes.items(), MOST_ELEMENTS)):
-                if attribute.startswith("_"):
+            for attribute, value in list(islice(variables_in(part).items(), MOST_ELEMENTS)):
+                if not isinstance(attribute, str) or attribute.startswith("_"):
                     continue
                 for key, each in listed_modules(value):
                     there = f"{here}.{attribute}" if here else attribute
-                    self._search(f"{there}[{key!r}]", each, (*way, (attribute, key)))
+                    self._search(f"{there}[{text_of(key)}]", each, (*way, (attribute, key)))

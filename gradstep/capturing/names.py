@@ -15,8 +15,10 @@ from gradstep.capturing.module_paths import (
     is_module,
     is_of_library,
     listed_modules,
+    named_modules,
 )
 from gradstep.engines.lookup import is_tensor, named_parameters, whole_parameters
+from gradstep.graph.fence import attribute_of, class_has, read, text_of, variables_in
 from gradstep.own_files import is_user_file
 
 
@@ -40,13 +42,13 @@ class Names:
             (name, value)
             for namespace in namespaces
             for name, value in list(namespace.items())
-            if not name.startswith("__")
+            if isinstance(name, str) and not name.startswith("__")
         ]
         variables += [held for name, value in variables for held in _kept_by(name, value)]
         variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
         self.modules: dict[str, Any] = _by_name(variables, is_module, id)
         self.optimizers: dict[str, Any] = _by_name(
-            variables, _is_optimizer, lambda each: id(each.param_groups)
+            variables, _is_optimizer, lambda each: id(attribute_of(each, "param_groups"))
         )
         listed = self._listed = _listed_parts(self.modules)
         shared = _shared_paths(self.modules, listed)
@@ -108,8 +110,9 @@ class Names:
         for module in self.modules.values():
             whole.update(whole_parameters(module))
         for name, optimizer in self.optimizers.items():
-            for group in optimizer.param_groups:
-                yield name, group, {id(whole.get(id(each), each)) for each in group["params"]}
+            for group in attribute_of(optimizer, "param_groups") or ():
+                leaves = group.get("params", ())
+                yield name, group, {id(whole.get(id(each), each)) for each in leaves}
 
     def placeholder(self, parameter: str) -> str:
         """Name an input without a name of its own in the text of a rule: as the op calls its
@@ -135,7 +138,7 @@ class Names:
         found: dict[str, str] = {}
         for name, module in self.modules.items():
             _, place = self._listed.get(name, (name, ""))
-            for path, part in module.named_modules():
+            for path, part in named_modules(module):
                 if whole := _joined(place, path):
                     found.setdefault(whole, type(part).__name__)
         return found
@@ -197,27 +200,24 @@ def _shared_paths(modules: Mapping[str, Any], listed: Mapping[str, tuple[str, st
 
 
 def _is_optimizer(value: Any) -> bool:
-    return hasattr(type(value), "zero_grad") and isinstance(
-        getattr(value, "param_groups", None), list
-    )
+    return class_has(value, "zero_grad") and type(attribute_of(value, "param_groups")) is list
 
 
 def _kept_by(name: str, value: Any) -> Named:
     """Yield what an object of the program keeps, as a trainer does: ``self.model``; of a module,
     what it does not know as a part of its own; of a list, the modules in it."""
     yield from _listed(name, value)
-    if (
-        isinstance(value, type | ModuleType | FunctionType)
-        or not type(value).__dictoffset__
-        or is_tensor(value)
-    ):
+    # isinstance() would ask the object for its class, which one that stands for another looks up
+    if issubclass(type(value), type | ModuleType | FunctionType) or is_tensor(value):
         return
     parts = [("", value)]
     if whole := is_module(value):
-        parts += [part for part in value.named_modules() if part[0] and not is_of_library(part[1])]
+        inner = named_modules(value)
+        parts += [part for part in inner if part[0] and not is_of_library(part[1])]
     for path, part in parts:
-        attributes = object.__getattribute__(part, "__dict__")
-        for attribute, each in list(islice(attributes.items(), MOST_ELEMENTS)):
+        for attribute, each in list(islice(variables_in(part).items(), MOST_ELEMENTS)):
+            if not isinstance(attribute, str):
+                continue
             called = f"{name}.{path}.{attribute}" if path else f"{name}.{attribute}"
             if _is_optimizer(each) or is_tensor(each) or (not whole and is_module(each)):
                 yield called, each
@@ -226,7 +226,7 @@ def _kept_by(name: str, value: Any) -> Named:
 
 
 def _listed(name: str, value: Any) -> Named:
-    return [(f"{name}[{key!r}]", each) for key, each in listed_modules(value)]
+    return [(f"{name}[{text_of(key)}]", each) for key, each in listed_modules(value)]
 
 
 def _by_name(
@@ -244,13 +244,14 @@ def _by_name(
 
 def _elements(name: str, value: Any) -> Named:
     pairs: Iterable[tuple[Any, Any]]
-    if isinstance(value, (list, tuple)):
-        pairs = enumerate(value[:MOST_ELEMENTS])
-    elif isinstance(value, dict) and len(value) <= MOST_ELEMENTS:
-        pairs = value.items()
+    kind = type(value)
+    if issubclass(kind, list | tuple):
+        pairs = read(lambda: enumerate(value[:MOST_ELEMENTS]))
+    elif issubclass(kind, dict) and dict.__len__(value) <= MOST_ELEMENTS:
+        pairs = read(lambda: list(value.items()))
     else:
         return []
-    return [(f"{name}[{key!r}]", each) for key, each in pairs if is_tensor(each)]
+    return [(f"{name}[{text_of(key)}]", each) for key, each in pairs if is_tensor(each)]
 
 
 def caller_names(others: Mapping[str, Any] | None = None) -> Names:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gradstep.engines.lookup import NoEngine, engine_of, is_tensor
+from gradstep.engines.lookup import NoEngine, edge_of, engine_of, is_node, is_root
 from gradstep.engines.protocol import Engine
 from gradstep.graph.errors import NotInGraph
 
 
 def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
-    """Return ``roots``, a tensor or several, as a tuple, and the engine that they belong to.
+    """Return ``roots``, a tensor, a GradientEdge or a ``grad_fn``, or several, as a tuple, and the
+    engine that they belong to.
 
     Raises:
         NotInGraph: there is something else among them, or tensors of two libraries.
     """
-    several = isinstance(roots, Iterable) and not is_tensor(roots)
-    tensors = tuple(roots) if several else (roots,)
+    several = isinstance(roots, Iterable) and not is_root(roots)
+    given = tuple(roots) if several else (roots,)
+    tensors = tuple([edge_of(each) if is_node(each) else each for each in given])
     try:
         engine = engine_of(tensors)
     except NoEngine as error:

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from gradstep.engines.registry import HOMES, TENSORS
+from gradstep.graph.fence import class_has, read
 from gradstep.own_files import imported_pytorch
 
 if TYPE_CHECKING:
@@ -44,10 +45,9 @@ def is_tensor(value: Any) -> bool:
     >>> is_tensor(torch.tensor(1.0)), is_tensor(1.0)
     (True, False)
     """
-    kind = type(value)
-    return (hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")) or (
+    return class_has(value, "grad_fn", "requires_grad") or (
         bool(TENSORS)
-        and any(f"{base.__module__}:{base.__qualname__}" in TENSORS for base in kind.__mro__)
+        and any(f"{base.__module__}:{base.__qualname__}" in TENSORS for base in type(value).__mro__)
     )
 
 
@@ -58,14 +58,31 @@ def is_node(value: Any) -> bool:
     >>> is_node((torch.ones(2, requires_grad=True) * 2).grad_fn)
     True
     """
-    return hasattr(type(value), "next_functions")
+    return class_has(value, "next_functions")
+
+
+def is_root(value: Any) -> bool:
+    """Return whether a graph can be drawn from ``value``: a tensor, a GradientEdge, or a
+    ``grad_fn``."""
+    return is_tensor(value) or is_node(value) or class_has(value, "output_nr", "ownership_token")
+
+
+def edge_of(node: Any) -> Any:
+    """Return the GradientEdge at the first output of the op of a ``grad_fn``."""
+    torch = imported_pytorch()
+    if torch is not None and isinstance(node, torch.autograd.graph.Node):
+        return torch.autograd.graph.GradientEdge(node, 0)
+    # loading it takes a while, and the program that has such a node has done so
+    from autograd_core.autograd.graph import GradientEdge
+
+    return GradientEdge(node, 0)
 
 
 def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parameters of a module, of whichever library, by their paths; where FSDP has cut
     them into parts, the whole ones that ops use."""
     whole = whole_parameters(module)
-    for path, tensor in module.named_parameters():
+    for path, tensor in read(lambda: module.named_parameters()):
         yield path, whole.get(id(tensor), tensor)
 
 
@@ -77,7 +94,7 @@ def whole_parameters(module: Any) -> dict[int, Any]:
     # loading torch's part imports torch, which the program has done by now
     from gradstep.engines.pytorch.private import gathered_parameters
 
-    return {id(cut): whole for cut, whole in gathered_parameters(module)}
+    return {id(cut): whole for cut, whole in read(lambda: gathered_parameters(module))}
 
 
 def engine_of(tensors: Iterable[Any]) -> Engine:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from threading import current_thread
 from typing import Generic, NamedTuple, TypeVar
 
@@ -18,8 +19,8 @@ from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.engines.interception import listen, reset, set_interceptor, stop_listening
 from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.native.trace import Values, trace
-from gradstep.engines.pytorch.attach import tell
 from gradstep.graph.collector import collector_paused, collector_slowed
+from gradstep.graph.fence import answered, carried_out, is_ours, tell, within_fence
 from gradstep.graph.model import Graph
 from gradstep.program.errors import BadTarget, ProgramError, ScriptDone
 from gradstep.records import BackwardCall, CallKind, Gradients
@@ -138,10 +139,15 @@ class LastCall(Generic[T]):
         self._numbers: list[int] = []
         self.begun = 0
         self.made: T | None = None
+        self.defect = False  # in that call, of gradstep
 
     def __call__(self, found: InterceptedCall) -> bool | Gradients:
         self.begun = found.number
-        self.made, answer = self._look(found)
+        try:
+            self.made, answer = self._look(found)
+        except Exception as error:
+            self.defect = is_ours(error)
+            raise
         self._numbers.append(found.number)
         return answer
 
@@ -206,24 +212,17 @@ class Calls:
         if self.done:
             raise ScriptDone
         self.counts[kind] += 1
-        return self._requested.requests(self.counts[kind], kind)
+        with within_fence(call_title(kind, self.counts[kind])):
+            return self._requested.requests(self.counts[kind], kind)
+        return False
 
     def handle(self, call: BackwardCall) -> bool | Gradients:
         """Carry out a call that is requested, and answer as an interceptor does."""
         self.handled += 1
         token = set_interceptor(None)  # as above
+        what = call_title(call.kind, self.counts[call.kind])
         try:
-            # names take a while to find, and are not needed where all is well
-            if self._look is not None and (looked := self._look(call)) is not None:
-                return looked
-            settle()
-            found = InterceptedCall(self.counts[call.kind], call, _names_for(call))
-            answer = self._handle(found)
-            if answer is not False:
-                return answer
-            found_gradients = engine_of_call(call).run(call)
-            if self._after is not None:
-                self._after(found)
+            return answered(call, partial(self._answer, call), what, apart=self._ours)
         except ScriptDone:
             self.done = True
             raise
@@ -232,6 +231,19 @@ class Calls:
             raise ScriptDone from None
         finally:
             reset(token)
+
+    def _answer(self, call: BackwardCall) -> bool | Gradients:
+        # names take a while to find, and are not needed where all is well
+        if self._look is not None and (looked := self._look(call)) is not None:
+            return looked
+        settle()
+        found = InterceptedCall(self.counts[call.kind], call, _names_for(call))
+        answer = self._handle(found)
+        if answer is not False:
+            return answer
+        found_gradients = carried_out(partial(engine_of_call(call).run, call))
+        if self._after is not None:
+            self._after(found)
         return found_gradients if call.is_grad else True
 
     def tell_of_thread(self) -> None:

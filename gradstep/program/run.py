@@ -77,7 +77,9 @@ class Ran(NamedTuple):
         """
         if seen.made is None:
             raise self.failure or ProgramError(
-                f"call {seen.begun} raised an exception, so there is nothing to draw"
+                f"call {seen.begun} "
+                f"{'could not be shown' if seen.defect else 'raised an exception'}, so there is "
+                "nothing to draw"
             )
         return seen.made
 

@@ -9,6 +9,7 @@ from traceback import StackSummary
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
+from gradstep.graph.fence import within_fence
 from gradstep.own_files import frames_of_program
 
 
@@ -41,7 +42,11 @@ def our_frames_hidden() -> Iterator[None]:
     def of_program(
         kind: type[StackSummary], frames: Iterable[_Place], /, **options: Any
     ) -> StackSummary:
-        found: StackSummary = extract.__get__(None, kind)(_kept(list(frames)), **options)
+        given = list(frames)
+        shown: Iterable[_Place] = given
+        with within_fence("tracebacks without frames of gradstep"):
+            shown = list(_kept(given))
+        found: StackSummary = extract.__get__(None, kind)(shown, **options)
         return found
 
     setattr(StackSummary, _EXTRACT, classmethod(of_program))

@@ -77,10 +77,21 @@ def test_a_tensor_without_a_graph_is_refused_with_what_it_lacks():
         draw(["loss"])
 
 
-def test_a_node_is_refused_with_a_word_on_its_tensor():
-    x = torch.tensor(2.0, requires_grad=True)
-    with pytest.raises(NothingToDraw, match="cannot draw SinBackward0; pass the tensor whose"):
-        draw(torch.sin(x).grad_fn)
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_a_node_is_drawn_as_the_edge_that_begins_there_and_not_called(library):
+    lib = pytest.importorskip(library)
+    x = lib.tensor(2.0, requires_grad=True)
+    y = lib.sin(x) * 3
+    edge = lib.autograd.graph.get_gradient_edge(y)
+    drawn = [draw(each) for each in (y.grad_fn, [y.grad_fn], edge, [edge])]
+    assert drawn == drawn[:1] * 4
+    assert "SinBackward0" in drawn[0]
+    assert "nan" not in drawn[0]  # a node has no value
+    assert x.grad is None
+    leaf = draw(lib.autograd.graph.get_gradient_edge(x).node)
+    assert "AccumulateGrad" in leaf
 
 
 def test_a_film_of_what_is_no_tensor_is_refused():

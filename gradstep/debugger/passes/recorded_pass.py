@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from weakref import ref
 
 from autograd_core.autograd.profiler import profile
@@ -18,6 +19,7 @@ from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.engines.driver import Driver
 from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.addresses import NOT_TRACED, step_number
+from gradstep.graph.fence import answered
 from gradstep.graph.model import Source
 from gradstep.records import LEAF, BackwardCall, Gradients, Node
 
@@ -96,7 +98,8 @@ class RecordedPass:
         def intercept(call: BackwardCall) -> bool | Gradients:
             around = mine()
             assert around is not None
-            return around._record_nested(call)
+            record = partial(around._record_nested, call)
+            return answered(call, record, f"a pass inside of {around.title}")
 
         self.driver.intercept = intercept
 

@@ -13,6 +13,7 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import (
     BackwardCall,
     Gradients,
+    as_tensors,
     interceptor,
     make_call,
     run,
@@ -55,7 +56,7 @@ class NativeEngine:
         return isinstance(value, Tensor | GradientEdge)
 
     def tensors(self, roots: Iterable[Any]) -> tuple[Any, ...]:
-        return tuple(roots)
+        return as_tensors(tuple(roots))
 
     def plan(self, tensors: Sequence[Any]) -> Plan:
         return make_plan([tensor.edge for tensor in tensors])
@@ -90,6 +91,8 @@ class NativeEngine:
         return statistics_of_each([None if g is None else _array(g) for g in gradients])
 
     def scalar_statistics(self, tensor: Any) -> Statistics | None:
+        if not tensor.array.flags.writeable:  # it stands for an edge, which has no value
+            return None
         return statistics(tensor.array) if tensor.array.size == 1 else None
 
     def array(self, gradient: Any) -> NDArray[np.generic]:

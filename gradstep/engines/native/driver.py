@@ -41,6 +41,7 @@ from autograd_core.tensor import Tensor
 from gradstep.engines.driver import STEP_BYTES, Keep, Later, Nested, NodeEffects, Pass, Pending
 from gradstep.engines.native.arrays import array_of, is_shared, share
 from gradstep.engines.native.hooks import KINDS, watching
+from gradstep.graph.fence import by_program, run_of
 from gradstep.records import Delivery, Gradients, Interceptor, Place, Step
 
 _OURS: Final = (SavedNode, AccumulateGrad)  # with no hooks, these run no code of the program's
@@ -139,6 +140,10 @@ class NativeDriver:
         self._program: Mode | None = None  # the mode around the pass
         self._user_mode: Mode | None = None  # what user code runs in
         self._leaf_of: dict[int, int] | None = None  # by id of the leaf, or its gradient's memory
+        self._ran = 0  # nodes of the pass, as far as it ever came
+        if (noted := run_of(call.roots)) is not None:
+            noted.release, noted.gradients = self.release, self.gradients
+            noted.finish = self._finish
 
     put_back = (
         ".grad, tensors, modules, optimizers and random state are restored; other changes "
@@ -166,11 +171,16 @@ class NativeDriver:
     ) -> None:
         self._program, self._user_mode, self._leaf_of = current_mode(), None, None
         self._log.forget_random_state()  # the program may have drawn numbers
+        noted = run_of(self.call.roots)
+        if noted is not None:
+            noted.begun = True
         with pass_mode(self.call.graph, self._task):
             if passed is None or self._guards or self.muted_edges or self._anomaly is not None:
-                self._observe(start, stop, keep)
+                came_to_stop = self._observe(start, stop, keep)
             else:
-                self._pass_over(start, stop, keep, passed)
+                came_to_stop = self._pass_over(start, stop, keep, passed)
+        if noted is not None and came_to_stop:
+            noted.over = stop == len(self.order)
 
     @property
     def _anomaly(self) -> Anomaly | None:
@@ -193,7 +203,7 @@ class NativeDriver:
         if self._anomaly is not None:
             undo: Any = self.undo  # of a step of the core, which has the same fields
             observed = watched(observed, order[start:stop], self._anomaly.check_nan, undo)
-        steps = cast("Iterator[Step]", observed)
+        steps = self._taken(cast("Iterator[Step]", observed))
         muted = bool(self.muted_edges)
         for index in range(start, stop):
             node = order[index]
@@ -214,9 +224,21 @@ class NativeDriver:
                 return False
         return True
 
-    def _pass_over(self, start: int, stop: int, keep: Keep, passed: Pass) -> None:
+    def _taken(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Yield the steps, noting how far the pass is; what a node or a hook raises is the
+        program's."""
+        with by_program():
+            for step in steps:
+                self._ran = step.index + 1
+                yield step
+
+    def _finish(self) -> None:
+        """Make what is left of the pass after an error of ours, wherever that came."""
+        self.run(self._ran)
+
+    def _pass_over(self, start: int, stop: int, keep: Keep, passed: Pass) -> bool:
         """Run nodes as a plain pass does, some at a time; one by one where they run user code,
-        change a ``.grad``, or fail."""
+        change a ``.grad``, or fail.  Returns as :meth:`_observe` does."""
         count = _FEWEST
         goes_on = True
         while goes_on and start < stop:
@@ -235,6 +257,7 @@ class NativeDriver:
                 else:
                     count = max(_FEWEST, count // 2)
             start = end
+        return goes_on
 
     def _end_of_plain(self, start: int, stop: int) -> int:
         """Return the first node from ``start`` on that is to run by itself."""
@@ -251,6 +274,7 @@ class NativeDriver:
         waiting = dict(self.pending)
         try:
             self._task.run(start, stop)
+            self._ran = stop
         except BaseException as error:
             self.pending.clear()
             self.pending.update(waiting)
@@ -474,6 +498,7 @@ class NativeDriver:
     # going back and forth
 
     def undo(self, step: Step) -> None:
+        self._ran = step.index
         pending = self.pending
         self._undo_deliveries(step)
         for place, gradient in self.inputs(step):
@@ -486,6 +511,7 @@ class NativeDriver:
 
     def redo(self, step: Step) -> None:
         pending = self.pending
+        self._ran = step.index + 1
         for place, _ in self.inputs(step):
             pending[place] = None
         pending.update(self.waited.get(step.index, ()))
@@ -506,6 +532,8 @@ class NativeDriver:
 
     def undo_all(self) -> None:
         self._log.go(0)
+        if (noted := run_of(self.call.roots)) is not None:
+            noted.undone()
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
         places = self.places(step.node)

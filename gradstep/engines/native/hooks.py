@@ -12,6 +12,7 @@ import numpy as np
 from autograd_core.autograd.hooks import HookKind, hook_name
 from autograd_core.autograd.node import Node
 from autograd_core.tensor import Tensor
+from gradstep.graph.fence import within_fence
 from gradstep.records import HookCall
 
 KINDS: Final[tuple[HookKind, ...]] = ("tensor", "pre", "post", "accumulated")
@@ -29,12 +30,17 @@ class Watch:
         """Return ``hook``, observed."""
 
         def observed(*given: Any) -> Any:
-            before = _seen(kind, given)
-            self.running = f"{kind} hook {hook_name(hook)}"
+            before: tuple[Any, ...] | None = None
+            with within_fence("what a hook did"):
+                before = _seen(kind, given)
+                self.running = f"{kind} hook {hook_name(hook)}"
             replaced = hook(*given)
             self.running = ""
-            after = before if kind == "accumulated" and not given else _made(kind, given, replaced)
-            self.calls.append(HookCall(kind, hook_name(hook), output_nr, before, after))
+            if before is not None:
+                with within_fence("what a hook did"):
+                    made = kind != "accumulated" or bool(given)
+                    after = _made(kind, given, replaced) if made else before
+                    self.calls.append(HookCall(kind, hook_name(hook), output_nr, before, after))
             return replaced
 
         observed.__name__ = getattr(hook, "__name__", type(hook).__name__)

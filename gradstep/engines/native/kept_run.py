@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -23,6 +24,7 @@ from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.undo_log import UndoLog
 from gradstep.engines.native.driver import keep_of_user, nodes_of_user
 from gradstep.engines.protocol import values_of_call
+from gradstep.graph.fence import carried_out, run_of
 
 
 class KeptRun:
@@ -46,7 +48,10 @@ class KeptRun:
         users = nodes_of_user(self._task.order)
         if users or call.graph:
             settle()  # what is traced does not hear of what happens in a pass
-        self.result = self._run(users) if users else run(call, self._task)
+        passing = partial(self._run, users) if users else partial(run, call, self._task)
+        self.result = carried_out(passing)
+        if (noted := run_of(call.roots)) is not None:
+            noted.release = self.release
 
     def _run(self, users: Sequence[Node]) -> Gradients:
         """Run a pass of which ``users`` run code of the program's."""
@@ -77,6 +82,8 @@ class KeptRun:
             leaf._grad = gradient
             if gradient is not None:
                 np.copyto(gradient.array, numbers)
+        if (noted := run_of(self._call.roots)) is not None:
+            noted.undone()
 
     def release(self) -> None:
         if not self._call.keep:

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from gradstep.engines.lookup import too_old
+from gradstep.graph.fence import fenced, tell
 from gradstep.own_files import imported_pytorch
 
 
@@ -25,6 +26,7 @@ class _AfterTorch:
         self._then = then
         self._looking = False
 
+    @fenced("the graphs of PyTorch")
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -85,12 +87,6 @@ def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
             sys.meta_path.insert(0, finder)
             stack.callback(_remove, finder)
         yield
-
-
-def tell(problem: str) -> None:
-    """Tell the user of something that is not as expected."""
-    if sys.stderr is not None:
-        sys.stderr.write(f"gradstep: {problem}\n")
 
 
 def _remove(finder: _AfterTorch) -> None:

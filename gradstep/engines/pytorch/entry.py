@@ -15,7 +15,7 @@ import torch
 from gradstep.capturing.frames import user_source
 from gradstep.engines.interception import interceptor, tell_if_unheard
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
-from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_freed
+from gradstep.engines.pytorch.kept_graphs import error_of_freed, nodes_behind
 from gradstep.engines.pytorch.nodes import TorchGraph
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
@@ -26,6 +26,7 @@ from gradstep.engines.pytorch.private import (
     set_run_backward,
     transform_level,
 )
+from gradstep.graph.fence import fenced, raised, run_of, within_fence
 from gradstep.own_files import frames_of_program
 from gradstep.records import Interceptor
 
@@ -76,19 +77,31 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     if transform_level() is not None or is_traced(given[0]):
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
-    refuse_freed(arguments.outputs)
+    refused = error_of_freed(arguments.outputs)
+    if refused is not None:
+        raise refused
     if torch.is_anomaly_enabled():
-        _leave_out_own_frames(arguments.outputs)
+        with within_fence("anomaly mode without frames of gradstep"):
+            _leave_out_own_frames(arguments.outputs)
     kind = "backward" if arguments.accumulate_grad else "grad"
     if intercept is None or (hasattr(intercept, "requests") and not intercept.requests(kind)):
         return carry_out(arguments)
+    call = _read_call(arguments)
+    if call is None:
+        return carry_out(arguments)
+    answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
+    return run(call) if answer is False else answer
+
+
+@fenced("a backward pass")
+def _read_call(arguments: Arguments) -> TorchCall | None:
+    """Return a call as an interceptor sees it, None of one of which the engine says what is
+    wrong."""
     graph = TorchGraph(current.get() or Origins())
     roots = tuple(map(graph.tensor, arguments.outputs))
     if not all(root.requires_grad for root in roots):
-        return carry_out(arguments)  # the engine says what is wrong
-    call = call_from(arguments, roots, tuple(map(graph.tensor, arguments.inputs)))
-    answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
-    return run(call) if answer is False else answer
+        return None
+    return call_from(arguments, roots, tuple(map(graph.tensor, arguments.inputs)))
 
 
 def _leave_out_own_frames(roots: Any) -> None:
@@ -124,24 +137,33 @@ def run(call: TorchCall) -> Any:
 
 def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
     """Let PyTorch's engine do what it was called for; ``inner`` hears of calls made inside."""
-    origins = current.get() or Origins()
+    origins, noted = current.get() or Origins(), run_of(given.outputs)
     token, inside, origins.running = interceptor.set(inner), origins.running, True
+    if noted is not None:
+        noted.begun = True
     try:
         with nullcontext() if given.graph or origins.ops is None else origins.ops.paused():
             result = _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)
-        if origins.ops is not None and not given.accumulate_grad and not given.graph:
-            line = user_source(sys._getframe(1))
-            origins.ops.without_graph(result, given.outputs[0], line)
-        return result
-    except RuntimeError as error:
+    except Exception as error:
+        raised(error)
         if "second time" in str(error) and not getattr(error, "gradstep_note", ""):
-            error.gradstep_note = _who_freed(given.outputs)  # type: ignore[attr-defined]
+            with within_fence("the call that freed the graph"):
+                error.gradstep_note = _who_freed(given.outputs)  # type: ignore[attr-defined]
         raise
     finally:
         interceptor.reset(token)
         origins.running = inside
-        if not inside and not given.keep and (line := user_source(sys._getframe(1))):
-            origins.freed(max(map(_number, given.outputs), default=0), line)
+        if not inside and not given.keep:
+            with within_fence("the line that frees a graph"):
+                if line := user_source(sys._getframe(1)):
+                    origins.freed(max(map(_number, given.outputs), default=0), line)
+    if noted is not None:
+        noted.over, noted.gradients = True, lambda: result
+    if origins.ops is not None and not given.accumulate_grad and not given.graph:
+        with within_fence("gradients without a graph"):
+            line = user_source(sys._getframe(1))
+            origins.ops.without_graph(result, given.outputs[0], line)
+    return result
 
 
 _OF_ENGINE: Final = (carry_out.__code__, getattr(_ENGINE, "__code__", None))

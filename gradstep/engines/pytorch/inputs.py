@@ -19,6 +19,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.tensors import array_of, nbytes_of
+from gradstep.graph.fence import fenced, within_fence
 
 
 class Budget:
@@ -229,6 +230,7 @@ def set_random_state(states: list[torch.Tensor]) -> None:
         torch.cuda.set_rng_state_all(states[1:])
 
 
+_FUNCTIONS: Final = "calls of custom Functions"
 Note = Callable[[Any, tuple[Any, ...]], Callable[[Any], None]]
 
 
@@ -237,6 +239,7 @@ def noting_functions(note: Note) -> Iterator[None]:
     """Within it, ``note`` is told of each call of a custom Function of the program's; it returns
     what is to be told of the result."""
     usual: Any = vars(torch.autograd.Function)["apply"]
+    noted = fenced(_FUNCTIONS)(note)
 
     @wraps(usual.__func__)
     def apply(function: Any, *args: Any, **kwargs: Any) -> Any:
@@ -246,9 +249,11 @@ def noting_functions(note: Note) -> Iterator[None]:
             or torch.compiler.is_dynamo_compiling()
         ):
             return usual.__func__(function, *args, **kwargs)
-        done = note(function, args)
+        done = noted(function, args)
         result = usual.__func__(function, *args, **kwargs)
-        done(result)
+        if done is not None:
+            with within_fence(_FUNCTIONS):
+                done(result)
         return result
 
     torch.autograd.Function.apply = classmethod(apply)

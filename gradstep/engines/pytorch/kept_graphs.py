@@ -17,6 +17,7 @@ from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import Freed, TorchGraph, TorchNode
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import unobserved
+from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
 
 _MARK: Final = "gradstep: freed"  # in the metadata of a node, which live as long as it
@@ -78,21 +79,19 @@ def _note_of(line: Source | None) -> str:
     return "" if line is None else f"the call at {Path(line.file).name}:{line.line} freed them"
 
 
-def refuse_freed(roots: Sequence[Any]) -> None:
-    """See that the engine will come upon no node that is marked.
-
-    Raises:
-        RuntimeError: PyTorch's own, where it does.
-    """
+@fenced("that a graph is freed")
+def error_of_freed(roots: Sequence[Any]) -> RuntimeError | None:
+    """Return PyTorch's own error where the engine will come upon a node that is marked."""
     if not _marks:
-        return
+        return None
     for node in nodes_behind(roots):
         mark = node.metadata.get(_MARK)
         if mark is not None and TorchGraph(Origins()).keeps_values(node):
             error = RuntimeError(_WORDS)
             if note := _note_of(mark.line):
                 error.gradstep_note = note  # type: ignore[attr-defined]
-            raise error
+            return error
+    return None
 
 
 def nodes_behind(roots: Sequence[Any]) -> Iterator[Any]:

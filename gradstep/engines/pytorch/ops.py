@@ -31,6 +31,7 @@ from gradstep.engines.pytorch.private import (
 )
 from gradstep.engines.pytorch.schema import tensors_in, written
 from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
+from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
 
 _NO_VALUE: Final = ("empty", "empty_like", "empty_strided")  # their memory is as it was
@@ -53,6 +54,9 @@ class _Life:
         self._records.pop(self._number, None)
 
 
+_OPS: Final = "an op of the forward pass"
+
+
 class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
     """Records ops, on the tensors that they make and under the numbers of their nodes."""
 
@@ -71,6 +75,16 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def __torch_dispatch__(
         self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
+        named = kwargs or {}
+        noted = self._begin(op, args, named)
+        result = op(*args, **named)
+        if noted is not None:
+            self._end(op, args, named, result, *noted)
+        return result
+
+    @fenced(_OPS)
+    def _begin(self, op: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[Any, ...]:
+        """Note what an op is given; returns what is to be known when it has run."""
         newest = _newest()
         if self._through_view is not None and newest > self._last:
             # made when the last op was done: the place in the graph of the base that it changed
@@ -80,7 +94,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         # an op of a library runs inside of the Function that makes its node
         grad_mode = torch.is_grad_enabled() or (needs and op.namespace not in LIBRARIES)
         origins = [self.origin(each) for each in given]
-        record = _record(op, origins, args, kwargs or {})
+        record = _record(op, origins, args, kwargs)
         own = None
         if newest > self._last and op is not _DETACH:
             own = newest if grad_mode else None
@@ -88,10 +102,24 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         elif grad_mode and self._is_part(given, origins):
             own = newest
         if needs and grad_mode and op is not _DETACH:
-            self.inputs.op(self._latest, op, args, kwargs or {})
+            self.inputs.op(self._latest, op, args, kwargs)
             self._keep_copies(given)
-        changed = [(each, each._version) for each in written(op, args, kwargs or {})]
-        result = op(*args, **(kwargs or {}))
+        changed = [(each, each._version) for each in written(op, args, kwargs)]
+        return record, own, grad_mode, changed
+
+    @fenced(_OPS)
+    def _end(
+        self,
+        op: Any,
+        args: tuple[Any, ...],
+        kwargs: Any,
+        result: Any,
+        record: OpRecord,
+        own: int | None,
+        grad_mode: bool,
+        changed: list[tuple[torch.Tensor, int]],
+    ) -> None:
+        """Note what an op made."""
         if op._schema.name.startswith("aten::_foreach_"):
             # what they run inside counts changes, but not below autograd, where this is
             for each, version in changed:
@@ -99,7 +127,6 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                     torch.autograd.graph.increment_version(each)
         self._finish(op, record, args, result, own, grad_mode)
         self.changes.ran(op, changed, result, record.source)
-        return result
 
     def _is_part(self, given: list[torch.Tensor], origins: list[Any]) -> bool:
         """Return whether an op works on what the op before made for the same node: below autograd,

@@ -27,7 +27,7 @@ from torch.overrides import TorchFunctionMode
 
 from gradstep.capturing.budget import BUDGET
 from gradstep.capturing.frames import outermost_of, user_source
-from gradstep.capturing.module_paths import ModulePaths
+from gradstep.capturing.module_paths import ModulePaths, named_modules
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.optimizers import passed_over
@@ -42,6 +42,7 @@ from gradstep.engines.pytorch.private import (
     uncompiled,
     unobserved,
 )
+from gradstep.graph.fence import fenced, not_shown
 from gradstep.graph.model import Source
 from gradstep.own_files import is_user_file
 
@@ -228,20 +229,23 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         assert sequence_nr is not None
         before = sequence_nr()
         result = function(*args, **kwargs) if kwargs else function(*args)
-        after = sequence_nr()
-        if function in _TOLD_OF:
-            self._tell(function, args[0])
-        if after != before:
-            if function in _DROPOUTS:
-                self._origins.dropped(before, after)
-            if self._origins.ops is not None:
-                self._origins.ops.keep_while_alive(result, before)
-            frame = sys._getframe(1)
-            while frame is not None:
-                if _is_user_file(frame.f_code.co_filename):
-                    self._origins.ran(before, after, frame.f_code.co_filename, frame.f_lineno)
-                    break
-                frame = frame.f_back  # type: ignore[assignment]
+        try:
+            after = sequence_nr()
+            if function in _TOLD_OF:
+                self._tell(function, args[0])
+            if after != before:
+                if function in _DROPOUTS:
+                    self._origins.dropped(before, after)
+                if self._origins.ops is not None:
+                    self._origins.ops.keep_while_alive(result, before)
+                frame = sys._getframe(1)
+                while frame is not None:
+                    if _is_user_file(frame.f_code.co_filename):
+                        self._origins.ran(before, after, frame.f_code.co_filename, frame.f_lineno)
+                        break
+                    frame = frame.f_back  # type: ignore[assignment]
+        except Exception as error:
+            not_shown("lines of the program", error)
         return result
 
     @contextmanager
@@ -352,7 +356,8 @@ class _Modules:
         call = torch.nn.Module.__call__
 
         thread, origins = self._thread, self._origins
-        before, after = uncompiled(_Modules._before), uncompiled(_Modules._after)
+        before = uncompiled(fenced("modules")(_Modules._before))
+        after = uncompiled(fenced("modules")(_Modules._after))
 
         def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
             if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
@@ -361,7 +366,8 @@ class _Modules:
             try:
                 return call(module, *args, **kwargs)
             finally:
-                after(self, module, outside)
+                if outside is not None:
+                    after(self, module, outside)
 
         update_wrapper(noted, call)
         # as PyTorch's own frames of a call are no part of what is compiled
@@ -417,7 +423,8 @@ class _Modules:
         """Return whether no code of the program's runs in a module, as far as can be seen."""
         known = self._whole.get(id(module))
         if known is None or known[0]() is not module:
-            found = all(map(_is_plain, module.modules()))
+            parts = [part for _, part in named_modules(module)]
+            found = bool(parts) and all(map(_is_plain, parts))
             known = self._whole[id(module)] = ref(module), found
         return known[1]
 

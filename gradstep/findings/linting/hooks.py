@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
+from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.sources import definition
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject
@@ -47,7 +48,7 @@ def _modules(subject: Subject) -> Iterator[tuple[str, Any]]:
     """Yield all modules that the program knows, each once, under its first name."""
     seen: set[int] = set()
     for name, module in subject.names.modules.items():
-        for path, child in module.named_modules():
+        for path, child in named_modules(module):
             if id(child) not in seen:
                 seen.add(id(child))
                 yield f"{name}.{path}" if path else name, child

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.op_records import Departure
+from gradstep.engines.lookup import named_parameters
 from gradstep.findings.linting.finding import Finding, Severity, listed
 from gradstep.findings.linting.subject import Subject
 from gradstep.records import LEAF, resolve
@@ -92,9 +94,9 @@ def _of_patterns(subject: Subject, unreached: Collection[Any]) -> dict[int, str]
     found: dict[int, str] = {}
     parts: list[Any] = []
     for name, module in subject.names.modules.items():
-        parameters = {id(each) for each in module.parameters()}
+        parameters = {id(each) for _, each in named_parameters(module)}
         if not parameters or not parameters <= ids:
-            parts += [_form(part) for path, part in module.named_modules() if path]
+            parts += [_form(part) for path, part in named_modules(module) if path]
         else:
             found.update(dict.fromkeys(parameters - found.keys(), name))
     patterns = {name for name in found.values() if _form(subject.names.modules[name]) in parts}
@@ -103,7 +105,7 @@ def _of_patterns(subject: Subject, unreached: Collection[Any]) -> dict[int, str]
 
 def _form(module: Any) -> tuple[type, tuple[Any, ...]]:
     """Return what is the same for a module and its copies."""
-    return type(module), tuple((path, each.shape) for path, each in module.named_parameters())
+    return type(module), tuple((path, each.shape) for path, each in named_parameters(module))
 
 
 def _pattern(name: str) -> Finding:

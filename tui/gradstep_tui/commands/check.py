@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import monotonic
+from traceback import extract_tb
 from typing import Any
 
 from gradstep.capturing.names import Names
@@ -15,6 +16,8 @@ from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.checking import check
 from gradstep.findings.linting import CODES, Finding, lint
 from gradstep.findings.linting.between import Between
+from gradstep.graph.fence import not_shown
+from gradstep.own_files import is_own_file
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.process import user_code
 from gradstep.program.run import Failure as ProgramFailure
@@ -260,7 +263,12 @@ def _examine(
     try:
         findings = lint(roots, names=names, elsewhere=elsewhere)
         with user_code():  # a custom backward may raise, or end the process
-            return Report(title, findings, check(roots, names=names, progress=progress))
+            try:
+                return Report(title, findings, check(roots, names=names, progress=progress))
+            except Exception as error:
+                if not is_own_file(extract_tb(error.__traceback__)[-1].filename):
+                    raise
+                not_shown(f"which rules of {title} are right", error)
         return Report(title, findings, ())
     finally:
         progress.close()

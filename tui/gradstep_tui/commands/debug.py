@@ -19,6 +19,7 @@ from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.commands import command_lines, open_console, uncommented
+from gradstep.debugger.commands.console import DEFECT
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.history import DEFAULT_BUDGET
 from gradstep.debugger.session import Session
@@ -27,6 +28,7 @@ from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.collector import collector_slowed
+from gradstep.graph.fence import tell
 from gradstep.program.calls import CallSelector, InterceptedCall, call_title
 from gradstep.program.errors import ProgramError, ScriptDone
 from gradstep.program.process import run_as_main, user_code
@@ -467,6 +469,9 @@ class _Face:
             line = self._lines.popleft()
             show(f"(gradstep) {line.text}")
             reply = session.do(line.text, line.place)
+            if DEFECT in reply.text:
+                tell(reply.text)  # the program goes on
+                continue
             if reply.error:
                 raise Failure(reply.text, ExitCode.USAGE)
             if reply.text:

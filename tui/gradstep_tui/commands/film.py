@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from autograd_core.autograd.call import Gradients
 from gradstep.capturing.roots import backward_call
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.graph.model import Graph
@@ -21,7 +22,7 @@ from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
 from gradstep_tui.output import say
 from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
 from gradstep_viz.films import film_of
-from gradstep_viz.films.recording import Recording, record_call
+from gradstep_viz.films.recording import Recording, record_call, record_passing
 from gradstep_viz.picture.model import View
 
 _NOTES = f"""\
@@ -136,9 +137,9 @@ def _recording_of(
 ) -> tuple[Recording, Drawn]:
     folder = target.folder
 
-    def watch(found: InterceptedCall) -> tuple[Recording, bool]:
-        recording = _portable(record_call(found.call, view, found.names), folder)
-        return recording, False  # recording it has undone what it did
+    def watch(found: InterceptedCall) -> tuple[Recording, bool | Gradients]:
+        recording, gradients = record_passing(found.call, view, found.names)
+        return _portable(recording, folder), gradients if found.call.is_grad else True
 
     seen = LastCall(watch)
     ran = run_target(target, arguments, call, seen, values=True)

@@ -12,7 +12,7 @@ from gradstep.capturing.roots import backward_call
 from gradstep.debugger.history.observed_pass import ObservedPass, graph_of_call
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
-from gradstep.records import BackwardCall, Gradient, Node, Step, resolve
+from gradstep.records import BackwardCall, Gradient, Gradients, Node, Step, resolve
 from gradstep_viz.picture.model import View
 from gradstep_viz.picture.subject import drawable, graph_of_session, is_session
 
@@ -62,6 +62,16 @@ def record_call(call: BackwardCall, view: View, names: Names) -> Recording:
         observed.run()
         after = observed.graph(view)
         return Recording(before, after, _waiting(observed.order, observed.steps))
+
+
+def record_passing(call: BackwardCall, view: View, names: Names) -> tuple[Recording, Gradients]:
+    """Record a call of the program's, and carry it out by that; with what ``grad`` returns."""
+    observed = ObservedPass(call, names)
+    before = observed.graph(view)
+    observed.run()
+    recording = Recording(before, observed.graph(view), _waiting(observed.order, observed.steps))
+    observed.release()
+    return recording, observed.gradients
 
 
 def _waiting(order: Sequence[Node], steps: Sequence[Step]) -> dict[int, list[Arrival]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from gradstep.capturing import capture
 from gradstep.capturing.names import caller_names
-from gradstep.engines.lookup import is_node, is_tensor
+from gradstep.engines.lookup import is_root, is_tensor
 from gradstep.engines.pytorch.attach import attached
 from gradstep.graph import Graph, NotInGraph
 from gradstep.program.errors import NeedsArguments
@@ -51,11 +51,9 @@ def subject_of(
         return Subject(obj)
     if is_session(obj):
         return Subject(graph_of_session(obj, view), obj.position)
-    if is_tensor(obj) or isinstance(obj, (tuple, list)):
+    if is_root(obj) or isinstance(obj, (tuple, list)):
         with drawable():
             return Subject(capture(obj, view, profile=measured))
-    if is_node(obj):
-        raise NothingToDraw(f"cannot draw {obj.name()}", remedy="pass the tensor whose node it is")
     if not callable(obj):
         raise NothingToDraw(
             f"cannot draw {type(obj).__name__}",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, Final, Literal
 from weakref import ref
@@ -38,10 +38,12 @@ from gradstep.engines.native.trace.deferred import NOTE, Deferred, Place
 from gradstep.engines.native.trace.inputs import InputRecorder
 from gradstep.engines.native.trace.origins import leaf_record, origin, refer, scalar_statistics
 from gradstep.engines.pytorch.attach import attached
+from gradstep.graph.fence import fenced, not_shown
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import statistics
 
 Values = bool | Literal["core"]
+_FORWARD: Final = "an op of the forward pass"
 _SMALL: Final = 1 << 12  # bytes; less is bounded by the number of records, which take as much
 
 
@@ -70,31 +72,36 @@ class GraphTracer:
         outputs: tuple[Tensor, ...],
         node: Node | None,
     ) -> None:
-        frame = user_frame(sys._getframe(2))
-        place = None if frame is None else (frame.f_code, frame.f_lasti)
-        scope, grads = self._scopes.now, node is not None or is_grad_enabled()
-        told = (name, values, attributes, outputs, node, place, scope, grads)
-        deferred = self._deferred
-        if deferred is None:
-            self._record(*told)
-            return
-        deferred.told.append(told)
-        nbytes = NOTE
-        for each in outputs:
-            nbytes += each.array.nbytes
-        for each in values:  # constants: of all others, the graph knows, or they were results
-            if each is not None and each.edge is None:
+        try:
+            frame = user_frame(sys._getframe(2))
+            place = None if frame is None else (frame.f_code, frame.f_lasti)
+            scope, grads = self._scopes.now, node is not None or is_grad_enabled()
+            told = (name, values, attributes, outputs, node, place, scope, grads)
+            deferred = self._deferred
+            if deferred is None:
+                self._record(*told)
+                return
+            deferred.told.append(told)
+            nbytes = NOTE
+            for each in outputs:
                 nbytes += each.array.nbytes
-        deferred.nbytes += nbytes
-        if deferred.nbytes > deferred.most:
-            self.settle()
+            for each in values:  # constants: of all others, the graph knows, or they were results
+                if each is not None and each.edge is None:
+                    nbytes += each.array.nbytes
+            deferred.nbytes += nbytes
+            if deferred.nbytes > deferred.most:
+                self.settle()
+        except Exception as error:
+            not_shown(_FORWARD, error)
 
+    @fenced(_FORWARD)
     def settle(self) -> None:
         """Make the records that were deferred."""
         if self._deferred is not None and self._deferred.told:
             for told in self._deferred.take_all():
                 self._record(*told)
 
+    @fenced(_FORWARD)
     def passed(self, line: Line) -> None:
         """Make those records that were deferred and may be needed after the backward pass begun at
         ``line``."""
@@ -206,6 +213,7 @@ class GraphTracer:
             record.bytes_kept = Share(nbytes, self._budget)
         record.kept = tuple(map(refer, outputs))
 
+    @fenced(_FORWARD)
     def changing(self, tensor: Tensor) -> Source | None:
         """Keep what ``tensor``, which is about to be changed in place, was when an op made it;
         return the line that runs now."""
@@ -226,6 +234,7 @@ class GraphTracer:
             view = tensor.view_of
             tensor = None if view is None else view.base
 
+    @fenced(_FORWARD)
     def in_place(self, tensor: Tensor) -> None:
         """Mark the op whose result ``tensor`` is as one that changed it in place."""
         if isinstance(tensor.record, tuple) and isinstance(tensor.record[0], OpRecord):
@@ -234,6 +243,7 @@ class GraphTracer:
             if record.kept:
                 record.kept = (refer(tensor),)  # where the result was copied to
 
+    @fenced(_FORWARD)
     def through_view(self, base: Tensor, view: Tensor, node: Node) -> None:
         """Record that the op which changed ``view`` in place changed ``base``, of which that is a
         part: from now on ``base`` comes out of it."""
@@ -249,6 +259,7 @@ class GraphTracer:
         self._describe(record, (base,))
         base.record, notes_of(node).record = (record, 0), record
 
+    @fenced(_FORWARD)
     def function(self, node: Node, function: Any, arguments: tuple[Any, ...]) -> None:
         """Keep what a custom Function runs on, before it can change it."""
         self.settle()
@@ -260,6 +271,7 @@ class GraphTracer:
                         self._keep(argument)
             notes_of(node).ran_on = self._recorder.keep(function, arguments, {})
 
+    @fenced(_FORWARD)
     def cut(self, how: str, before: Tensor, after: Tensor) -> None:
         """Remember on ``after`` where the graph of ``before`` ended, if it had one."""
         if isinstance(before.record, Cut):
@@ -269,6 +281,7 @@ class GraphTracer:
             maker = ref(made[0]) if isinstance(made, tuple) and not made[1] else None
             after.record = Cut(how, user_source(sys._getframe(2)), leaves, maker=maker)
 
+    @fenced(_FORWARD)
     def taken_out(self, how: str, tensor: Tensor) -> None:
         """Remember where a value with a graph, or just cut off from one, became a NumPy array or a
         number; also with the leaves that it was computed from."""
@@ -288,15 +301,18 @@ class GraphTracer:
             if record is not None:
                 record.departure = departure
 
+    @fenced(_FORWARD)
     def from_numpy(self, how: str, tensor: Tensor) -> None:
         """Remember on a tensor made from an array what went to NumPy last: it may be made of it."""
         gone = self._departure
         if gone is not None:
             tensor.record = Cut(how, user_source(sys._getframe(2)), gone.leaves, gone)
 
+    @fenced(_FORWARD)
     def line(self) -> Source | None:
         return user_source(sys._getframe(1))
 
+    @fenced("modules", nullcontext())
     def module(self, module: Any) -> Scope:
         """Ops inside belong to ``module``, by the name it has in the outermost one."""
         return self._scopes.of(module, sys._getframe(1))

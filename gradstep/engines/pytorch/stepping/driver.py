@@ -15,7 +15,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from typing import Any, Final, Self, cast
 from weakref import finalize, ref
@@ -34,7 +34,6 @@ from gradstep.engines.driver import (
     Pending,
     Replay,
 )
-from gradstep.engines.pytorch.attach import tell
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
@@ -66,6 +65,7 @@ from gradstep.engines.pytorch.tensors import (
 )
 from gradstep.graph.addresses import step_number
 from gradstep.graph.collector import collector_paused, collector_slowed
+from gradstep.graph.fence import is_ours, run_of, tell
 from gradstep.records import (
     LEAF,
     Extent,
@@ -138,6 +138,8 @@ class TorchDriver:
             with collector_paused():
                 for node in self.order:  # the pass frees what is to be told after it
                     node.saved()
+        if (noted := run_of(call.arguments.outputs)) is not None:
+            noted.release = self.release
 
     @property
     def order(self) -> Sequence[Any]:
@@ -162,7 +164,16 @@ class TorchDriver:
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass; the engine runs in the thread that calls this."""
         thread = self._engine.thread
-        return body() if thread is None else thread.host(body)
+        return body() if thread is None else thread.host(partial(self._let_finish, body))
+
+    def _let_finish(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``; where that ends by an error of ours, the engine that waits goes on."""
+        try:
+            return body()
+        except Exception as error:
+            if is_ours(error):
+                self._engine.finish_halted()
+            raise
 
     # running
 
@@ -459,6 +470,8 @@ class TorchDriver:
         self.catch_up()
         self._engine.put_back(0)
         self._around.close()
+        if (noted := run_of(self.call.arguments.outputs)) is not None:
+            noted.undone()
 
     def states_before(self) -> Iterator[tuple[torch.Tensor, Any, Any]]:
         """Yield each leaf that the pass added to, as

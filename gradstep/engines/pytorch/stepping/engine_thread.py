@@ -14,10 +14,10 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
-from gradstep.engines.pytorch.attach import tell
 from gradstep.engines.pytorch.origins import current as origins
 from gradstep.engines.pytorch.private import is_profiling, raise_sequence_nr, sequence_nr
 from gradstep.engines.pytorch.stepping.thread_state import ThreadState
+from gradstep.graph.fence import tell
 
 Order = Callable[[], Any]
 _PATIENCE: Final = 2.0  # seconds after which one who waits sees whether anybody will answer

@@ -32,6 +32,7 @@ from gradstep.engines.pytorch.tensors import (
     put_gradient,
 )
 from gradstep.graph.collector import collector_paused
+from gradstep.graph.fence import not_shown, run_of
 
 HELD: Final = 1 << 26
 """Bytes of gradients that wait to be measured together."""
@@ -59,6 +60,8 @@ class KeptRun:
                 for leaf in walked.leaves
             ]
         given = call.arguments._replace(keep=True)
+        if (noted := run_of(given.outputs)) is not None:
+            noted.release = self.release
         if hear is None:
             self.result = carry_out(given)
             return
@@ -89,6 +92,8 @@ class KeptRun:
     def undo(self) -> None:
         for leaf, held, numbers in self._before:
             put_gradient(leaf, held, numbers)
+        if (noted := run_of(self._call.arguments.outputs)) is not None:
+            noted.undone()
 
     def release(self) -> None:
         if not self._call.keep:
@@ -201,18 +206,22 @@ class _Heard:
     def _after(
         self, wanted: list[tuple[int, Any]], sent: tuple[Any, ...], _: tuple[Any, ...]
     ) -> None:
-        if self._inside:
-            return
-        for nr, place in wanted:
-            gradient = sent[nr] if nr < len(sent) else None
-            self._hold(gradient)
-            if place is not None and gradient is not None:
-                there = self._sums[place]
-                if there is not None:
-                    with unobserved(), torch.no_grad():
-                        gradient = there + gradient
-                    self._hold(gradient)
-                self._sums[place] = gradient
+        try:
+            if self._inside:
+                return
+            for nr, place in wanted:
+                gradient = sent[nr] if nr < len(sent) else None
+                self._hold(gradient)
+                if place is not None and gradient is not None:
+                    there = self._sums[place]
+                    if there is not None:
+                        with unobserved(), torch.no_grad():
+                            gradient = there + gradient
+                        self._hold(gradient)
+                    self._sums[place] = gradient
+        except Exception as error:
+            self.whole = False
+            not_shown("what a node did", error)
 
     def _hold(self, gradient: Any) -> None:
         self._held.append(gradient)

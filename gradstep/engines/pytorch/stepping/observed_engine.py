@@ -40,8 +40,10 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
 )
 from gradstep.engines.pytorch.stepping.watch_only import is_shared_with_processes
 from gradstep.engines.pytorch.tensors import put_gradient
+from gradstep.graph.fence import not_shown
 from gradstep.records import Interceptor, Port
 
+_NODES = "what a node did"
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
 NodeRun = tuple[Sequence[Any], tuple[Any, ...], float, Any]
@@ -196,6 +198,11 @@ class ObservedEngine:
             if not self.diverged:
                 self.retains = False  # nobody goes back: the engine itself frees the graph
             self.in_thread(partial(self._run, start, observed=False))
+
+    def finish_halted(self) -> None:
+        """Let the engine run on to the end of the pass, if it waits; it keeps nothing of it."""
+        if self._halted:
+            self.finish(0)
 
     def in_thread(self, work: Callable[[], Any]) -> None:
         """Do ``work`` where the engine runs."""
@@ -359,54 +366,72 @@ class ObservedEngine:
         return running == self._pass
 
     def _before_leaf(self, index: int, gradients: tuple[Any, ...]) -> None:
-        if not self._silent and self._is_own():
-            self.gradients.runs_next(index)
+        try:
+            if not self._silent and self._is_own():
+                self.gradients.runs_next(index)
+        except Exception as error:
+            not_shown(_NODES, error)
 
     def _after_handing_over(
         self, index: int, numbers: list[int], sent: tuple[Any, ...], arrived: tuple[Any, ...]
     ) -> None:
-        if self._silent or not self._is_own():
-            return
-        kept = list(sent)
-        for nr in numbers:
-            if sent[nr] is not None:
-                kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
-        self._keep_run(index, kept, arrived, None)
+        try:
+            if self._silent or not self._is_own():
+                return
+            kept = list(sent)
+            for nr in numbers:
+                if sent[nr] is not None:
+                    kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
+            self._keep_run(index, kept, arrived, None)
+        except Exception as error:
+            not_shown(_NODES, error)
 
     def _after_muted(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
-        if not self._silent and self._is_own():
-            self._keep_run(index, sent, arrived, None)
-            if self.thread is not None:
-                raise Abort  # what is not to be sent is not: the next run begins behind this node
+        try:
+            if not self._silent and self._is_own():
+                self._keep_run(index, sent, arrived, None)
+                if self.thread is not None:
+                    raise Abort  # the next run begins behind this node
+        except Exception as error:
+            not_shown(_NODES, error)
 
     def _after_leaf(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
-        if self._silent:
-            return
-        if self._is_own():
-            self._keep_run(index, sent, arrived, self.gradients.has_run(index))
-        else:
-            caller = _getframe(1)  # a device's own thread has none
-            beside = caller is not None and get_ident() != self._thread_id
-            self.gradients.set_by_others(index, beside=beside)
-            self._deadline = 0.0  # the next halt shows what is inside the node
+        try:
+            if self._silent:
+                return
+            if self._is_own():
+                self._keep_run(index, sent, arrived, self.gradients.has_run(index))
+            else:
+                caller = _getframe(1)  # a device's own thread has none
+                beside = caller is not None and get_ident() != self._thread_id
+                self.gradients.set_by_others(index, beside=beside)
+                self._deadline = 0.0  # the next halt shows what is inside the node
+        except Exception as error:
+            not_shown(_NODES, error)
 
     def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
-        if not self._silent and self._is_own():
-            # as _keep_run, without the call: this is what recording costs at a node
-            now = perf_counter()
-            self.runs[index] = sent, arrived, now - self._ended, None
-            self._ended = now
-            if len(self.runs) >= self._enough or self.nested or now > self._deadline:
-                self._pause(index)
+        try:
+            if not self._silent and self._is_own():
+                # as _keep_run, without the call: this is what recording costs at a node
+                now = perf_counter()
+                self.runs[index] = sent, arrived, now - self._ended, None
+                self._ended = now
+                if len(self.runs) >= self._enough or self.nested or now > self._deadline:
+                    self._pause(index)
+        except Exception as error:
+            not_shown(_NODES, error)
 
     def _after_unless_nan(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
         """Keep the run of a node, unless anomaly mode is about to raise for what it sent."""
-        if self._silent or not self._is_own():
-            return
-        with unobserved(), torch.no_grad():
-            if any(g is not None and bool(g.isnan().any()) for g in sent):
+        try:
+            if self._silent or not self._is_own():
                 return
-        self._keep_run(index, sent, arrived, None)
+            with unobserved(), torch.no_grad():
+                if any(g is not None and bool(g.isnan().any()) for g in sent):
+                    return
+            self._keep_run(index, sent, arrived, None)
+        except Exception as error:
+            not_shown(_NODES, error)
 
     def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
         now = perf_counter()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradstep.capturing.module_paths import named_modules
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
+from gradstep.engines.lookup import named_parameters
 from gradstep.findings.linting.cuts import cuts
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject
@@ -86,11 +88,11 @@ def _unused_modules(subject: Subject, tensor: object) -> Iterator[Row]:
     for name, module in subject.names.modules.items():
         around = [
             (path, part)
-            for path, part in module.named_modules()
-            if any(each is tensor for each in part.parameters())
+            for path, part in named_modules(module)
+            if any(each is tensor for _, each in named_parameters(part))
         ]
         for path, part in around:
-            if not any(id(each) in subject.leaves for each in part.parameters()):
+            if not any(id(each) in subject.leaves for _, each in named_parameters(part)):
                 whole = f"{name}.{path}" if path else name
                 yield (
                     "likely",

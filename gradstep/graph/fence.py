@@ -1,0 +1,252 @@
+"""The fence around our own work in a user's program: an error of ours is told, and the program goes
+on as if nobody looked."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import wraps
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any, Final, Protocol, TypeVar, cast
+
+T = TypeVar("T")
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def tell(problem: str) -> None:
+    """Tell the user of something that is not as expected."""
+    if sys.stderr is not None:
+        with suppress(OSError, ValueError):  # the program has closed it
+            sys.stderr.write(f"gradstep: {problem}\n")
+
+
+def not_shown(what: str, error: Exception) -> None:
+    """Tell the user, once, that ``what`` is not shown because of an error of ours.
+
+    >>> not_shown("the names of tensors", KeyError("weight"))  # on stderr
+    """
+    frames = extract_tb(error.__traceback__)
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+    text = f"not shown: {what}, by a defect of gradstep{where}; please report it ({said})"
+    if text not in _told and len(_told) < _MOST:
+        _told.add(text)
+        tell(text)
+
+
+_LONGEST: Final = 300
+_MOST: Final = 100
+"""Different ones; what fails in another way each time would fill the user's screen."""
+_told: Final[set[str]] = set()
+
+
+def fenced(what: str, otherwise: Any = None) -> Callable[[_F], _F]:
+    """Make of a function one that gives ``otherwise`` where it fails, and tells that ``what`` is
+    not shown.
+
+    >>> @fenced("half of a number", 0)
+    ... def half(number):
+    ...     return number / 2
+    >>> half(6.0), half("six")
+    (3.0, 0)
+    """
+
+    def fence(function: _F) -> _F:
+        @wraps(function)
+        def inside(*given: Any, **named: Any) -> Any:
+            try:
+                return function(*given, **named)
+            except Exception as error:
+                not_shown(what, error)
+                return otherwise
+
+        return cast("_F", inside)
+
+    return fence
+
+
+@contextmanager
+def within_fence(what: str) -> Iterator[None]:
+    """End what is done inside where it fails, and tell that ``what`` is not shown."""
+    try:
+        yield
+    except Exception as error:
+        not_shown(what, error)
+
+
+class CallRun:
+    """What has become of a call of ``backward`` or ``grad`` that an engine was not given at once.
+
+    An error that is none of ``errors``, and none that is to be told ``apart``, is ours.
+
+    Attributes:
+        roots: those of the call.
+        begun, over: how far the engine itself is.
+        errors: what nodes and hooks have raised.
+        finish: make what is left of a pass that has begun; None where that cannot be.
+        release, gradients: free what a plain call frees, and return what it returns.
+    """
+
+    __slots__ = ("apart", "begun", "errors", "finish", "gradients", "over", "release", "roots")
+
+    def __init__(self, roots: object, apart: tuple[type[Exception], ...] = ()) -> None:
+        self.roots, self.apart = roots, apart
+        self.begun = self.over = False
+        self.errors: list[BaseException] = []
+        self.finish: Callable[[], object] | None = None
+        self.release: Callable[[], object] = tuple
+        self.gradients: Callable[[], Any] = tuple
+
+    def undone(self) -> None:
+        """Note that all is as it was before the engine began."""
+        self.begun = self.over = False
+
+    def is_ours(self, error: BaseException) -> bool:
+        """Return whether an error came of what was done around the pass."""
+        apart = isinstance(error, self.apart) or not isinstance(error, Exception)
+        return not apart and not any(error is each for each in self.errors)
+
+
+call_run: ContextVar[CallRun | None] = ContextVar("gradstep_call_run", default=None)
+
+
+def run_of(roots: object) -> CallRun | None:
+    """Return what is noted of the call with these ``roots``, None where nothing is."""
+    found = call_run.get()
+    return found if found is not None and found.roots is roots else None
+
+
+def raised(error: BaseException) -> None:
+    """Note that a node or a hook of the program's raised."""
+    found = call_run.get()
+    if found is not None:
+        found.errors.append(error)
+
+
+@contextmanager
+def by_program() -> Iterator[None]:
+    """Note that what is raised inside is the program's."""
+    try:
+        yield
+    except Exception as error:
+        raised(error)
+        raise
+
+
+def carried_out(run: Callable[[], T]) -> T:
+    """Return what the engine itself makes of the call that is to be answered."""
+    noted = call_run.get()
+    if noted is None:
+        return run()
+    noted.begun = True
+    with by_program():
+        found = run()
+    noted.over, noted.gradients = True, lambda: found
+    return found
+
+
+def is_ours(error: BaseException) -> bool:
+    """Return whether an error came of what was done around the pass that runs."""
+    found = call_run.get()
+    return found is not None and found.is_ours(error)
+
+
+class Call(Protocol):
+    """A call of ``backward`` or ``grad``."""
+
+    @property
+    def roots(self) -> object: ...
+    @property
+    def is_grad(self) -> bool: ...
+
+
+def answered(
+    call: Call,
+    carry_out: Callable[[], bool | T],
+    what: str,
+    *,
+    apart: tuple[type[Exception], ...] = (),
+) -> bool | T:
+    """Return what ``carry_out`` answers to ``call``: the gradients of one of ``grad``, True of one
+    of ``backward``, False where it is still to be made.
+
+    An error of ours is told; after it the call is as it would be plainly, unless half of it was
+    done, so that it cannot be made again.
+
+    Raises:
+        Exception: the program's, or one of those that are to be told ``apart``.
+    """
+    arguments = getattr(call, "arguments", None)  # in PyTorch's own words
+    noted = CallRun(call.roots if arguments is None else arguments.outputs, apart)
+    token = call_run.set(noted)
+    try:
+        try:
+            return carry_out()
+        except Exception as error:
+            if not noted.is_ours(error) or (noted.begun and not noted.over and not noted.finish):
+                raise
+            not_shown(what, error)
+        # not in there, or the program's own errors would come "during the handling" of ours
+        if not noted.begun:
+            return False
+        if not noted.over and noted.finish is not None:
+            noted.finish()
+        noted.release()
+        found: T = noted.gradients()
+        return found if call.is_grad else True
+    finally:
+        call_run.reset(token)
+
+
+def read(found: Callable[[], Iterable[T]]) -> Iterator[T]:
+    """Yield what ``found`` finds in an object of the program's, as far as the object lets itself be
+    read: one that is half built, or stands for another, may raise whatever it likes.
+
+    >>> list(read(lambda: (1 / number for number in (2, 1, 0, 5))))
+    [0.5, 1.0]
+    """
+    try:
+        yield from found()
+    except Exception:
+        return
+
+
+def class_has(value: object, *names: str) -> bool:
+    """Return whether the class of an object of the program's has all of these attributes; the
+    ``__getattr__`` of the object itself may do anything."""
+    kind = type(value)
+    try:
+        return all(hasattr(kind, name) for name in names)
+    except Exception:  # a metaclass may do so, too
+        return False
+
+
+def attribute_of(value: object, name: str) -> Any:
+    """Return an attribute of an object of the program's, None where there is none to be had."""
+    try:
+        return getattr(value, name, None)
+    except Exception:
+        return None
+
+
+def text_of(value: object) -> str:
+    """Return the ``repr`` of an object of the program's, that of its class where it has none."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def variables_in(value: object) -> dict[str, Any]:
+    """Return what an object of the program's has in its dictionary; nothing of one without.
+
+    Its class is not asked, which may do anything; some that have a dictionary do not show it.
+    """
+    try:
+        found = object.__getattribute__(value, "__dict__")
+    except Exception:
+        return {}
+    return found if isinstance(found, dict) else {}
