@@ -170,6 +170,11 @@ class Driver(Protocol):
         read that depends on them."""
         ...
 
+    def measure(self) -> None:
+        """Have the seconds of each Step be those that its node takes, on a device the device's
+        own; this costs a little at each node."""
+        ...
+
     def catch_up(self) -> None:
         """Make the Steps that were left for later."""
         ...

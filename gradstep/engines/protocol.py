@@ -289,6 +289,11 @@ class Engine(Protocol):
         tells."""
         ...
 
+    def measured(self, node: Any, seconds: float, nbytes: int) -> None:
+        """Take note of what a node took, and of the bytes that it sent, in a pass under a
+        profile."""
+        ...
+
     def costs(self, nodes: Iterable[Any], profile: Any) -> Mapping[Any, Cost]:
         """Return what ``profile``, or the one that is on, has measured of each node."""
         ...

@@ -126,6 +126,9 @@ class HipsEngine:
     def origin(self, tensor: SeenBox) -> None:
         return None
 
+    def measured(self, node: Any, seconds: float, nbytes: int) -> None:
+        pass
+
     def costs(self, nodes: Any, profile: Any) -> dict[Any, Any]:
         return {}
 

@@ -72,13 +72,18 @@ class ObservedPass:
             Exception: whatever a node or a hook raised.
         """
         end = len(self.order) if stop is None else stop
-        append, measured = self._steps.append, running_profile()
+        append, measures = self._steps.append, running_profile() is not None
+        engine = engine_of_call(self._call)
+        if measures:
+            self._driver.measure()
 
         def keep(step: Step, seconds: float) -> bool:
             append(step)
-            if measured is not None:
-                sent = [each.gradient for each in step.deliveries]
-                measured.ran(step.node, seconds, sum(g.nbytes for g in sent if g is not None))
+            if measures:
+                sent = [each.gradient for each in step.deliveries if each.gradient is not None]
+                extents = [engine.tensor_extent(gradient) for gradient in sent]
+                nbytes = sum(each.nbytes for each in extents if each is not None)
+                engine.measured(step.node, seconds, nbytes)
             return True
 
         self._driver.record(len(self._steps), end, keep)

@@ -167,6 +167,11 @@ class NativeEngine:
     def kept_forward(self, roots: Sequence[Any], order: Sequence[Node]) -> None:
         return None  # every command traces what runs
 
+    def measured(self, node: Node, seconds: float, nbytes: int) -> None:
+        profile = running_profile()
+        if profile is not None:
+            profile.ran(node, seconds, nbytes)
+
     def costs(self, nodes: Iterable[Node], profile: Any) -> dict[Node, Cost]:
         measured = profile or running_profile()
         return {} if measured is None else node_costs(measured, nodes)

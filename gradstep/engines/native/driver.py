@@ -187,6 +187,9 @@ class NativeDriver:
         """What the program has anomaly mode look for, None where it is off."""
         return None if self._program is None else self._program.anomaly
 
+    def measure(self) -> None:
+        """Do nothing: what a node takes is always known."""
+
     def catch_up(self) -> None:
         """Do nothing: Steps are made when nodes run."""
 

@@ -29,7 +29,7 @@ from gradstep.engines.pytorch.tensors import (
     has_memory,
     shape_of,
 )
-from gradstep.graph.model import Source
+from gradstep.graph.model import Cost, Source
 from gradstep.records import GENERAL, LEAF, Port, SavedState
 
 _ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
@@ -63,8 +63,8 @@ class TorchNode:
     """
 
     __slots__ = (
-        "__weakref__", "_changed", "_saved", "edges", "graph", "hooks", "origin", "output_count",
-        "output_dtype", "output_shapes", "sequence_nr",
+        "__weakref__", "_changed", "_saved", "cost", "edges", "graph", "hooks", "origin",
+        "output_count", "output_dtype", "output_shapes", "sequence_nr",
     )  # fmt: skip
 
     kind: ClassVar[int] = GENERAL
@@ -85,6 +85,7 @@ class TorchNode:
         self.output_dtype = dtype_of(metadata[0].dtype) if metadata else _NO_DTYPE
         self.edges: tuple[Any, ...] = ()
         self._saved: list[tuple[str, Any, SavedState]] | None = None
+        self.cost: Cost | None = None  # where it was measured
         self._changed: dict[str, tuple[Source, ...]] = _NONE
 
     @property

@@ -224,7 +224,7 @@ class TorchDriver:
             while index < stop:
                 run = self._engine.runs.pop(index, None)
                 if run is not None:
-                    goes_on = keep(self._step(index, run), run[2])
+                    goes_on = keep(self._step(index, run), self._engine.seconds(index, run[2]))
                 elif self._engine.has_run(index):
                     goes_on = keep(self._unreached(index), 0.0)
                 else:
@@ -262,6 +262,9 @@ class TorchDriver:
             return sum(sizes) + STEP_BYTES * (stop - start)
         except (RuntimeError, NotImplementedError):  # one has no memory of its own, or in parts
             return sys.maxsize
+
+    def measure(self) -> None:
+        self._engine.measure()
 
     def catch_up(self) -> None:
         """Make the Steps of nodes that ran when nobody asked for them."""

@@ -7,8 +7,9 @@ keep what the engine gives them, and nothing else: what they cost is what record
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import pairwise
 from math import inf
 from sys import _getframe
 from threading import get_ident
@@ -115,6 +116,8 @@ class ObservedEngine:
         self._unseen: list[tuple[torch.Tensor, Any, Any]] = []  # the .grad before passes inside
         self._pass: int | None = None  # the engine's number of this pass
         self._frame: FrameType | None = None  # that runs it
+        self._marks: list[tuple[Any, Any]] | None = None  # on a GPU: nodes, and when they ended
+        self._took: dict[Any, float] = {}
         self._error: BaseException | None = None
         self._enough = inf  # runs at which the engine halts
         self._deadline = inf  # or when it halts
@@ -230,6 +233,7 @@ class ObservedEngine:
         self.hooked.update(index for hook in others for index in hook.args[:1])
         self._pass, self._frame, self._thread_id = None, _getframe(), get_ident()
         self._ended = perf_counter()
+        self._mark(-1)
         try:
             with intercepted():
                 self.result = carry_out(arguments, self._hear)
@@ -409,11 +413,37 @@ class ObservedEngine:
         except Exception as error:
             not_shown(_NODES, error)
 
+    def measure(self) -> None:
+        """Have :meth:`seconds` tell what a node takes on a GPU, where the program uses one: what
+        lies between two hooks is no more than the time in which it is launched."""
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            self._marks = []
+
+    def _mark(self, index: int) -> None:
+        """Let the GPU note when it is behind node ``index``, -1 before all."""
+        if self._marks is not None:
+            event = torch.cuda.Event(enable_timing=True)
+            event.record()
+            self._marks.append((None if index < 0 else self.order[index], event))
+
+    def seconds(self, index: int, between_hooks: float) -> float:
+        """Return what node ``index``, which has run, took."""
+        if not self._marks:
+            return between_hooks
+        if not self._took:
+            torch.cuda.synchronize()
+            for (_, before), (node, after) in pairwise(self._marks):
+                with suppress(RuntimeError):  # they are on two devices
+                    self._took[node] = before.elapsed_time(after) / 1000
+        return self._took.get(self.order[index], between_hooks)
+
     def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
         try:
             if not self._silent and self._is_own():
                 # as _keep_run, without the call: this is what recording costs at a node
                 now = perf_counter()
+                if self._marks is not None:
+                    self._mark(index)
                 self.runs[index] = sent, arrived, now - self._ended, None
                 self._ended = now
                 if len(self.runs) >= self._enough or self.nested or now > self._deadline:
@@ -435,6 +465,8 @@ class ObservedEngine:
 
     def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
         now = perf_counter()
+        if self._marks is not None:
+            self._mark(index)
         self.runs[index] = sent, arrived, now - self._ended, held
         self._ended = now
         if len(self.runs) >= self._enough or self.nested or now > self._deadline:
