@@ -130,7 +130,7 @@ def _end_as(status: int, give_back: Callable[[], None]) -> NoReturn:
 def end_by(number: int) -> NoReturn:
     """End this process by a signal, as if it had never been handled."""
     if sys.platform != "win32":
-        import resource
+        import resource  # Unix alone has it
 
         hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
         resource.setrlimit(resource.RLIMIT_CORE, (0, hard))  # the child has left its core

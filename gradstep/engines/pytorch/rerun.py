@@ -21,8 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from autograd_core.autograd.call import interceptor
 from gradstep.capturing.sources import definition
+from gradstep.engines.interception import interceptor
 from gradstep.engines.protocol import CannotRerun
 from gradstep.engines.pytorch.inputs import Call, Input, set_random_state
 from gradstep.engines.pytorch.nodes import TorchNode
@@ -115,7 +115,7 @@ def apart(function: Callable[[], T]) -> T:
 
     def run() -> None:
         current.set(origins)
-        interceptor.set(None)  # passes made here are nobody's business
+        interceptor.set(None)  # passes made here are not the program's
         try:
             found.append(function())
         except BaseException as error:
