@@ -420,13 +420,20 @@ def test_a_pass_that_nobody_halts_reads_no_number() -> None:
 
 
 @pytest.mark.usefixtures("_observed")
-def test_a_good_call_under_fail_on_reads_one_number() -> None:
-    found: list[str] = []
-    watch = FailOn("nan")
+def test_a_good_call_under_fail_on_is_read_once_for_each_dtype(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[torch.dtype] = []
+    tolist, watch = torch.Tensor.tolist, FailOn("nan")
+    monkeypatch.setattr(
+        torch.Tensor, "tolist", lambda each: read.append(each.dtype) or tolist(each)
+    )
+    seen: list[str] = []
     root = shared_inputs() + torch.ones(3, dtype=torch.double, requires_grad=True).sum()
-    with intercepting(lambda _: False, EVERY_CALL, look=watch.quick_look), Readings(found):
+    with intercepting(lambda _: False, EVERY_CALL, look=watch.quick_look), Readings(seen):
         root.backward()
-    assert len(found) == 1
+    assert sorted(map(str, read)) == ["torch.float32", "torch.float64"]
+    assert seen == []  # what looks is no part of the program
 
 
 class Interrupted(torch.nn.Module):  # type: ignore[misc]  # as above
