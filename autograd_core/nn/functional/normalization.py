@@ -227,7 +227,9 @@ def _dropout(input: Tensor, p: float, training: bool, size: tuple[int, ...]) -> 
         return input
     kept = generator().random(size) >= p
     noise = kept / np.float64(1 - p) if p < 1 else np.zeros(size)
-    noise = laid_out_like(input.array, noise.astype(input.dtype.dtype))
+    noise = noise.astype(input.dtype.dtype)
+    if not input.array.flags.c_contiguous:
+        noise = laid_out_like(input.array, noise)
     result = elementwise.mul(input, Tensor.from_array(noise))
     if result.record is not None:
         result.record[0].called = "dropout"  # in pictures, which would say mul

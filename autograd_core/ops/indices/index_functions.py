@@ -69,6 +69,9 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     if dim is None:
         return scattering.gather(reshape(self, (-1,)), reshape(indices, (-1,)), 0)
     dim = wrapped(wrapped(dim, self.ndim), self.ndim, of_scalars=False)
+    size = self._shape[dim]
+    if size and ((indices.array < 0) | (indices.array >= size)).any():
+        indices = Tensor.from_array(indices.array % size)  # as PyTorch does
     others = np.broadcast_shapes(
         *((*t._shape[:dim], 1, *t._shape[dim + 1 :]) for t in (self, indices))
     )

@@ -154,7 +154,6 @@ def pow_number(self, *, exponent):
 
 
 @pointwise(
-    np.power,
     of="pow",
     node="PowBackward1",
     self=lambda g, self, exponent: where(
@@ -165,7 +164,15 @@ def pow_number(self, *, exponent):
     ),
 )
 def pow_tensor(self, exponent):
-    """Return ``self`` to the power of ``exponent``, both tensors."""
+    """Return ``self`` to the power of ``exponent``, both tensors; of whole numbers without the
+    fraction."""
+    try:
+        return np.power(self, exponent)
+    except ValueError:
+        if self.dtype.kind != "i":
+            raise
+    whole = np.power(self, np.abs(exponent))
+    return np.where(exponent < 0, np.where(np.abs(self) == 1, whole, 0), whole)
 
 
 @pointwise(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dtype import Number, bool_, promote_types
+from autograd_core.dtype import Number, bool_, result_type
 from autograd_core.op import public
 from autograd_core.op.generic import broadcast_shapes
 from autograd_core.op.refusals import not_implemented
@@ -97,7 +97,7 @@ def _of_integers(function: Any, self: Tensor, other: Tensor) -> Tensor:
                 f"{type(each).__name__}"
             )
     broadcast_shapes((self, other))
-    kind = promote_types(self.dtype, other.dtype)
+    kind = result_type(*((each.dtype, 2 if each.ndim else 1) for each in (self, other)))
     if kind.is_floating_point or kind is bool_:
         raise not_implemented(f"{name}_cpu", kind)
     arrays = (each.array.astype(kind.dtype) for each in (self, other))
