@@ -53,7 +53,11 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
     # what leaves a node mostly arrives as it is, and is described once
     _, firsts, rows = np.unique(numbers, return_index=True, return_inverse=True)
     different = [shown[at] for at in firsts.tolist()]
-    table = engine.all_statistics([None if g is _NOT_RUN else g for g in different])
+    tensors = [None if g is _NOT_RUN or is_described(g) else g for g in different]
+    table = engine.all_statistics(tensors)
+    for at, each in enumerate(different):
+        if isinstance(each, Statistics):
+            table[at] = each
     rows[numbers == id(_NOT_RUN)] = -1
     node_rows, edge_rows, told_rows = np.split(rows, [len(received), len(received) + len(sent)])
     build.statistics = StatisticsColumns(table, node_rows)
@@ -62,6 +66,15 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
     build.edge_undefined.update(np.flatnonzero(is_unknown & (edge_rows >= 0)).tolist())
     for step, (before, arrived) in zip(special, told_rows.reshape(-1, 2).tolist(), strict=True):
         _tell_apart(build, step, table[before], table[arrived])
+
+
+UNKNOWN: Final = object()
+"""In the place of a gradient that was described and dropped: it had no data."""
+
+
+def is_described(gradient: Any) -> bool:
+    """Return whether a step has the description of a gradient in its place."""
+    return gradient is UNKNOWN or isinstance(gradient, Statistics)
 
 
 _NOT_RUN: Final = object()

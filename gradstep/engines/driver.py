@@ -145,6 +145,11 @@ class Driver(Protocol):
         """How often memory was changed in place that gradients may share."""
         ...
 
+    def hand_out_early(self) -> None:
+        """Hand out steps while the pass runs, where their gradients would take much memory until it
+        ends: nobody will go back to them."""
+        ...
+
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass, while this thread is at the service of the engine;
         returns what it returns."""

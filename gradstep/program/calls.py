@@ -324,7 +324,7 @@ def run_and_read(
     to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
     with collector_slowed():
         with collector_paused():
-            observed = ObservedPass(found.call, found.names)
+            observed = ObservedPass(found.call, found.names, drops=True)
         count = len(observed.order)
         if count > MANY:
             cost = "drawing them takes minutes, and 6 KB of memory for each"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import finalize
 
 import pytest
 
@@ -10,10 +11,16 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from torch import nn  # noqa: E402
 
+from gradstep.debugger.history import observed_pass  # noqa: E402
 from gradstep.engines.pytorch import origins  # noqa: E402
 from gradstep.engines.pytorch.origins import noting  # noqa: E402
 from gradstep.engines.pytorch.stepping import driver, kept_run  # noqa: E402
-from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep.program.calls import (  # noqa: E402
+    CallSelector,
+    InterceptedCall,
+    intercepting,
+    run_and_capture,
+)
 from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -145,3 +152,49 @@ def test_what_waits_to_be_measured_is_bounded(monkeypatch: pytest.MonkeyPatch) -
         y.sum().backward()
     assert sum(held) > 40_000
     assert max(held) <= 4400
+
+
+def test_a_pass_that_is_drawn_keeps_some_gradients_and_drops_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    alive: set[int] = set()
+    most = 0
+
+    def note(gradient: Any) -> None:
+        nonlocal most
+        alive.add(id(gradient))
+        finalize(gradient, alive.discard, id(gradient))
+        most = max(most, len(alive))
+
+    def run() -> tuple[Any, Any]:
+        x = torch.linspace(0, 1, 500, requires_grad=True)
+        y = z = x
+        for number in range(300):
+            y = y.sin() if number % 5 else y * z
+            z = y if number % 7 == 0 else z
+            if y.requires_grad and number > 3:
+                y.register_hook(note)
+        return x, y.sum()
+
+    graphs = []
+    for bound in (10_000, 1 << 30):
+        monkeypatch.setattr(driver, "RELIEVED", bound)
+        monkeypatch.setattr(observed_pass, "_HELD", bound)
+        x, loss = run()
+        most = 0
+        found: list[Any] = []
+
+        def handle(call: InterceptedCall, found: list[Any] = found) -> Any:
+            graph, answer = run_and_capture(call, "both")
+            found.append(graph)
+            return answer
+
+        with intercepting(handle, CallSelector()):
+            loss.backward()
+        graphs.append((found[0], x.grad, most))
+    (one, grad, few), (other, same, all_) = graphs
+    assert few < 40 < 250 < all_
+    assert torch.equal(grad, same)
+    assert dict(one.statistics.items()) == dict(other.statistics.items())
+    assert dict(one.edge_statistics.items()) == dict(other.edge_statistics.items())
+    assert one.details == other.details

@@ -420,7 +420,7 @@ def test_a_pass_that_nobody_halts_reads_no_number() -> None:
 
 
 @pytest.mark.usefixtures("_observed")
-def test_a_good_call_under_fail_on_is_read_once_for_each_dtype(
+def test_a_good_call_under_fail_on_is_read_once_for_each_device(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read: list[torch.dtype] = []
@@ -432,7 +432,7 @@ def test_a_good_call_under_fail_on_is_read_once_for_each_dtype(
     root = shared_inputs() + torch.ones(3, dtype=torch.double, requires_grad=True).sum()
     with intercepting(lambda _: False, EVERY_CALL, look=watch.quick_look), Readings(seen):
         root.backward()
-    assert sorted(map(str, read)) == ["torch.float32", "torch.float64"]
+    assert len(read) == 1
     assert seen == []  # what looks is no part of the program
 
 

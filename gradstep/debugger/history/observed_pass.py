@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Final, Self
 
 from autograd_core.autograd.profiler import running_profile
 from gradstep.capturing import View, capture
+from gradstep.capturing.gradients import UNKNOWN
 from gradstep.capturing.names import Names
 from gradstep.debugger.history.hooks import changes_of
 from gradstep.engines.driver import NodeEffects
 from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.model import Graph
-from gradstep.records import BackwardCall, Gradients, Node, Plan, Step
+from gradstep.records import BackwardCall, Delivery, Gradients, Node, Plan, Step
 
 
 def graph_of_call(
@@ -39,9 +40,39 @@ def graph_of_call(
     )  # fmt: skip
 
 
+_HELD: Final = 1 << 26
+"""Bytes of steps that wait to be described together."""
+
+
+def _gradients_of(step: Step) -> Iterator[Any]:
+    yield from (*step.incoming, *step.hooked, step.before, step.after)
+    for _, _, gradient, before, after in step.deliveries:
+        yield from (gradient, before, after)
+    yield from (gradient for _, gradient in step.captured)
+
+
+def _with(step: Step, known: Mapping[int, Any]) -> Step:
+    """Return a step with what is ``known`` of its gradients, by their identity, in their place."""
+
+    def of(gradients: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple([None if g is None else known[id(g)] or UNKNOWN for g in gradients])
+
+    return step._replace(
+        incoming=of(step.incoming),
+        hooked=of(step.hooked),
+        deliveries=tuple([Delivery(*each[:2], *of(each[2:])) for each in step.deliveries]),
+        before=of([step.before])[0],
+        after=of([step.after])[0],
+        captured=tuple([(place, *of([g])) for place, g in step.captured]),
+    )
+
+
 class ObservedPass:
     """Runs ``call`` node by node; as a context manager it undoes what it did, so that every
     ``.grad`` is as it was and nothing has been freed.
+
+    With ``drops`` it keeps no more than some gradients while it runs: the others are described, and
+    cannot be undone.
 
     >>> import autograd_core as torch
     >>> from autograd_core.autograd.call import make_call
@@ -53,11 +84,13 @@ class ObservedPass:
     (['mul:2'], None)
     """
 
-    def __init__(self, call: BackwardCall, names: Names) -> None:
+    def __init__(self, call: BackwardCall, names: Names, *, drops: bool = False) -> None:
         self._call = call
         self._names = names
-        self._driver = engine_of_call(call).driver(call)
+        self._engine = engine_of_call(call)
+        self._driver = self._engine.driver(call)
         self._steps: list[Step] = []
+        self._drops, self._described = drops, 0
 
     @property
     def order(self) -> Sequence[Node]:
@@ -73,17 +106,26 @@ class ObservedPass:
         """
         end = len(self.order) if stop is None else stop
         append, measures = self._steps.append, running_profile() is not None
-        engine = engine_of_call(self._call)
+        engine = self._engine
         if measures:
             self._driver.measure()
+        elif self._drops:
+            self._driver.hand_out_early()
+        room = _HELD
 
         def keep(step: Step, seconds: float) -> bool:
+            nonlocal room
             append(step)
             if measures:
                 sent = [each.gradient for each in step.deliveries if each.gradient is not None]
                 extents = [engine.tensor_extent(gradient) for gradient in sent]
                 nbytes = sum(each.nbytes for each in extents if each is not None)
                 engine.measured(step.node, seconds, nbytes)
+            if self._drops:
+                room -= self._driver.step_bytes(step)
+                if room < 0:
+                    self.describe()
+                    room = _HELD
             return True
 
         self._driver.record(len(self._steps), end, keep)
@@ -91,7 +133,17 @@ class ObservedPass:
     @property
     def steps(self) -> list[Step]:
         """The steps of the nodes that have run."""
-        return list(map(self._driver.as_it_was, self._steps))
+        described = self._steps[: self._described]
+        return [*described, *map(self._driver.as_it_was, self._steps[self._described :])]
+
+    def describe(self) -> None:
+        """Describe the gradients of the steps so far, and keep the descriptions in their place."""
+        steps = self.steps[self._described :]
+        held = {id(g): g for step in steps for g in _gradients_of(step) if g is not None}
+        table = self._engine.all_statistics(list(held.values()))
+        known = dict(zip(held, table, strict=True))
+        self._steps[self._described :] = [_with(step, known) for step in steps]
+        self._described = len(self._steps)
 
     def graph(self, view: View, title: str = "", *, lazy: bool = False) -> Graph:
         """Return the graph as it now stands; a ``lazy`` one is to be read before anything else

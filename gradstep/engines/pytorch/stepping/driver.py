@@ -77,6 +77,8 @@ from gradstep.records import (
     made_step,
 )
 
+RELIEVED: Final = 1 << 26
+"""Bytes of gradients at which a pass whose gradients are dropped is relieved of them."""
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
 
@@ -132,6 +134,7 @@ class TorchDriver:
         self._around = ExitStack()
         self._outer: ObservedEngine | None = None
         self._sizes: dict[int, int] = {}  # by index, what a step takes
+        self._hands_out_early = False
         self._told = False  # that a .grad which a leaf's step shows was changed since
         self._captured: dict[Any, Any] = {}
         if not self._engine.retains:
@@ -160,6 +163,9 @@ class TorchDriver:
     @intercept.setter
     def intercept(self, intercept: Interceptor | None) -> None:
         self._engine.intercept = intercept
+
+    def hand_out_early(self) -> None:
+        self._hands_out_early = True
 
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass; the engine runs in the thread that calls this."""
@@ -209,13 +215,25 @@ class TorchDriver:
 
     def _record(self, start: int, stop: int, keep: Keep) -> None:
         index = start
+        if self._hands_out_early:
+            self._engine.relieve = partial(self._relieve, keep)
         while index < stop:
             if not self._engine.has_run(index):
                 self._advance(index, stop)
                 self._synchronize()
+                index = max(index, self._engine.taken)
             index, goes_on = self._make_steps(index, stop, keep)
             if not goes_on:
                 return
+
+    def _relieve(self, keep: Keep) -> None:
+        """Make the Steps of the nodes that have run so far, while the pass goes on, where their
+        gradients would take too much until it ends."""
+        engine = self._engine
+        start, stop = engine.taken, engine.taken + len(engine.runs)
+        if self._bytes_of_runs(start, stop) > RELIEVED and engine.is_as_foretold():
+            self._synchronize()
+            engine.taken, _ = self._make_steps(start, stop, keep)
 
     def _make_steps(self, index: int, stop: int, keep: Keep) -> tuple[int, bool]:
         """Make the Steps of nodes that have run; return up to where, and whether to go on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from math import hypot, isfinite
 from typing import Any, Final, NamedTuple
 
@@ -118,17 +119,19 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
                 together = alike[key] = [], []
             together[0].append(at)
             together[1].append(each)
-        started = [
-            (places, chosen, _started(chosen, kind, dtype, layout))
-            for (kind, dtype, layout, _), (places, chosen) in alike.items()
-        ]
-        for places, chosen, norms_of_all in started:
-            if norms_of_all is None:
-                values = [_norm(each, precisely) for each in chosen]
-            else:
-                values = norms_of_all.tolist()
-            for at, value in zip(places, values, strict=True):
-                found[at] = value
+        started: dict[torch.device, list[tuple[list[int], torch.Tensor]]] = {}
+        for (kind, dtype, layout, _), (places, chosen) in alike.items():
+            together = _started(chosen, kind, dtype, layout)
+            if together is not None:
+                started.setdefault(together.device, []).append((places, together))
+                continue
+            for at in places:
+                found[at] = _norm(tensors[at], precisely)
+        for of_device in started.values():
+            lengths = torch.cat([lengths for _, lengths in of_device]).tolist()
+            found_at = chain(*[places for places, _ in of_device])
+            for at, length in zip(found_at, lengths, strict=True):
+                found[at] = length
     return found
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 from math import inf
+from operator import eq
 from sys import _getframe
 from threading import get_ident
 from time import perf_counter
@@ -45,6 +46,7 @@ from gradstep.graph.fence import not_shown
 from gradstep.records import Interceptor, Port
 
 _NODES = "what a node did"
+_FEW = 16  # runs at least, after which a pass may be relieved of them
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
 NodeRun = tuple[Sequence[Any], tuple[Any, ...], float, Any]
@@ -78,6 +80,8 @@ class ObservedEngine:
         inside: by index, those that ran inside a node.
         hooked: nodes with hooks of the program behind them, which may change what they send.
         intercept: is asked about each of them.
+        relieve: is called every few runs of a pass that does not halt, and may take the first ones.
+        taken: how many nodes it has taken.
         elsewhere: the thread in which a pass runs that does not halt; None for the one that asks.
         retains: whether a run keeps the graph, so that the pass can go on in another way.
         result: what the engine returned.
@@ -109,6 +113,8 @@ class ObservedEngine:
         self.intercept: Interceptor | None = None
         self.result: Any = ()
         self.diverged = False
+        self.relieve: Callable[[], None] | None = None
+        self.taken = 0
         self.elsewhere: EngineThread | None = None
         self._sums = sums
         self._thread_id = 0  # of the thread in which the engine runs
@@ -157,6 +163,8 @@ class ObservedEngine:
         """
         if self._error is not None:
             raise self._error
+        if self.relieve is not None:
+            self._enough = _FEW
         if self.thread is not None:
             self._enough = len(self.runs) + self._missing(index, stop, passed)
             if stop == len(self.order):  # behind the last one it is over, and need not halt
@@ -172,12 +180,12 @@ class ObservedEngine:
                 over = self.thread.start(partial(self._run, index, muted))
         except BaseException as error:
             self._error, self._halted = error, False
-            if index not in self.runs:
+            if index not in self.runs and index >= self.taken:
                 raise
             return
         self._halted = not over and not self._done
         if self.thread is None:
-            self._take_real_order(index)
+            self._take_real_order(max(index, self.taken))
 
     def _missing(self, index: int, stop: int, passed: int) -> int:
         """Count the nodes from ``index`` to ``stop`` that have not run and will."""
@@ -474,6 +482,12 @@ class ObservedEngine:
 
     def _pause(self, index: int) -> None:
         """Halt behind node ``index``, if something is left to run."""
+        if self.relieve is not None and len(self.runs) >= self._enough:
+            self.relieve()
+            self._enough = len(self.runs) + max(_FEW, len(self.runs) // 4)  # looked at in all: few
+            self._ended = perf_counter()
+            if not self.nested:
+                return
         if self.nested:
             self.inside[index] = tuple(self.nested)
             self.nested.clear()
@@ -482,6 +496,10 @@ class ObservedEngine:
         if self.thread is not None:
             self.thread.halt()
             self._ended = perf_counter()
+
+    def is_as_foretold(self) -> bool:
+        """Return whether the runs that wait came in the order of the plan, without a gap."""
+        return all(map(eq, self.runs, count(self.taken)))
 
     # what was done to the program's state
 
