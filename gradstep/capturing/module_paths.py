@@ -43,6 +43,32 @@ def listed_modules(value: Any) -> Iterator[tuple[Any, Any]]:
         yield from [(key, each) for key, each in pairs if is_module(each)]
 
 
+class ModulesRun:
+    """The outermost modules that a forward pass has run, by identity.
+
+    >>> from autograd_core import nn
+    >>> run, layer = ModulesRun(), nn.ReLU()
+    >>> run.note(layer)
+    >>> layer in run, nn.ReLU() in run
+    (True, False)
+    """
+
+    def __init__(self) -> None:
+        self._modules: dict[int, ref[Any]] = {}
+
+    def note(self, module: Any) -> None:
+        """Note that a module runs."""
+        self._modules[id(module)] = ref(module)
+
+    def clear(self) -> None:
+        """Begin a new forward pass."""
+        self._modules.clear()
+
+    def __contains__(self, module: Any) -> bool:
+        found = self._modules.get(id(module))
+        return found is not None and found() is module
+
+
 class ModulePaths:
     """The path of each module in the outermost one: found once, and seen to be still true whenever
     it is asked for, which takes a tenth of the time.

@@ -6,7 +6,7 @@ from types import FrameType
 from typing import Any
 
 from gradstep.capturing.frames import MOST, outermost_of
-from gradstep.capturing.module_paths import ModulePaths
+from gradstep.capturing.module_paths import ModulePaths, ModulesRun
 
 
 class Scopes:
@@ -14,6 +14,7 @@ class Scopes:
 
     def __init__(self) -> None:
         self.now: Scope | None = None
+        self.run = ModulesRun()
         self._paths: dict[int, ModulePaths] = {}  # by identity of the outermost module
 
     def named(self, name: str) -> Scope:
@@ -25,6 +26,7 @@ class Scopes:
         one."""
         outermost = None if self.now is None else self.now.outermost
         if outermost is None:
+            self.run.note(module)
             outermost = outermost_of(module, frame)
             if (paths := self._paths.get(id(outermost))) is not None:
                 paths.searched = False

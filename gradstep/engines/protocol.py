@@ -255,6 +255,11 @@ class Engine(Protocol):
         kind together."""
         ...
 
+    def has_run(self, module: Any) -> bool:
+        """Return whether the program has called a module, other than from another one, since its
+        last backward pass; False where that was not noted."""
+        ...
+
     def departure(self, leaf: Any) -> Departure | None:
         """Return where a value that was computed from ``leaf``, a tensor of the program's, last
         became an array or a number."""

@@ -19,6 +19,7 @@ from autograd_core.autograd.call import (
     run,
     unheard,
 )
+from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.packed import Packed
@@ -141,6 +142,11 @@ class NativeEngine:
         found = node.hooks
         kinds = ("tensor", "pre", "post", "accumulated")
         return [] if found is None else [getattr(found, kind).values() for kind in kinds]
+
+    def has_run(self, module: Any) -> bool:
+        mode = current_mode()
+        tracer: Any = None if mode is None else mode.tracer
+        return tracer is not None and bool(tracer.has_run(module))
 
     def departure(self, leaf: Tensor) -> Departure | None:
         record = leaf_record(leaf)

@@ -130,6 +130,9 @@ class PyTorchEngine:
     def hooks(self, node: TorchNode) -> list[Iterable[Any]]:
         return list(hooks_of(node))
 
+    def has_run(self, module: Any) -> bool:
+        return module in (current.get() or Origins()).modules
+
     def departure(self, leaf: torch.Tensor) -> Departure | None:
         recorder = (current.get() or Origins()).recorder
         return None if recorder is None else recorder.departures.of(leaf)

@@ -27,7 +27,7 @@ from torch.overrides import TorchFunctionMode
 
 from gradstep.capturing.budget import BUDGET
 from gradstep.capturing.frames import outermost_of, user_source
-from gradstep.capturing.module_paths import ModulePaths, named_modules
+from gradstep.capturing.module_paths import ModulePaths, ModulesRun, named_modules
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.optimizers import passed_over
@@ -89,6 +89,7 @@ class Origins:
         self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
         self._forgotten = -1
         self._room = MANY
+        self.modules = ModulesRun()
         self.noting = True
         self.running = False  # a backward pass
 
@@ -175,6 +176,7 @@ class Origins:
     def freed(self, number: int, line: Source) -> None:
         """Note that a call at ``line`` freed what a root kept, of node ``number``, and what nodes
         before it kept."""
+        self.modules.clear()
         if len(self._freed) == MOST_CALLS:
             self._forgotten = max(self._forgotten, self._freed[0][0])
         self._freed.append((number, line))
@@ -384,6 +386,7 @@ class _Modules:
         outside = self._scope
         paths = outside.paths
         if paths is None:
+            self._origins.modules.note(module)
             outermost = outermost_of(module, sys._getframe(2))
             paths = self._known.get(id(outermost))
             if paths is None or not paths.are_of(outermost):

@@ -49,7 +49,12 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
     if apart:
         yield _left_alone([subject.name(t) for t in apart])
         unexplained = [t for t in unexplained if id(t) in subject.trained]
-    names = [subject.name(t) for t in unexplained if id(t) not in aside]
+    unexplained = [t for t in unexplained if id(t) not in aside]
+    idle = _of_modules_that_did_not_run(subject) if unexplained else set()
+    left = [t for t in unexplained if id(t) in idle]
+    if left:
+        yield _left_to_other_calls([subject.name(t) for t in left])
+    names = [subject.name(t) for t in unexplained if id(t) not in idle]
     if names:
         one = len(names) == 1
         what = (
@@ -74,6 +79,32 @@ def _left_to_others(subject: Subject, leaves: list[Any], others: dict[int, str])
     return Finding(
         "info", "unreached",
         f"the loss does not depend on {listed(names)}, which {whose} trains",
+        "nothing to do if another loss covers this",
+    )  # fmt: skip
+
+
+def _of_modules_that_did_not_run(subject: Subject) -> set[int]:
+    """Return the parameters, by identity, of which no module that has them has run in this forward
+    pass, though others have."""
+    idle: set[int] = set()
+    active: set[int] = set()
+    noted = False
+    for module in subject.names.modules.values():
+        for _, part in named_modules(module):
+            here = {id(each) for _, each in named_parameters(part)}
+            if subject.engine.has_run(part):
+                noted = True
+                active |= here
+            idle |= here
+    return idle - active if noted else set()
+
+
+def _left_to_other_calls(names: list[str]) -> Finding:
+    one = len(names) == 1
+    return Finding(
+        "info", "unreached",
+        f"the loss does not depend on {listed(names)}, whose {'module' if one else 'modules'} did "
+        "not run in this forward pass",
         "nothing to do if another loss covers this",
     )  # fmt: skip
 

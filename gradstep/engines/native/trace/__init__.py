@@ -105,6 +105,7 @@ class GraphTracer:
     def passed(self, line: Line) -> None:
         """Make those records that were deferred and may be needed after the backward pass begun at
         ``line``."""
+        self._scopes.run.clear()
         if self._deferred is not None:
             for told in self._deferred.take_rest(line):
                 self._record(*told)
@@ -316,6 +317,10 @@ class GraphTracer:
     def module(self, module: Any) -> Scope:
         """Ops inside belong to ``module``, by the name it has in the outermost one."""
         return self._scopes.of(module, sys._getframe(1))
+
+    def has_run(self, module: Any) -> bool:
+        """Return whether the forward pass that is going on has called a module."""
+        return module in self._scopes.run
 
     def scope(self, name: str) -> Scope:
         """Ops inside belong to ``name``, within the scopes around it."""
