@@ -52,6 +52,9 @@ class Session:
     >>> a.grad
     tensor(5.)
 
+    Every method that moves ends at the first breakpoint on its way, forwards and backwards; only
+    :meth:`jump` and :meth:`restart` pass them.
+
     A session that is dropped before :meth:`finish` or :meth:`abort` ends its pass where it stands.
 
     Args:

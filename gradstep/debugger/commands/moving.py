@@ -236,5 +236,8 @@ COMMANDS: Final = (
         "call.",
     ),
     Command("leave [COUNT]", "return to the outer pass", _leave),
-    Command("restart", "go back to before the first node", _restart, ("run", "r")),
+    Command(
+        "restart", "go back to before the first node", _restart, ("run", "r"),
+        details="Nothing stops it on the way.",
+    ),
 )  # fmt: skip

@@ -100,7 +100,7 @@ def _add(console: Console, place: Operands, condition: Operands | None, **proper
             ) from None
         later = f"; {_PENDING} {place.text} waits for a pass that has this place"
         raise place.error(f"{error}{later}") from None
-    return f"{point.title}{_places(point)}"
+    return f"{point.title}{_places(console, point)}"
 
 
 def _is_condition(text: str) -> bool:
@@ -111,11 +111,13 @@ def _is_condition(text: str) -> bool:
     return True
 
 
-def _places(point: Breakpoint) -> str:
+def _places(console: Console, point: Breakpoint) -> str:
     if point.kind == "catch":
         return ""
     if not point.indices:
         return " (waits for a pass that has this place)"
+    if point.text == step_number(point.indices[0]):
+        return f" ({console.session.graph.address(point.indices[0])})"
     places = ", ".join(step_number(index) for index in point.indices[:8])
     more = f" and {len(point.indices) - 8} more" if len(point.indices) > 8 else ""
     return f" ({places}{more})"

@@ -20,6 +20,7 @@ from gradstep.debugger.snapshot import EditRecord, LeafGradient
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.graph.addresses import all_step_numbers, step_number
 from gradstep.records import LEAF, Place
+from gradstep.text import plural
 
 
 class Edited(NamedTuple):
@@ -36,8 +37,8 @@ class Edited(NamedTuple):
         """One or two sentences for the console."""
         said = [self.record.text]
         if self.dropped:
-            steps = "1 recorded step" if self.dropped == 1 else f"{self.dropped} recorded steps"
-            said.append(f"{steps} dropped; they run again")
+            run = "it runs" if self.dropped == 1 else "they run"
+            said.append(f"{plural(self.dropped, 'recorded step')} dropped; {run} again")
         if self.again:
             said.append(put_back_text(self.again, "are called again", self.put_back))
         return "; ".join(said)

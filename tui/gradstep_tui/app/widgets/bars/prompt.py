@@ -37,7 +37,8 @@ class MessageLine(LineView):
 
     def line(self, y: int) -> Line:
         if self._count:
-            return [Part(f" {self._count}", "strong"), Part(" times: n N s u j k or tab", "muted")]
+            keys = f" times: n N s j k PgDn;  to #{self._count}: u G;  that one: h l tab"
+            return [Part(f" {self._count}", "strong"), Part(keys, "muted")]
         lines = self._reply.text.splitlines()
         more = f" (+{len(lines) - 1} lines in the console)" if len(lines) > 1 else ""
         room = self.text_width - len(more) - 1
