@@ -86,6 +86,14 @@ def test_the_scripts_own_code_is_that_of_the_command(run, command, ending) -> No
     assert ("Traceback" in err) == (ending in ("raises", "fails"))
 
 
+@pytest.mark.parametrize("ending", ["fails", "fails-and-goes-on"])
+@pytest.mark.parametrize("lines", ["quit 3, next, quit", "quit, next, quit, next, quit"])
+def test_what_a_hook_raises_behind_a_stop_is_the_scripts(run, lines: str, ending: str) -> None:
+    commands = [word for line in lines.split(", ") for word in ("--ex", line)]
+    code, _, err = run(["debug", "--batch", *commands], ending)
+    assert (code, "defect" in err) == (OWN_CODES[ending], False), err
+
+
 @pytest.mark.parametrize("ending", OWN_CODES)
 @pytest.mark.parametrize("name", ["check", "why", "fail-on"])
 def test_what_was_found_is_more_than_the_scripts_code(run, name: str, ending: str) -> None:

@@ -441,6 +441,16 @@ class NativeDriver:
         return step._replace(deliveries=tuple(deliveries))
 
     def run(self, start: int) -> None:
+        noted = run_of(self.call.roots)
+        if noted is not None:
+            noted.begun = True
+        with by_program():
+            self._run(start)
+        self._ran = len(self.order)
+        if noted is not None:
+            noted.over = True
+
+    def _run(self, start: int) -> None:
         if self._failure is not None and self._failure.at == start:
             self._log.go(self._failure.end)
             self._raise_again(start)

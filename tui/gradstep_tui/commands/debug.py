@@ -28,7 +28,7 @@ from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.collector import collector_slowed
-from gradstep.graph.fence import tell
+from gradstep.graph.fence import carried_out, tell
 from gradstep.program.calls import CallSelector, InterceptedCall, call_title
 from gradstep.program.errors import ProgramError, ScriptDone
 from gradstep.program.process import run_as_main, user_code
@@ -365,7 +365,7 @@ class _Face:
         it meets a condition; None where a session is needed."""
         if self.detached:
             settle()
-            found = engine_of_call(call).run(call)
+            found = carried_out(partial(engine_of_call(call).run, call))
             return found if call.is_grad else True
         if self.certifies or not self.keeps_graph or self._places:
             return None
