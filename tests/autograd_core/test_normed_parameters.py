@@ -81,3 +81,13 @@ def test_what_is_not_normed_cannot_be_freed_of_it() -> None:
         return [[str(error.value)]]
 
     compare(said)
+
+
+@pytest.mark.filterwarnings("ignore:.*weight_norm")
+def test_one_length_of_all_weights_has_a_gradient_of_its_shape(torch: Any) -> None:
+    layer = torch.nn.utils.weight_norm(torch.nn.Linear(5, 4), dim=None)
+    x = torch.arange(5.0).reshape(1, 5)
+    (g,) = torch.autograd.grad(layer(x).pow(2).sum(), layer.weight_g, create_graph=True)
+    assert g.shape == layer.weight_g.shape == ()
+    layer(x).sum().backward()
+    assert layer.weight_g.grad.shape == ()

@@ -7,6 +7,7 @@ from typing import Any
 from autograd_core.op import op
 from autograd_core.ops.reductions.norms import vector_norm
 from autograd_core.ops.reductions.reduce import sum_dim
+from autograd_core.ops.shaping.shape import reshape
 
 
 def _other_dims(ndim: int, dim: int) -> tuple[int, ...]:
@@ -28,4 +29,6 @@ def _slopes(g: Any, v: Any, length: Any, dim: int, needs: tuple[bool, bool]) -> 
     inverse = 1 / vector_norm(v, 2.0, dims, True)
     along = sum_dim(g * v, dims, True) * inverse
     across = (g - v * along * inverse) * (length * inverse) if needs[0] else None
+    if tuple(along.shape) != tuple(length.shape):  # one length of all
+        along = reshape(along, tuple(length.shape))
     return across, along if needs[1] else None
