@@ -288,6 +288,11 @@ class Driver(Protocol):
         """Return the same before the pass: nothing changes it."""
         ...
 
+    def summed_up(self, step: Step) -> Any:
+        """Return what the ``.grad`` of a leaf is by the record of its node: what it was before, and
+        what arrived; what it became, where a hook changed that or the record cannot tell."""
+        ...
+
     def set_grad(self, index: int, gradient: Any) -> None:
         """Replace the ``.grad`` of the leaf at node ``index``."""
         ...

@@ -20,6 +20,7 @@ import autograd_core
 from gradstep.capturing.names import Names
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.debugger.passes import recorded_pass
 from gradstep.debugger.session import Session
 from gradstep.engines.pytorch.attach import attached
 from gradstep.findings.reports.why import why
@@ -633,3 +634,39 @@ def test_to_certify_unpacks_nothing_of_a_checkpoint_again() -> None:
     session.continue_()
     assert "certif" in session.certificate().text(session.graph)
     session.finish()
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    said: list[str] = []
+    monkeypatch.setattr(recorded_pass, "tell", said.append)
+    return said
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["no .grad", "a .grad"])
+def test_nothing_is_told_where_all_is_as_shown(torch: Any, told: list[str], before: bool) -> None:
+    for make in (with_passes_inside, with_a_hook_that_writes_gradients):
+        program = make(torch, before=before)
+        session = Session(program.loss, names={"w": program.w, "x": program.x})
+        for line in ("continue", "restart", "next 3", "continue"):
+            session.do(line)
+        session.finish()
+        program = make(torch, before=before)
+        session = Session(program.loss, names={"w": program.w, "x": program.x})
+        session.jump(session.length)  # with no halt on the way
+        session.finish()
+    program = with_an_optimizer_inside(torch)
+    session = Session(program.loss, names={})
+    session.continue_()
+    session.finish()
+    assert told == []
+
+
+def test_a_grad_that_is_not_what_was_shown_is_told(torch: Any, told: list[str]) -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    session = Session((w * w).sum(), names={"w": w})
+    session.continue_()
+    w.grad = None  # as a defect of ours did
+    session.finish()
+    assert len(told) == 1
+    assert "w.grad is not what was shown" in told[0]

@@ -13,13 +13,15 @@ from gradstep.debugger.history.ledger import Ledger
 from gradstep.debugger.passes.certificate import Certificate, certificate
 from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.passes.editor import Editor
+from gradstep.debugger.passes.final_check import untrue_leaves
 from gradstep.debugger.passes.inspector import Inspector
+from gradstep.debugger.passes.leaf_history import leaf_name
 from gradstep.debugger.passes.scopes import Scopes
 from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.engines.driver import Driver
 from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.addresses import NOT_TRACED, step_number
-from gradstep.graph.fence import answered
+from gradstep.graph.fence import answered, tell
 from gradstep.graph.model import Source
 from gradstep.records import LEAF, BackwardCall, Gradients, Node
 
@@ -155,7 +157,19 @@ class RecordedPass:
         except BaseException:
             self.driver.close()
             raise
+        if len(self.cursor.history) == self.cursor.length and not self.call.is_grad:
+            self._check_leaves()
         self._release()
+
+    def _check_leaves(self) -> None:
+        """Say which ``.grad`` is not what is shown."""
+        if untrue := untrue_leaves(self.cursor):
+            names = ", ".join(f"{leaf_name(self.graph, index)}.grad" for index in untrue[:3])
+            more = f" and {len(untrue) - 3} more" if len(untrue) > 3 else ""
+            tell(
+                f"at the end of {self.title}, {names}{more} is not what was shown: another thread "
+                "changed it, or gradstep did, which you should report"
+            )
 
     def _release(self) -> None:
         self.driver.release()

@@ -657,6 +657,18 @@ class TorchDriver:
         first = self._engine.gradients.first.get(index)
         return self.grad(index) if first is None else first[1]
 
+    def summed_up(self, step: Step) -> Any:
+        after, effects = step.after, self._effects.get(step.index)
+        hooked = effects is not None and any(each.kind == "accumulated" for each in effects.calls)
+        if after is None or hooked or after.layout is not torch.strided or self.read_only:
+            return after
+        if step.index not in self._engine.gradients.versions:
+            return after  # it did not run
+        if version_of(after) != self._engine.gradients.versions[step.index]:
+            return after  # it was changed in place since
+        with unobserved(), torch.no_grad():
+            return _sum(step.before, step.hooked[0])
+
     def set_grad(self, index: int, gradient: Any) -> None:
         self.order[index].origin.variable.grad = gradient
 

@@ -279,9 +279,8 @@ class ObservedEngine:
                 continue
             hook: Any
             if type(node) is TorchLeaf:
-                # a hook costs as much as a small node: there is one before only where it is needed
-                if node not in empty:
-                    wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
+                # hooks of the program, elsewhere, may have changed what it holds until then
+                wanted.append((node.origin.register_prehook, partial(self._before_leaf, index)))
                 hook = partial(after_leaf, index)
             elif index in behind_muted:
                 hook = partial(self._after_muted, index)
