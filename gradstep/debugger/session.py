@@ -471,6 +471,7 @@ class Session:
             self._leave_all()
             self.restart()
             self._view.driver.undo_all()
+            self._view.driver.close()
             self._closed = True
 
     def _leave_all(self) -> None:

@@ -670,3 +670,13 @@ def test_a_grad_that_is_not_what_was_shown_is_told(torch: Any, told: list[str]) 
     session.finish()
     assert len(told) == 1
     assert "w.grad is not what was shown" in told[0]
+
+
+def test_a_session_that_was_aborted_leaves_no_thread() -> None:
+    threads = threading.active_count()
+    w = pytorch.ones(3, requires_grad=True)
+    session = Session((w * w).sum(), names={})
+    session.next(2)
+    session.abort()
+    assert threading.active_count() == threads
+    assert w.grad is None

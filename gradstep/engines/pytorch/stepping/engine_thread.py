@@ -201,6 +201,8 @@ class EngineThread:
         """End the thread, and the engine's run where it is halted: nobody will ask for more."""
         self._orders.put(False)
         self._orders.put(None)
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(_PATIENCE)
 
     # the engine's side
 
