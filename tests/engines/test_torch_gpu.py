@@ -11,7 +11,12 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from torch import nn  # noqa: E402
 
-from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from gradstep.program.calls import (  # noqa: E402
+    CallSelector,
+    InterceptedCall,
+    intercepting,
+    run_and_capture,
+)
 from tests.engines.test_torch_sessions import EVERY_CALL, finish, session_of, walk  # noqa: E402
 
 pytestmark = [
@@ -122,3 +127,21 @@ def test_a_pass_that_nobody_halts_waits_no_more_for_the_device() -> None:
         finally:
             torch.cuda.set_sync_debug_mode("default")
     assert not asked
+
+
+def test_a_pass_that_is_drawn_does_not_keep_its_gradients_on_the_device() -> None:
+    x = torch.ones(1 << 20, device="cuda", requires_grad=True)  # 4 MB
+    y = x
+    for _ in range(200):
+        y = y * 1.0  # which saves nothing
+    loss = y.sum()
+    torch.cuda.synchronize()
+    before = torch.cuda.memory_allocated()
+    torch.cuda.reset_peak_memory_stats()
+
+    def handle(found: InterceptedCall) -> Any:
+        return run_and_capture(found, "backward")[1]
+
+    with intercepting(handle, EVERY_CALL):
+        loss.backward()
+    assert torch.cuda.max_memory_allocated() - before < 300 << 20  # of 800 MB
