@@ -680,3 +680,17 @@ def test_a_session_that_was_aborted_leaves_no_thread() -> None:
     session.abort()
     assert threading.active_count() == threads
     assert w.grad is None
+
+
+def test_the_recording_keeps_its_limit_on_every_way(torch: Any) -> None:
+    x = torch.ones(4096, requires_grad=True)
+    y = x
+    for _ in range(200):
+        y = (y * 1.0001).sin()
+    budget = 40 * 4096 * 4
+    session = Session(y.sum(), names={}, history_bytes=budget)
+    for line in ("continue", "jump 20", "jump 350", "restart", "jump 250", "continue", "jump 5"):
+        session.do(line)
+        assert session.snapshot.usage.bytes <= 1.5 * budget, line
+    session.continue_()
+    session.finish()

@@ -228,7 +228,7 @@ class History:
             for place in range(index + 1, end):
                 if self._driver.replays(place):
                     self._drop_step(segment, place)
-        halves = _halves(segment.start, index)
+        origin, halves = segment.start, _halves(segment.start, index)
         near: deque[tuple[_Segment, int]] = deque()  # the steps up to here that can be dropped
         with self._driver.as_before(segment.start):
             for place in range(segment.start, end):
@@ -236,6 +236,7 @@ class History:
                     break
                 if place in halves:
                     segment = self._split(segment, place, driver.pending, index)
+                    self._forget_checkpoints(origin)
                 self._amend(place, driver.pending)
                 step = self._steps[place]
                 if step is not None:
@@ -274,6 +275,17 @@ class History:
             self._segments[-1].nbytes += last.nbytes
             self._held -= last.held
         return made
+
+    def _forget_checkpoints(self, before: int) -> None:
+        """Do without the first checkpoints, up to node ``before``, if there are too many: on the
+        way ahead, they lie farthest back."""
+        while self._held > self.budget // 2 and len(self._segments) > _FEW_CHECKPOINTS:
+            first, second, *_ = self._segments
+            if second.start >= before:
+                return
+            first.nbytes += second.nbytes
+            self._held -= second.held
+            del self._segments[1]
 
     def _refill(self, segment: _Segment, step: Step, seconds: float) -> bool:
         self._steps[step.index] = step
