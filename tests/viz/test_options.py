@@ -18,7 +18,7 @@ NAMES = [each.name for each in fields(RenderOptions)]
 
 def test_every_front_end_has_every_option() -> None:
     in_python = inspect.signature(gradstep.render).parameters
-    on_the_command_line = vars(parser().parse_args(["train.py"]))
+    on_the_command_line = vars(parser().parse(["train.py"]))
     in_documents = drawing_options()
     for name in NAMES:
         assert name in in_python
@@ -35,7 +35,7 @@ def test_the_keywords_that_type_checkers_know_are_the_options() -> None:
 
 
 def test_the_command_line_without_options_is_the_default() -> None:
-    parsed = vars(parser().parse_args(["train.py"]))
+    parsed = vars(parser().parse(["train.py"]))
     assert RenderOptions(**{name: parsed[name] for name in NAMES}) == RenderOptions()
 
 
