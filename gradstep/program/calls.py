@@ -139,14 +139,15 @@ class LastCall(Generic[T]):
         self._numbers: list[int] = []
         self.begun = 0
         self.made: T | None = None
-        self.defect = False  # in that call, of gradstep
+        self.failed = ""  # how that call did, where it did
 
     def __call__(self, found: InterceptedCall) -> bool | Gradients:
         self.begun = found.number
         try:
             self.made, answer = self._look(found)
-        except Exception as error:
-            self.defect = is_ours(error)
+        except BaseException as error:
+            ours = is_ours(error)
+            self.failed = "could not be shown" if ours else f"raised {type(error).__name__}"
             raise
         self._numbers.append(found.number)
         return answer
@@ -155,7 +156,7 @@ class LastCall(Generic[T]):
         """Say which call was kept, if others were requested, too."""
         last = self._numbers[-1]
         if last < self.begun:
-            return [f"call {self.begun} raised an exception; this is call {last}"]
+            return [f"call {self.begun} {self.failed}; this is call {last}"]
         if selector.last or len(self._numbers) == 1:
             return []
         return [f"{len(self._numbers)} calls were selected; this is the last one, call {last}"]

@@ -77,9 +77,7 @@ class Ran(NamedTuple):
         """
         if seen.made is None:
             raise self.failure or ProgramError(
-                f"call {seen.begun} "
-                f"{'could not be shown' if seen.defect else 'raised an exception'}, so there is "
-                "nothing to draw"
+                f"call {seen.begun} {seen.failed}, so there is nothing to draw"
             )
         return seen.made
 

@@ -112,7 +112,7 @@ def test_the_last_call_is_drawn_however_the_script_ends(run, ending: str) -> Non
     assert code == OWN_CODES[ending]
     assert "gradstep: wrote last.txt" in err
     assert "SqrtBackward0" in Path("last.txt").read_text()
-    raised = "gradstep: call 3 raised an exception; this is call 2\n"
+    raised = "gradstep: call 3 raised IndexError; this is call 2\n"
     assert (raised in err) == ending.startswith("fails")
 
 
@@ -121,7 +121,7 @@ def test_a_call_that_raised_is_not_drawn(run, command: str) -> None:
     code, _, err = run([command, "--call", "3"], "fails-and-goes-on")
     assert (code, err) == (
         3,
-        "gradstep: call 3 raised an exception, so there is nothing to draw\n",
+        "gradstep: call 3 raised IndexError, so there is nothing to draw\n",
     )
     code, _, err = run([command, "--call", "3"], "fails")
     assert code == 1
