@@ -90,3 +90,15 @@ def test_a_package_that_moved_names_its_new_place(old: str) -> None:
         __import__(f"autograd_core.{old}")
     with pytest.raises(AttributeError, match=r"its names are in gradstep"):
         getattr(__import__("autograd_core"), old.partition(".")[0])
+
+
+@pytest.mark.torch
+def test_drawing_a_graph_of_pytorch_loads_no_module_of_the_core(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import sys, torch, gradstep\n"
+        "net = torch.nn.Linear(3, 2)\n"
+        "gradstep.render(net(torch.ones(1, 3)).sum(), 'net.svg')\n"
+        "print(sorted(name for name in sys.modules if name.startswith('autograd_core')))\n"
+    )
+    done = run(tmp_path, "script.py")
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr

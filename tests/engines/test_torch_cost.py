@@ -13,7 +13,7 @@ from torch import nn  # noqa: E402
 
 from gradstep.debugger.history import observed_pass  # noqa: E402
 from gradstep.engines.pytorch import origins  # noqa: E402
-from gradstep.engines.pytorch.origins import noting  # noqa: E402
+from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.engines.pytorch.stepping import driver, kept_run  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402
     CallSelector,

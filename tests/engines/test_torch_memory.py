@@ -15,7 +15,8 @@ from gradstep.capturing.op_records import OpRecord  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import origins as origins_module  # noqa: E402  # imports torch
 from gradstep.engines.pytorch.entry import intercepted  # noqa: E402
-from gradstep.engines.pytorch.origins import Origins, noting  # noqa: E402
+from gradstep.engines.pytorch.noting import noting  # noqa: E402
+from gradstep.engines.pytorch.origins import Origins  # noqa: E402
 from gradstep.engines.pytorch.stepping.driver import STEP_BYTES  # noqa: E402
 
 pytestmark = pytest.mark.torch

@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import autograd_core  # noqa: E402
 import gradstep  # noqa: E402
 from gradstep import Graph  # noqa: E402
-from gradstep.engines.pytorch.origins import noting  # noqa: E402
+from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.graph.serialize import from_json  # noqa: E402
 from gradstep_tui.cli import main  # noqa: E402
 from gradstep_viz.errors import NothingToDraw  # noqa: E402

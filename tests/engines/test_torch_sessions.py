@@ -20,7 +20,7 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import private  # noqa: E402
-from gradstep.engines.pytorch.origins import noting  # noqa: E402
+from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch

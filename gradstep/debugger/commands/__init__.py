@@ -6,11 +6,11 @@ from gradstep.debugger.commands.completing import complete
 from gradstep.debugger.commands.console import Console
 from gradstep.debugger.commands.files import command_lines, uncommented
 from gradstep.debugger.commands.helping import TOPICS
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 
 __all__ = ["Console", "command_lines", "complete", "open_console", "uncommented"]
 
 
-def open_console(session: Session) -> Console:
+def open_console(session: PassSession) -> Console:
     """Open a console with the whole language for ``session``."""
     return Console(session, [command for _, commands in TOPICS for command in commands])

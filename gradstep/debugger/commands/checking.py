@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.formatting import source_place, wrapped
 from gradstep.graph.addresses import step_number
@@ -99,7 +99,7 @@ def _lint(console: Console, operands: Operands) -> str:
     return "\n".join(lines) or "no findings"
 
 
-def _fresh(session: Session) -> set[int]:
+def _fresh(session: PassSession) -> set[int]:
     """Return the leaves, by identity, that had no ``.grad`` before the pass."""
     engine, driver = engine_of_call(session.backward_call), session.cursor.driver
     nodes = ((index, node) for index, node in enumerate(session.order) if node.kind == LEAF)

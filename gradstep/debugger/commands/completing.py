@@ -8,14 +8,14 @@ from gradstep.debugger.breakpoints.predicate import WORDS
 from gradstep.debugger.commands.console import Operand
 from gradstep.debugger.commands.helping import TOPICS as HELP_TOPICS
 from gradstep.debugger.commands.info import TOPICS
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.graph.addresses import vocabulary
 
 _MOST = 60  # offers; more than that helps nobody
 _COMMANDS = [command for _, commands in HELP_TOPICS for command in commands]
 
 
-def complete(session: Session, line: str, column: int) -> list[str]:
+def complete(session: PassSession, line: str, column: int) -> list[str]:
     """Return the words that may stand where the word before ``column`` stands, sorted.
 
     >>> import autograd_core as torch
@@ -38,7 +38,7 @@ def complete(session: Session, line: str, column: int) -> list[str]:
     return _beginning(part, _offers(session, command.operand, words[1:]))
 
 
-def _offers(session: Session, operand: Operand, before: list[str]) -> Iterable[str]:
+def _offers(session: PassSession, operand: Operand, before: list[str]) -> Iterable[str]:
     match operand:
         case "expression":
             return _expression_words(session)
@@ -59,11 +59,11 @@ def _offers(session: Session, operand: Operand, before: list[str]) -> Iterable[s
     return ()
 
 
-def _places(session: Session) -> Iterable[str]:
+def _places(session: PassSession) -> Iterable[str]:
     return vocabulary(session.graph, session.length)
 
 
-def _expression_words(session: Session) -> list[str]:
+def _expression_words(session: PassSession) -> list[str]:
     leaves = [f"{leaf.name}.grad" for leaf in session.snapshot.leaves]
     return [*WORDS, "and", "or", "not", *leaves]
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from gradstep.debugger.commands.language import LONGEST_LINE, Operands
 from gradstep.debugger.errors import CommandError, StepLost
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Leave, Reply
 from gradstep.text import did_you_mean
 
@@ -49,7 +49,7 @@ class Console:
     names the files that are being carried out, outermost first.  ``marks`` are positions by name.
     """
 
-    def __init__(self, session: Session, table: Sequence[Command]) -> None:
+    def __init__(self, session: PassSession, table: Sequence[Command]) -> None:
         self.session = session
         self.table = table
         self.path: list[int] = []

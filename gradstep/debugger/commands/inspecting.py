@@ -15,7 +15,7 @@ from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.commands.printing import print_text, understood
 from gradstep.debugger.errors import CommandError, Unanswerable
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.wording import summary
 from gradstep.findings.reports.formatting import file_and_line, node_line, wrapped
 from gradstep.findings.reports.rows import node_text
@@ -127,7 +127,7 @@ def _order(console: Console, operands: Operands) -> str:
 # the way from the loss to here
 
 
-def _path(session: Session, index: int) -> list[int]:
+def _path(session: PassSession, index: int) -> list[int]:
     """Return the nodes between ``index`` and the loss, both included."""
     return list(reversed(session.path(index)))
 
@@ -153,7 +153,7 @@ def _where(console: Console, operands: Operands) -> str:
     return "\n".join(lines)
 
 
-def _frame(session: Session, index: int) -> str:
+def _frame(session: PassSession, index: int) -> str:
     incoming = session.detail(index).incoming
     arrived = ", ".join(summary(each.total, each.without_total) for each in incoming)
     several = sum(each.arrived for each in incoming)

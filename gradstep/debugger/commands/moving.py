@@ -10,7 +10,7 @@ from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.commands.position_text import arrived
 from gradstep.debugger.commands.stopping import catch
 from gradstep.debugger.errors import CommandError
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.reports.formatting import node_line, table_text
 from gradstep.graph.addresses import step_number
 
@@ -19,7 +19,7 @@ _STOPS = "A stop on the way ends it: a breakpoint, a catch or a watch."
 _COUNTED = f"COUNT is an integer; the default is 1. {_STOPS}"
 
 
-def _ahead(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
+def _ahead(move: Callable[[PassSession, int], object]) -> Callable[[Console, Operands], str]:
     """Return a movement that takes a count itself, and leads on."""
 
     def run(console: Console, operands: Operands) -> str:
@@ -32,7 +32,7 @@ def _ahead(move: Callable[[Session, int], object]) -> Callable[[Console, Operand
     return run
 
 
-def _back(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
+def _back(move: Callable[[PassSession, int], object]) -> Callable[[Console, Operands], str]:
     """Return a movement that takes a count itself, and leads back."""
 
     def run(console: Console, operands: Operands) -> str:
@@ -45,7 +45,7 @@ def _back(move: Callable[[Session, int], object]) -> Callable[[Console, Operands
     return run
 
 
-def _way_out(session: Session) -> str:
+def _way_out(session: PassSession) -> str:
     """Say what to do at either end of a pass that ran inside another one."""
     return " in this pass; leave shows the one around it" if len(session.frames) > 1 else ""
 
@@ -72,7 +72,7 @@ def _reverse_step(console: Console, operands: Operands) -> str:
     return said if console.session.snapshot.phase else f"{said}\n  before its first phase"
 
 
-def _repeated(move: Callable[[Session], object]) -> Callable[[Console, Operands], str]:
+def _repeated(move: Callable[[PassSession], object]) -> Callable[[Console, Operands], str]:
     """Return a movement that is made as often as the count says, or until it stops moving."""
 
     def run(console: Console, operands: Operands) -> str:

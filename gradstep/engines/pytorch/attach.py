@@ -71,7 +71,7 @@ def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
                 return
             # loading this imports torch, which the program has done
             from gradstep.engines.pytorch.entry import intercepted
-            from gradstep.engines.pytorch.origins import noting
+            from gradstep.engines.pytorch.noting import noting
             from gradstep.engines.pytorch.private import complaint
 
             if problem := complaint():

@@ -12,7 +12,7 @@ import sys
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial, update_wrapper
 from threading import get_ident
@@ -25,12 +25,9 @@ from torch.compiler import is_dynamo_compiling
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from gradstep.capturing.budget import BUDGET
 from gradstep.capturing.frames import outermost_of, user_source
 from gradstep.capturing.module_paths import ModulePaths, ModulesRun, named_modules
 from gradstep.engines.pytorch.departures import TAKING_OUT
-from gradstep.engines.pytorch.inputs import noting_functions
-from gradstep.engines.pytorch.optimizers import passed_over
 from gradstep.engines.pytorch.private import (
     hook_tables,
     innermost_function_mode,
@@ -333,7 +330,7 @@ class _Scope(NamedTuple):
 _made_scope: Final = cast("Callable[[Any], _Scope]", partial(tuple.__new__, _Scope))
 
 
-class _Modules:
+class Modules:
     """Notes which module runs, by the path that it has in the outermost one.
 
     All that a module made of PyTorch's own runs belongs to the line that calls it: while it runs,
@@ -358,8 +355,8 @@ class _Modules:
         call = torch.nn.Module.__call__
 
         thread, origins = self._thread, self._origins
-        before = uncompiled(fenced("modules")(_Modules._before))
-        after = uncompiled(fenced("modules")(_Modules._after))
+        before = uncompiled(fenced("modules")(Modules._before))
+        after = uncompiled(fenced("modules")(Modules._after))
 
         def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
             if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
@@ -430,32 +427,3 @@ class _Modules:
             found = bool(parts) and all(map(_is_plain, parts))
             known = self._whole[id(module)] = ref(module), found
         return known[1]
-
-
-@contextmanager
-def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) -> Iterator[Origins]:
-    """Note modules, and ``lines``, of what this thread runs inside; with ``values``, also every
-    op, what it was given and what came out; copies of the former take ``budget`` bytes at most."""
-    outer = current.get()
-    if outer is not None and outer.noting and (outer.ops is not None or not values):
-        yield outer
-        return
-    origins = Origins()
-    current.set(origins)
-    with ExitStack() as stack:
-        stack.callback(origins.end, outer)
-        if sequence_nr is not None:
-            mode = Lines(origins) if lines else None
-            watched = _Modules(origins, mode)
-            stack.enter_context(watched.noting())
-            if mode is not None:
-                stack.enter_context(mode.acting())
-                stack.enter_context(passed_over(mode))
-                stack.enter_context(noting_functions(origins.function))
-            if values:
-                # it needs this module for the place of each op
-                from gradstep.engines.pytorch.ops import Ops
-
-                origins.recorder = origins.ops = stack.enter_context(Ops(origins, budget))
-                stack.enter_context(noting_functions(origins.ops.function))
-        yield origins

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.engines.lookup import engine_of
 from gradstep.engines.protocol import Engine
 from gradstep.findings.checking.node import check_rule
@@ -76,9 +76,9 @@ def check(
     return tuple(check_plan(_planned(roots, names or caller_names()), progress))
 
 
-def check_plan(plan: Plan | Session, progress: Progress | None = None) -> Iterator[NodeCheck]:
+def check_plan(plan: Plan | PassSession, progress: Progress | None = None) -> Iterator[NodeCheck]:
     """Check the nodes of a plan, one after the other; leaves, which have no rule, are left out."""
-    if isinstance(plan, Session):
+    if isinstance(plan, PassSession):
         plan = _plan_of(plan)
     length = len(plan.order)
     for index, node in enumerate(plan.order):
@@ -88,7 +88,7 @@ def check_plan(plan: Plan | Session, progress: Progress | None = None) -> Iterat
             progress(index + 1, length)
 
 
-def check_node(where: Session | Roots, place: str | int) -> NodeCheck:
+def check_node(where: PassSession | Roots, place: str | int) -> NodeCheck:
     """Check one node of a session, or of the graph of a tensor.
 
     Args:
@@ -98,12 +98,12 @@ def check_node(where: Session | Roots, place: str | int) -> NodeCheck:
     Raises:
         UnknownAddress: there is no such place.
     """
-    plan = _plan_of(where) if isinstance(where, Session) else _planned(where, caller_names())
+    plan = _plan_of(where) if isinstance(where, PassSession) else _planned(where, caller_names())
     text = step_number(place) if isinstance(place, int) else place
     return _check(plan, locate(plan.graph, text, len(plan.order))[0])
 
 
-def check_current(session: Session) -> NodeCheck:
+def check_current(session: PassSession) -> NodeCheck:
     """Check the node that ``session`` runs next or, at the end of the pass, the last one."""
     return _check(_plan_of(session), min(session.position, len(session.order) - 1))
 
@@ -112,7 +112,7 @@ def _check(plan: Plan, index: int) -> NodeCheck:
     return check_rule(plan.engine, plan.order[index], index, plan.graph.address(index))
 
 
-def _plan_of(session: Session) -> Plan:
+def _plan_of(session: PassSession) -> Plan:
     return Plan(session.graph, session.order, engine_of(session.roots))
 
 

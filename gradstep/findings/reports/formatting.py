@@ -9,8 +9,8 @@ from textwrap import wrap
 
 import numpy as np
 
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.passes.inspector import source_line
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Snapshot, Value
 from gradstep.debugger.snapshot.wording import counts, extremes, summary
 from gradstep.graph.addresses import step_number
@@ -24,7 +24,7 @@ _CODE, _NO_BREAK = re.compile("`[^`]*`"), "\N{NO-BREAK SPACE}"
 _MOST_ROWS, _MOST_COLUMNS = 8, 8
 
 
-def here(session: Session) -> str:
+def here(session: PassSession) -> str:
     """Say where the session stands, in one line."""
     snapshot = session.snapshot
     if snapshot.error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import linecache
 from typing import NamedTuple
 
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.passes.inspector import source_line
-from gradstep.debugger.session import Session
 from gradstep.graph.model import Source
 
 
@@ -31,7 +31,7 @@ def lines_around(source: Source, before: int, after: int) -> list[SourceLine]:
     ]
 
 
-def forward_line(session: Session, index: int) -> tuple[int, Source] | None:
+def forward_line(session: PassSession, index: int) -> tuple[int, Source] | None:
     """Return the forward line of node ``index``, or, of a leaf, that of the node which sends to it:
     the node that it belongs to, and the line; None where neither is known."""
     for each in reversed(session.path(index)):

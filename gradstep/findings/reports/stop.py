@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradstep.debugger.breakpoints import Reached
 from gradstep.debugger.breakpoints.trigger import Trigger
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Value
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gradstep.findings.linting.finite import Beginning
 
 
-def stop_text(session: Session, reached: Reached) -> str:
+def stop_text(session: PassSession, reached: Reached) -> str:
     """Say why the session stops; of a condition without a place, all there is to say about it."""
     if reached.point.kind != "catch":
         return reached.reason
@@ -31,7 +31,7 @@ def stop_text(session: Session, reached: Reached) -> str:
     return "\n".join([first, *lines])
 
 
-def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
+def stop_report(session: PassSession, trigger: Trigger) -> tuple[str, list[str]]:
     """Return the gradient that made the session stop, in one sentence; then, line by line, why it
     is so, what it was computed from, by which rule, and for which line of the program.
 
@@ -41,7 +41,7 @@ def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
     return headline, row_lines(rows)
 
 
-def stop_rows(session: Session, trigger: Trigger) -> tuple[str, list[Row]]:
+def stop_rows(session: PassSession, trigger: Trigger) -> tuple[str, list[Row]]:
     """Return the same, as rows of a label and a text."""
     place = _first_place(trigger.subject.gradient)
     seen = trigger.cause + (f", first at {list(place)}" if place else "")
@@ -63,7 +63,7 @@ def _first_place(gradient: Value | None) -> tuple[int, ...]:
     return first_place(gradient.array, trouble) if gradient is not None and trouble else ()
 
 
-def loss_report(session: Session) -> tuple[str, list[str]]:
+def loss_report(session: PassSession) -> tuple[str, list[str]]:
     """Return where the loss became NaN or infinite, of a pass in which no gradient did."""
     began = _beginning(session, 0)
     if began is None:
@@ -80,14 +80,14 @@ def loss_report(session: Session) -> tuple[str, list[str]]:
     )
 
 
-def _forward_cause(session: Session, trigger: Trigger) -> Beginning | None:
+def _forward_cause(session: PassSession, trigger: Trigger) -> Beginning | None:
     gradient = trigger.subject.gradient
     if not trigger.computed or gradient is None or not gradient.statistics.trouble:
         return None
     return _beginning(session, trigger.subject.index)
 
 
-def _beginning(session: Session, index: int) -> Beginning | None:
+def _beginning(session: PassSession, index: int) -> Beginning | None:
     # slow to load, and most passes have no such stop
     from gradstep.findings.linting.finite import forward_cause
     from gradstep.findings.linting.subject import Subject
@@ -96,14 +96,14 @@ def _beginning(session: Session, index: int) -> Beginning | None:
     return forward_cause(subject, index)
 
 
-def _check(session: Session) -> str:
+def _check(session: PassSession) -> str:
     """Return the command that checks the call of the program which ``session`` is in."""
     if session.kind == "grad":
         return f"gradstep check --call grad:{session.call}"
     return "gradstep check" if session.call == 1 else f"gradstep check --call {session.call}"
 
 
-def _of_the_loss(session: Session, trigger: Trigger) -> Iterator[Row]:
+def _of_the_loss(session: PassSession, trigger: Trigger) -> Iterator[Row]:
     """Say so where the loss is not finite itself, and nothing is known of the forward pass."""
     if trigger.computed and (found := next(filter(None, map(_trouble, session.roots)), "")):
         yield (
@@ -121,7 +121,7 @@ def _trouble(root: Any) -> str:
     return "" if shown is None else shown.statistics.trouble
 
 
-def _beginning_rows(session: Session, began: Beginning) -> Iterator[Row]:
+def _beginning_rows(session: PassSession, began: Beginning) -> Iterator[Row]:
     yield "there", f"{began.amount}{began.there}"
     for each in began.given:
         yield "given", each.text
@@ -135,7 +135,7 @@ def _beginning_rows(session: Session, began: Beginning) -> Iterator[Row]:
         yield "line", line_text(began.source)
 
 
-def _ingredients(session: Session, trigger: Trigger, place: tuple[int, ...]) -> Iterator[Row]:
+def _ingredients(session: PassSession, trigger: Trigger, place: tuple[int, ...]) -> Iterator[Row]:
     """List what a node computed the gradient from, with the elements at ``place``."""
     index = trigger.subject.index
     detail = session.detail(index)

@@ -91,7 +91,7 @@ def drawable() -> Iterator[None]:
 
 def is_session(obj: Any) -> TypeGuard[Session]:
     """Tell whether ``obj`` is a debugger's session; this does not load the debugger."""
-    return any(kind.__module__ == "gradstep.debugger.session" for kind in type(obj).__mro__)
+    return any(kind.__module__ == "gradstep.debugger.pass_session" for kind in type(obj).__mro__)
 
 
 def graph_of_session(session: Session, view: View) -> Graph:

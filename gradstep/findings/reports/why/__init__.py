@@ -11,7 +11,7 @@ from typing import Any
 from gradstep.capturing.names import Names, caller_names
 from gradstep.debugger.breakpoints.predicate import NodeSubject
 from gradstep.debugger.breakpoints.trigger import explained
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Incoming, Value
 from gradstep.debugger.snapshot.wording import summary
 from gradstep.engines.lookup import is_tensor
@@ -43,7 +43,7 @@ _CAUSES = 3  # that are described
 _NAMED_ROWS = 5
 
 
-def explain(session: Session, text: str) -> Explanation:
+def explain(session: PassSession, text: str) -> Explanation:
     """Explain the gradient that ``text`` names: of a leaf, of another tensor, or of a place.
 
     Raises:
@@ -81,7 +81,7 @@ def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = No
     if not isinstance(target, str) and not is_tensor(target):
         raise NotInGraph(f"target is {type(target).__name__}, not a tensor or the name of one")
     known = caller_names() if names is None else names
-    session = Session(roots, retain_graph=True, names=known)
+    session = PassSession(roots, retain_graph=True, names=known)
     try:
         session.jump(session.length)
         if session.cursor.error is not None:
@@ -95,7 +95,7 @@ def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = No
         session.abort()
 
 
-def _answer(session: Session, subject: Subject, asked: Asked) -> Explanation:
+def _answer(session: PassSession, subject: Subject, asked: Asked) -> Explanation:
     inside = [] if asked.tensor is None else nodes_that_add(session, asked.tensor)
     if asked.index is not None:
         found = _explain(session, asked)
@@ -103,11 +103,11 @@ def _answer(session: Session, subject: Subject, asked: Asked) -> Explanation:
     return added_inside(session, asked, inside) if inside else absent(subject, asked)
 
 
-def _subject(session: Session) -> Subject:
+def _subject(session: PassSession) -> Subject:
     return Subject(tuple(session.roots), session.order, session.graph, session.names)
 
 
-def explain_node(session: Session, index: int) -> Explanation:
+def explain_node(session: PassSession, index: int) -> Explanation:
     """Explain what arrives at plan node ``index``; of a leaf, its ``.grad``."""
     graph = session.graph
     if graph.kinds[index] == "op":
@@ -117,7 +117,7 @@ def explain_node(session: Session, index: int) -> Explanation:
     return _explain(session, Asked(name, index, leaf))
 
 
-def _explain(session: Session, asked: Asked) -> Explanation:
+def _explain(session: PassSession, asked: Asked) -> Explanation:
     index = asked.index
     assert index is not None
     leaf = session.leaf(index)
@@ -136,13 +136,15 @@ def _explain(session: Session, asked: Asked) -> Explanation:
     return question.answer()
 
 
-def _incoming(session: Session, asked: Asked) -> Incoming | None:
+def _incoming(session: PassSession, asked: Asked) -> Incoming | None:
     assert asked.index is not None
     found = session.inspector.incoming(asked.index)
     return next((each for each in found if each.input_nr == asked.number), None)
 
 
-def _not_yet(session: Session, asked: Asked, label: str, incoming: Incoming | None) -> Explanation:
+def _not_yet(
+    session: PassSession, asked: Asked, label: str, incoming: Incoming | None
+) -> Explanation:
     assert asked.index is not None
     index = asked.index
     arrived = (
@@ -157,7 +159,7 @@ def _not_yet(session: Session, asked: Asked, label: str, incoming: Incoming | No
     )
 
 
-def _way_there(session: Session, index: int) -> str:
+def _way_there(session: PassSession, index: int) -> str:
     if session.graph.kinds[index] == "op":
         return f"until {step_number(index)} goes there"
     if index + 1 == session.length:
@@ -179,7 +181,7 @@ class _Question:
     """One gradient: the sum ``total`` that arrived, and ``now`` what became of it."""
 
     def __init__(
-        self, session: Session, asked: Asked, label: str, total: Value | None, now: Value | None
+        self, session: PassSession, asked: Asked, label: str, total: Value | None, now: Value | None
     ) -> None:
         assert asked.index is not None
         self.session, self.asked, self.label = session, asked, label

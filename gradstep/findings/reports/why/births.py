@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Literal
 
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Contribution, Incoming, Value
 
 Holds = Callable[[Value | None], bool]
@@ -26,7 +26,7 @@ class Birth:
     value: Value | None = None
 
 
-def births(session: Session, index: int, holds: Holds, *, every: bool) -> Iterator[Birth]:
+def births(session: PassSession, index: int, holds: Holds, *, every: bool) -> Iterator[Birth]:
     """Find where it began that ``holds`` is true of what arrives at node ``index``, the nearest
     first.
 
@@ -59,7 +59,7 @@ def births(session: Session, index: int, holds: Holds, *, every: bool) -> Iterat
                         yield birth
 
 
-def _edit(session: Session, index: int) -> str:
+def _edit(session: PassSession, index: int) -> str:
     changes = [each.text for each in session.edit.records if each.index == index]
     return changes[-1] if changes else ""
 
@@ -72,7 +72,7 @@ def _parts(incoming: Incoming) -> list[Contribution]:
 
 
 def _made_by(
-    session: Session, index: int, part: Contribution, holds: Holds, every: bool
+    session: PassSession, index: int, part: Contribution, holds: Holds, every: bool
 ) -> Birth | None:
     """Return how node ``index`` made what it sent so; None where what it was given is so."""
     given = [each.total for each in session.inspector.incoming(index)]
@@ -84,7 +84,7 @@ def _made_by(
     return Birth("node", index, part.output_nr, value=part.value)
 
 
-def hook_that_made(session: Session, index: int, holds: Holds) -> str:
+def hook_that_made(session: PassSession, index: int, holds: Holds) -> str:
     """Name the hook of node ``index`` that made a gradient so, "" where none did."""
     for phase in session.phases(index):
         made = any(map(holds, phase.after)) and not any(map(holds, phase.before))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.passes.recorded_pass import RecordedPass
-from gradstep.debugger.session import Session
 from gradstep.findings.reports.rows import Row, node_text
 from gradstep.findings.reports.why.explanation import Explanation
 from gradstep.findings.reports.why.target import Asked
 
 
-def nodes_that_add(session: Session, tensor: Any) -> list[int]:
+def nodes_that_add(session: PassSession, tensor: Any) -> list[int]:
     """List the nodes inside which a call of ``backward`` ran that adds to ``tensor.grad``."""
     return [
         index
@@ -35,7 +35,7 @@ def _recorded(passes: Any) -> list[RecordedPass]:
     return [each for each in passes if isinstance(each, RecordedPass)]
 
 
-def rows_of(session: Session, indices: Sequence[int]) -> tuple[Row, ...]:
+def rows_of(session: PassSession, indices: Sequence[int]) -> tuple[Row, ...]:
     """Return rows that name the nodes ``indices``, of passes inside."""
     shown = ", ".join(node_text(session.graph, index) for index in indices[:3])
     more = f" and {len(indices) - 3} more" if len(indices) > 3 else ""
@@ -45,7 +45,7 @@ def rows_of(session: Session, indices: Sequence[int]) -> tuple[Row, ...]:
     )
 
 
-def added_inside(session: Session, asked: Asked, indices: Sequence[int]) -> Explanation:
+def added_inside(session: PassSession, asked: Asked, indices: Sequence[int]) -> Explanation:
     """Say that only passes inside the nodes ``indices`` add to a leaf: why is not known here."""
     headline = f"it is not known why {asked.name}.grad is what it is: this pass does not add to it"
     return Explanation(asked.name, "unknown", headline, rows_of(session, indices), certain=False)

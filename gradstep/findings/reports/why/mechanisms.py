@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import NodeDetail, Value
 from gradstep.graph.statistics import format_number
 from gradstep.text import plural
@@ -22,7 +22,7 @@ _RESULT: Final = ("result", "output")
 _INPUT: Final = ("self", "input")
 
 
-def zero_reason(session: Session, index: int) -> str:
+def zero_reason(session: PassSession, index: int) -> str:
     """Say why node ``index`` sends zeros, "" where that is unknown."""
     detail = session.detail(index)
     stem = session.graph.stem(index).rstrip("_")

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Value
 from gradstep.findings.reports.formatting import line_text
 from gradstep.findings.reports.rows import Row, node_text
@@ -31,7 +31,7 @@ class Link:
     gain: float
 
 
-def main_way(session: Session, index: int) -> list[Link]:
+def main_way(session: PassSession, index: int) -> list[Link]:
     """Follow the largest part of what arrives at node ``index``, back to the loss; the links from
     the loss on."""
     links: list[Link] = []
@@ -47,7 +47,7 @@ def main_way(session: Session, index: int) -> list[Link]:
         index = producer
 
 
-def _largest(session: Session, index: int) -> tuple[int, Value, Value] | None:
+def _largest(session: PassSession, index: int) -> tuple[int, Value, Value] | None:
     parts = [
         (part.producer, part.value, each.total)
         for each in session.inspector.incoming(index)
@@ -65,7 +65,7 @@ def _ratio(above: float, below: float) -> float:
     return above / below if below and math.isfinite(above / below) else 1.0
 
 
-def factor_rows(session: Session, links: Sequence[Link], *, down: bool) -> Iterator[Row]:
+def factor_rows(session: PassSession, links: Sequence[Link], *, down: bool) -> Iterator[Row]:
     """Yield the nodes, the ops and the modules with the largest effect, ``down`` or up."""
     word, sign = ("shrinks", -1.0) if down else ("grows", 1.0)
     graph = session.graph
@@ -115,7 +115,7 @@ class Cancelled:
     remaining: float
 
 
-def cancellations(session: Session, indices: Iterable[int]) -> Iterator[Cancelled]:
+def cancellations(session: PassSession, indices: Iterable[int]) -> Iterator[Cancelled]:
     """Find the sums at these nodes whose parts cancel nearly all of each other."""
     for index in indices:
         for incoming in session.inspector.incoming(index):

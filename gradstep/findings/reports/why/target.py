@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gradstep.debugger.session import Session
+from gradstep.debugger.pass_session import PassSession
 from gradstep.engines.lookup import named_parameters
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.errors import UnknownAddress
@@ -28,7 +28,7 @@ class Asked:
     number: int = 0
 
 
-def find(session: Session, subject: Subject, text: str) -> Asked:
+def find(session: PassSession, subject: Subject, text: str) -> Asked:
     """Find what ``text`` means: the name of a tensor, with or without ``.grad``, or the end of such
     a name if no other ends so; else a place of the plan.
 
@@ -64,7 +64,7 @@ def find(session: Session, subject: Subject, text: str) -> Asked:
     return Asked("", index, None)
 
 
-def _leaves(session: Session) -> str:
+def _leaves(session: PassSession) -> str:
     """List the leaves of the pass, the first six by name."""
     graph = session.graph
     names = [graph.address(i) for i in range(session.length) if graph.kinds[i] != "op"]

@@ -1,0 +1,39 @@
+"""Notes what a program runs on PyTorch: its modules and lines and, if asked for, every op."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from gradstep.capturing.budget import BUDGET
+from gradstep.engines.pytorch.inputs import noting_functions
+from gradstep.engines.pytorch.ops import Ops
+from gradstep.engines.pytorch.optimizers import passed_over
+from gradstep.engines.pytorch.origins import Lines, Modules, Origins, current
+from gradstep.engines.pytorch.private import sequence_nr
+
+
+@contextmanager
+def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) -> Iterator[Origins]:
+    """Note modules, and ``lines``, of what this thread runs inside; with ``values``, also every
+    op, what it was given and what came out; copies of the former take ``budget`` bytes at most."""
+    outer = current.get()
+    if outer is not None and outer.noting and (outer.ops is not None or not values):
+        yield outer
+        return
+    origins = Origins()
+    current.set(origins)
+    with ExitStack() as stack:
+        stack.callback(origins.end, outer)
+        if sequence_nr is not None:
+            mode = Lines(origins) if lines else None
+            watched = Modules(origins, mode)
+            stack.enter_context(watched.noting())
+            if mode is not None:
+                stack.enter_context(mode.acting())
+                stack.enter_context(passed_over(mode))
+                stack.enter_context(noting_functions(origins.function))
+            if values:
+                origins.recorder = origins.ops = stack.enter_context(Ops(origins, budget))
+                stack.enter_context(noting_functions(origins.ops.function))
+        yield origins
