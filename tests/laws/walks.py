@@ -100,7 +100,7 @@ def random_walk(rng: random.Random, kind: Kind) -> Walk:
 
 def _lines(rng: random.Random, edits: bool) -> list[str]:
     lines = []
-    for _ in range(rng.choice([0, 1, 4, 10, 20])):
+    for _ in range(rng.choice([0, 2, 8, 20, 40])):
         kind = rng.random()
         menu = MOVES if kind < 0.6 else STOPS if kind < 0.8 else LOOKS
         if edits and kind > 0.85:
