@@ -334,8 +334,9 @@ class Driver(Protocol):
         """End what waits for the pass to go on: it is over."""
         ...
 
-    def release(self) -> None:
-        """Let go of saved values as the plain pass would have."""
+    def release(self, stop: int | None = None) -> None:
+        """Let go of what nodes up to ``stop``, where one has raised, have saved, as the plain
+        pass would have."""
         ...
 
     def gradients(self) -> Gradients:

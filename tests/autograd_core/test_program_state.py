@@ -580,3 +580,70 @@ def test_what_a_hook_of_several_tensors_has_gathered_is_undone() -> None:
     session.edit.scale(0, 2.0)
     session.finish()
     assert counted.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("place", ["tensor", "post"])
+@pytest.mark.parametrize("lines", [[], ["next"], ["continue"], ["continue", "restart"]])
+def test_a_pass_that_raises_has_freed_what_ran_as_a_plain_one(place: str, lines: list[str]) -> None:
+    def freed(stepped: bool) -> list[bool]:
+        x = torch.ones(2, requires_grad=True)
+        y = x.exp()
+        z = y.tanh()
+
+        def refuse(*given: Any) -> None:
+            raise ValueError("no")
+
+        z.register_hook(refuse) if place == "tensor" else z.grad_fn.register_hook(refuse)
+        w = z.sin()
+        session = Session(w.sum(), names={}) if stepped else None
+        for line in lines if session else ():
+            session.do(line)
+        with pytest.raises(ValueError, match="no"):
+            session.finish() if session else w.sum().backward()
+        return [each.grad_fn.is_freed for each in (w, z, y)]
+
+    assert freed(stepped=True) == freed(stepped=False) == [True, place == "post", False]
+
+
+def test_moving_in_a_pass_inside_that_raised_calls_no_hook_again() -> None:
+    x, calls = torch.ones(2, requires_grad=True), []
+
+    def refuse(g: Any) -> None:
+        calls.append(g)
+        raise ValueError("no")
+
+    def hook(g: Any) -> None:
+        with torch.enable_grad():
+            y = x.exp()
+            y.register_hook(refuse)
+            y.sum().backward()
+
+    z = x * 2
+    z.register_hook(hook)
+    session = Session(z.sum(), names={})
+    for line in ("continue", "enter", "next", "continue", "leave", "next"):
+        session.do(line)
+    with pytest.raises(ValueError, match="no"):
+        session.finish()
+    assert len(calls) == 1
+
+
+def test_a_pass_that_makes_a_graph_is_certified_though_code_wrote_over_its_gradients() -> None:
+    buffer = torch.zeros(2)
+
+    class Buffered(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            with torch.no_grad():
+                return buffer.copy_(g * 2)
+
+    x = torch.ones(2, requires_grad=True)
+    y = Buffered.apply(x.exp())
+    session = Session(Buffered.apply(y * y).sum(), create_graph=True, names={})
+    session.continue_()
+    assert session.certificate().different == ()
+    session.finish()

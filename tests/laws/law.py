@@ -19,7 +19,7 @@ from tests.laws.programs import Program, random_program, run
 from tests.laws.walks import KINDS, Walk, is_move, random_walk
 
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
-PATIENCE = 20.0
+PATIENCE = 90.0
 """Seconds after which a walk counts as one that waits for ever."""
 
 
@@ -67,13 +67,19 @@ def check(case: Case) -> Found:
         plain, debugged = (each._replace(events=()) for each in (plain, debugged))
     wrong = plain.difference(debugged)
     if not wrong:
-        gc.collect(1)
-        left = {each.name for each in threading.enumerate() if each not in before}
-        if left:
-            gc.collect()
-            left = {each.name for each in threading.enumerate() if each not in before}
+        left = _threads_left(before)
         wrong = f"threads are left: {left}" if left else ""
     return Found(debugger.moves, wrong)
+
+
+def _threads_left(before: set[threading.Thread]) -> set[str]:
+    """The threads that a program's sessions have left, once nothing holds them any more."""
+    left = set(threading.enumerate()) - before
+    if left:
+        gc.collect()
+        for each in left:
+            each.join(5)
+    return {each.name for each in left if each.is_alive()}
 
 
 class _Debugger:

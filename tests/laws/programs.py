@@ -184,7 +184,7 @@ STEPS = (
     "held = x0.grad", "x2.grad = x1.grad", "x0.grad is None or x0.grad.mul_(0.5)",
     "x0.data.add_(0.25)", "with torch.no_grad(): x1.mul_(1.5)", "adam.zero_grad()",
 )  # fmt: skip
-FORMS = ("plain", "plain", "plain", "function")
+FORMS = ("plain", "plain", "plain", "function", "async")
 
 
 class Section(NamedTuple):
@@ -305,8 +305,8 @@ class _Maker:
         self.count += 1
         name = f"h{self.count}"
         kind = rng.choice(["tensor", "tensor", "tensor", "pre", "post", "retain", "multi", "once"])
-        if kind == "once" and self.pure:  # a second run would be without it
-            kind = "tensor"
+        if self.pure and kind in ("once", "retain"):
+            kind = "tensor"  # a second run is without a hook that is gone, and adds to a .grad
         answer = rng.choice(GIVEN_BACK[:-1] if self.pure else GIVEN_BACK)
         if kind == "retain":
             yield f"{value}.retain_grad()"

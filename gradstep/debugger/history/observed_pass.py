@@ -172,7 +172,7 @@ class ObservedPass:
 
     def release(self) -> None:
         """Let go of the saved values, as the call itself would have."""
-        self._driver.release()
+        self._driver.release(len(self.order))
 
     def __enter__(self) -> Self:
         self._driver.retain_graph()

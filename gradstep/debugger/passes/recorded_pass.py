@@ -156,10 +156,11 @@ class RecordedPass:
             self.cursor.run_out()
         except BaseException:
             self.driver.close()
+            self._release(len(self.cursor.history))
             raise
         if len(self.cursor.history) == self.cursor.length and not self.call.is_grad:
             self._check_leaves()
-        self._release()
+        self._release(self.cursor.length)
 
     def _check_leaves(self) -> None:
         """Say which ``.grad`` is not what is shown."""
@@ -171,11 +172,12 @@ class RecordedPass:
                 "changed it, or gradstep did, which you should report"
             )
 
-    def _release(self) -> None:
-        self.driver.release()
-        for inner in self.driver.inner_passes():
+    def _release(self, stop: int) -> None:
+        """Let go of what nodes up to ``stop`` have saved, and passes inside them."""
+        self.driver.release(stop)
+        for inner in (*self.driver.inner_passes(), *self.driver.nested):
             if isinstance(inner, RecordedPass):
-                inner._release()
+                inner._release(len(inner.cursor.history))
 
 
 def _hint(nodes: Sequence[Node]) -> str:

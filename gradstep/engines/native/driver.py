@@ -314,12 +314,12 @@ class NativeDriver:
                     self.failed_in = watch.running
                     raise
         except BaseException as error:
+            end = log.place()
+            if isinstance(error, Exception) and not isinstance(error, MemoryError):
+                self._failure = _Failure(index, error, error.__traceback__, start, end)
             if not self._is_inner:  # else it is up to the code around it what becomes of it
-                end = log.place()
                 log.go(start)
-                if isinstance(error, Exception) and not isinstance(error, MemoryError):
-                    self._failure = _Failure(index, error, error.__traceback__, start, end)
-                else:
+                if self._failure is None:
                     log.cut(start)
             raise
         finally:
@@ -452,7 +452,8 @@ class NativeDriver:
 
     def _run(self, start: int) -> None:
         if self._failure is not None and self._failure.at == start:
-            self._log.go(self._failure.end)
+            if not self._is_inner:
+                self._log.go(self._failure.end)
             self._raise_again(start)
         if self.muted_edges or self.muted_hooks:
             self.record(start, len(self.order), lambda step, seconds: True)
@@ -460,7 +461,7 @@ class NativeDriver:
         self._task.keep = self.call.keep  # nobody will go back
         self._freeing_from = min(start, self._freeing_from)
         self._program = current_mode()
-        with pass_mode(self.call.graph, self._task):
+        with by_program(), pass_mode(self.call.graph, self._task):
             if self._anomaly is None:
                 self._task.run(start)
             else:
@@ -607,7 +608,10 @@ class NativeDriver:
             return None
         again: list[Step] = []
         with self.as_before(step.index):
-            other = self.fork({place: g for place, g in self.inputs(step) if g is not None})
+            given = {place: g for place, g in self.inputs(step) if g is not None}
+            if self.call.graph:  # what is shown of one that was changed since is an array
+                given = {place: Tensor.from_array(array_of(g)) for place, g in given.items()}
+            other = self.fork(given)
             other.record(step.index, step.index + 1, lambda made, seconds: not again.append(made))  # type: ignore[func-returns-value]
         return [each.gradient for each in again[0].deliveries]
 
@@ -709,9 +713,13 @@ class NativeDriver:
     def close(self) -> None:
         """Do nothing: nothing waits."""
 
-    def release(self) -> None:
+    def release(self, stop: int | None = None) -> None:
         if not self.call.keep:
-            for node in self.order[: self._freeing_from]:
+            if stop is None:
+                stop = len(self.order)
+            elif self.failed_in.startswith("post"):
+                stop += 1  # the node whose result a hook refused has been called
+            for node in self.order[: min(stop, self._freeing_from)]:
                 node.release()
             note_freed(self.call, self._task)
 

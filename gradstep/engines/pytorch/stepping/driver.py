@@ -694,12 +694,12 @@ class TorchDriver:
         if self._engine.thread is not None:
             self._engine.thread.close()
 
-    def release(self) -> None:
+    def release(self, stop: int | None = None) -> None:
         """Let go of the graph, as far as that can be done, as the plain pass would have."""
         engine = self._engine
         self.close()
         if engine.retains and not self.call.keep:
-            free(self.call, [node for node in self.order if node not in engine.ends])
+            free(self.call, [node for node in self.order[:stop] if node not in engine.ends])
 
 
 def _pending_of(driver: TorchDriver) -> Callable[[], Pending]:
