@@ -304,9 +304,14 @@ class NativeDriver:
             for place in self.places(node):
                 if self.pending[place] is not None:
                     share(self.pending[place])
-        token = interceptor.set(self.intercept) if users else None
         try:
             self._keep_state(node, users)
+        except Exception:  # an error of ours, which is no failure of the node
+            log.go(start)
+            log.cut(start)
+            raise
+        token = interceptor.set(self.intercept) if users else None
+        try:
             with self._mode_of(users), watching(node, muted) as watch:
                 try:
                     step = next(steps)

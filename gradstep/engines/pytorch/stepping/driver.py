@@ -83,6 +83,9 @@ _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
 
 
+_MOST_IDLE: Final = 20
+
+
 class TorchDriver:
     """Drives PyTorch's engine through ``call``.
 
@@ -93,6 +96,8 @@ class TorchDriver:
     """
 
     put_back = ".grad is restored; their other changes are not"
+
+    _idle_runs = 0  # of the engine, one after the other, that came to no further node
 
     def __init__(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> None:
         self.call = call
@@ -319,7 +324,16 @@ class TorchDriver:
         return found if is_as_it_was else run[1][0]
 
     def _advance(self, index: int, stop: int) -> None:
-        self._engine.advance(index, stop, passed=self._due_runs, muted=self.muted_edges)
+        engine = self._engine
+        reached = engine.taken, len(engine.runs)
+        engine.advance(index, stop, passed=self._due_runs, muted=self.muted_edges)
+        idle = (engine.taken, len(engine.runs)) == reached and not engine.has_run(index)
+        self._idle_runs = self._idle_runs + 1 if idle else 0
+        if self._idle_runs > _MOST_IDLE:
+            raise RuntimeError(
+                f"PyTorch's engine does not get to node #{index + 1}; this is a defect of "
+                "gradstep, please report it"
+            )
 
     def _synchronize(self) -> None:
         """Wait for what the engine has started on a GPU: this thread may use another stream."""
