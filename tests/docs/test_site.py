@@ -148,7 +148,7 @@ def test_every_picture_has_words(site: Path) -> None:
 
 @pytest.mark.parametrize(
     ("package", "page"),
-    [("gradstep.debugger", "debugger"), ("gradstep.graph", "graph"), ("viz", "pictures")],
+    [("gradstep.debugger", "debugger"), ("gradstep.graph", "graph"), ("gradstep_viz", "pictures")],
 )
 def test_the_reference_has_every_name_that_a_package_exports(
     site: Path, package: str, page: str
@@ -159,7 +159,8 @@ def test_the_reference_has_every_name_that_a_package_exports(
         name for name in exported if callable(getattr(importlib.import_module(package), name))
     ]
     assert described
-    assert [name for name in described if f"{package}.{name}" not in ids] == []
+    # users find it under gradstep, where that has it
+    assert [n for n in described if not {f"{package}.{n}", f"gradstep.{n}"} & set(ids)] == []
 
 
 def test_every_page_can_be_reached_from_the_first(site: Path) -> None:

@@ -452,9 +452,7 @@ def test_a_snippet_in_a_sphinx_document_is_drawn(tmp_path: Path) -> None:
         "sphinx.cmd.build", reason="Sphinx is not installed (the extra 'docs' has it)"
     )
     docutils = importlib.import_module("sphinx.util.docutils")
-    (tmp_path / "conf.py").write_text(
-        'extensions = ["gradstep_viz.sphinx"]\nhtml_theme = "basic"\n'
-    )
+    (tmp_path / "conf.py").write_text('extensions = ["gradstep.sphinx"]\nhtml_theme = "basic"\n')
     indented = textwrap.indent(SNIPPET, "   ")
     (tmp_path / "index.rst").write_text(f"Title\n=====\n\n.. autograd-graph::\n\n{indented}")
     with docutils.docutils_namespace():

@@ -40,19 +40,19 @@ def test_a_session_shows_where_it_stands_and_what_is_not_there_yet() -> None:
 
 
 CELLS = [
-    """import autograd_core as torch, viz
+    """import autograd_core as torch, gradstep
 from gradstep import capture
 from gradstep.debugger import Session
 x = torch.tensor(2.0, requires_grad=True)
 z = torch.log(x * x)
 z""",
-    "gradstep_viz.render(z)",
-    "gradstep_viz.film(z)",
+    "gradstep.render(z)",
+    "gradstep.film(z)",
     "capture(z)",
-    "%load_ext gradstep_viz.notebook",
+    "%load_ext gradstep",
     "capture(z)",
     "Session(z)",
-    "%unload_ext gradstep_viz.notebook\ncapture(z)",
+    "%unload_ext gradstep\ncapture(z)",
 ]
 
 
@@ -88,7 +88,7 @@ EXAMPLE = '''"""
 The logarithm
 =============
 """
-import autograd_core as torch, viz
+import autograd_core as torch, gradstep
 x = torch.tensor(2.0, requires_grad=True)
 gradstep.render(torch.log(x * x), view="backward")
 '''

@@ -23,7 +23,7 @@ from gradstep_viz.output.renderers import Svg2Pdf
 
 pytestmark = pytest.mark.documents
 
-CONF = 'project = "p"\nextensions = ["gradstep_viz.sphinx"]\nhtml_theme = "basic"\nnumfig = True\n'
+CONF = 'project = "p"\nextensions = ["gradstep.sphinx"]\nhtml_theme = "basic"\nnumfig = True\n'
 
 MODEL = """\
 import autograd_core as torch
@@ -406,7 +406,7 @@ def test_myst_uses_the_same_directives(project: Path, build: Build) -> None:
     pytest.importorskip("myst_parser", reason="MyST is not installed (the extra 'docs' has it)")
     (project / "index.rst").unlink()
     (project / "second.rst").unlink()
-    (project / "conf.py").write_text(CONF.replace('["viz', '["myst_parser", "viz'))
+    (project / "conf.py").write_text(CONF.replace('["gradstep', '["myst_parser", "gradstep'))
     (project / "index.md").write_text(
         "# Title\n\n```{autograd-graph} model.py:Q\n:view: backward\n:caption: Of *Q*\n```\n\n"
         "```{autograd-graph}\nimport autograd_core as torch\n1 / 0\n```\n"
