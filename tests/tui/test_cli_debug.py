@@ -370,7 +370,7 @@ def test_debug_from_code_says_what_else_there_is() -> None:
     import autograd_core as torch
 
     a = torch.tensor(3.0, requires_grad=True)
-    with pytest.raises(RuntimeError, match=r"redirected; gradstep.debugger.Session does"):
+    with pytest.raises(RuntimeError, match=r"redirected; gradstep.Session does"):
         gradstep_tui.debug(a * a)
     assert a.grad is None
 

@@ -31,7 +31,7 @@ def debug(
     from gradstep_tui.terminal import show_screen, why_no_screen
 
     if problem := why_no_screen():
-        raise RuntimeError(f"{problem}; gradstep.debugger.Session does the same without one")
+        raise RuntimeError(f"{problem}; gradstep.Session does the same without one")
     session = Session(obj, gradient, retain_graph=retain_graph, create_graph=create_graph)
     if show_screen(session) == "abort":
         session.abort()
