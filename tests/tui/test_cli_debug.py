@@ -536,6 +536,8 @@ def test_a_program_that_runs_long_before_the_screen_opens_is_said_to_run(
 ) -> None:
     monkeypatch.setattr(debug, "_SILENCE", 0.0)
     monkeypatch.setattr(debug.output, "progress_is_seen", lambda: True)
+    # that of the process, which the command takes over where it begins
+    monkeypatch.setattr(debug.output._err, "_first", None)
     for shown in (True, False):
         waiting = debug._Waiting("train.py", shown=shown)
         waiting.start()
