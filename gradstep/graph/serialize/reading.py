@@ -162,6 +162,7 @@ def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int
         record.choice("half", Half),
         record.get("name", str),
         variable=record.get("variable", str, ""),
+        stem=record.get("stem", str, ""),
         scope=record.get("scope", str, ""),
         count=record.integer("count", 1),
         shape=record.shape(),

@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any
 
-from gradstep.graph.model import Edge, Graph, HookChange, Node
+from gradstep.graph.model import Edge, Graph, HookChange, Node, short_name
 from gradstep.graph.serialize.document import FORMAT, VERSION
 from gradstep.graph.statistics import Statistics
 
@@ -46,6 +46,8 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
     record = _known(node._asdict())
     del record["id"], record["address"]
     record["count"] = graph.counts[node.id]
+    if (stem := graph.stem(node.id)) != short_name(node.name):
+        record["stem"] = stem
     if node.saved:
         record["saved"] = [_known(value._asdict()) for value in node.saved]
     if node.group is not None:

@@ -1,0 +1,300 @@
+"""A run as those read it who explain it: whether it is in memory or in a file, and over or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Protocol
+
+import numpy as np
+
+from gradstep.graph.columns import Ints
+from gradstep.graph.model import Graph
+from gradstep.graph.serialize import from_json, to_json
+from gradstep.graph.statistics_columns import StatisticsColumns
+from gradstep.recording.errors import NotRecorded
+from gradstep.recording.facts import NONE, CallFacts, Flow, Header, Leaf, LeafFacts, Warned
+
+
+class Run(Protocol):
+    """The facts of a run. A call goes by its ``index``, the same in every method.
+
+    Every method raises :class:`NotRecorded` of a call, a structure or a leaf that is not there.
+    """
+
+    @property
+    def header(self) -> Header:
+        """What is known of the run before its first call."""
+        ...
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the recording was ended in good order: no call can be missing at its end."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the recording says of itself: what it left out, and why it ended."""
+        ...
+
+    @property
+    def warnings(self) -> Sequence[Warned]:
+        """The warnings that the run gave, each text once a line of the program."""
+        ...
+
+    @property
+    def leaves(self) -> Sequence[Leaf]:
+        """All leaves that some call came to, by their numbers."""
+        ...
+
+    @property
+    def indices(self) -> Sequence[int]:
+        """The calls of which something was kept, in the order in which they were made."""
+        ...
+
+    @property
+    def full(self) -> Sequence[int]:
+        """Those of them that have a :meth:`flow`."""
+        ...
+
+    def calls(self) -> Iterator[CallFacts]:
+        """Yield the facts of all calls."""
+        ...
+
+    def call(self, index: int) -> CallFacts:
+        """Return the facts of one call."""
+        ...
+
+    def of_leaves(self, index: int) -> Sequence[LeafFacts]:
+        """Return the facts of each leaf that a call came to, in the order in which it is done with
+        them; nothing where the level was ``call``."""
+        ...
+
+    def over_calls(self, leaf: int) -> Iterator[tuple[int, LeafFacts]]:
+        """Yield the facts of one leaf in each call that came to it."""
+        ...
+
+    def graph(self, structure: str) -> Graph:
+        """Return the graph of a structure, without anything that flowed in it."""
+        ...
+
+    def flow(self, index: int) -> Flow | None:
+        """Return what flowed in a call, None where that was not kept."""
+        ...
+
+
+class Sink(Protocol):
+    """Who takes note of a run, as it is watched."""
+
+    def add_leaf(self, leaf: Leaf) -> None:
+        """Take note of a leaf, before the first call that came to it ends."""
+        ...
+
+    def add_structure(self, key: str, document: str) -> None:
+        """Take note of the graph of a structure, see :func:`structure_of`, once."""
+        ...
+
+    def add_warning(self, warned: Warned) -> None:
+        """Take note of a warning."""
+        ...
+
+    def add_note(self, note: str) -> None:
+        """Take note of something that the recording is to say of itself."""
+        ...
+
+    def add_begun(self, call: CallFacts) -> None:
+        """Take note of a call that begins."""
+        ...
+
+    def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
+        """Take note of all that is known of a call that has ended."""
+        ...
+
+    def drop_flow(self, index: int) -> None:
+        """Keep no more of a call than its leaves."""
+        ...
+
+    def drop(self, index: int) -> None:
+        """Forget a call."""
+        ...
+
+    def add_end(self) -> None:
+        """Take note that the run is over."""
+        ...
+
+
+def graph_of(run: Run, index: int) -> Graph:
+    """Return the graph of a call with all that flowed in it, as a look at the live call gives it.
+
+    Raises:
+        NotRecorded: the call was not recorded, or not in full.
+    """
+    flow = run.flow(index)
+    if flow is None:
+        raise not_in_full(run, run.call(index))
+    return with_flow(run.graph(run.call(index).structure), flow)
+
+
+def not_in_full(run: Run, call: CallFacts) -> NotRecorded:
+    """Return the error that says of a call that its graph was not kept, and of which it was."""
+    near = min(run.full, key=lambda each: abs(each - call.index), default=None)
+    instead = "" if near is None else f"; {run.call(near).title} is the nearest one in full"
+    return NotRecorded(
+        f"of {call.title}, only {_KEPT[call.level]} was recorded{instead}",
+        remedy=f"record it with --call {call.number}",
+    )
+
+
+_KEPT: Mapping[str, str] = {"call": "the loss", "leaves": "the loss and the leaves"}
+
+
+def with_flow(graph: Graph, flow: Flow) -> Graph:
+    """Return the graph of a structure with what flowed in a call."""
+    details = list(graph.details)
+    for id, text in flow.details.items():
+        details[id] = text
+    table = flow.values.statistics
+    return replace(
+        graph,
+        details=details,
+        statistics=StatisticsColumns(table, _rows(flow.nodes, len(graph))),
+        edge_statistics=StatisticsColumns(table, _rows(flow.edges, graph.edge_count)),
+        undefined=flow.undefined,
+        edge_undefined=flow.edge_undefined,
+        hooks=flow.hooks,
+        edge_hooks=flow.edge_hooks,
+    )
+
+
+def _rows(numbers: Mapping[int, int], length: int) -> Ints:
+    rows = np.full(length, NONE, np.int64)
+    rows[list(numbers)] = list(numbers.values())
+    return rows
+
+
+def without_flow(graph: Graph) -> Graph:
+    """Return the structure of a graph: all that is the same in each call of a loop.
+
+    >>> from gradstep.graph.builder import GraphBuilder
+    >>> build = GraphBuilder()
+    >>> _ = build.node("leaf", "backward", "AccumulateGrad", variable="a", detail="0 + 36")
+    >>> without_flow(build.graph()).details
+    ['']
+    """
+    details = [
+        "" if half == "backward" else detail
+        for half, detail in zip(graph.halves, graph.details, strict=True)
+    ]
+    return replace(
+        graph, details=details, statistics={}, edge_statistics={}, undefined=frozenset(),
+        edge_undefined=frozenset(), hooks={}, edge_hooks={}, costs={},
+    )  # fmt: skip
+
+
+def structure_of(graph: Graph) -> tuple[str, str]:
+    """Return the key of a graph's structure, a hash, and its document: equal structures have equal
+    ones."""
+    document = to_json(without_flow(graph))
+    return sha256(document.encode()).hexdigest()[:32], document
+
+
+class MemoryRun:
+    """A run that is watched, or was, in memory: a :class:`Sink`, and a :class:`Run`."""
+
+    def __init__(self, header: Header) -> None:
+        self.header = header
+        self.is_finished = False
+        self.notes: list[str] = []
+        self.warnings: list[Warned] = []
+        self.leaves: list[Leaf] = []
+        self._calls: dict[int, CallFacts] = {}
+        self._leaves: dict[int, tuple[LeafFacts, ...]] = {}
+        self._flows: dict[int, Flow] = {}
+        self._documents: dict[str, str] = {}
+        self._graphs: dict[str, Graph] = {}
+
+    def add_leaf(self, leaf: Leaf) -> None:
+        self.leaves.append(leaf)
+
+    def add_structure(self, key: str, document: str) -> None:
+        self._documents[key] = document
+
+    def add_warning(self, warned: Warned) -> None:
+        self.warnings.append(warned)
+
+    def add_note(self, note: str) -> None:
+        self.notes.append(note)
+
+    def add_begun(self, call: CallFacts) -> None:
+        self._calls[call.index] = call
+
+    def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
+        self._calls[call.index] = call
+        self._leaves[call.index] = tuple(leaves)
+        if flow is not None:
+            self._flows[call.index] = flow
+
+    def drop_flow(self, index: int) -> None:
+        if self._flows.pop(index, None) is not None:
+            self._calls[index] = replace(self._calls[index], level="leaves")
+
+    def drop(self, index: int) -> None:
+        for kept in (self._calls, self._leaves, self._flows):
+            kept.pop(index, None)
+
+    def add_end(self) -> None:
+        self.is_finished = True
+
+    @property
+    def indices(self) -> Sequence[int]:
+        return list(self._calls)
+
+    @property
+    def full(self) -> Sequence[int]:
+        return list(self._flows)
+
+    def calls(self) -> Iterator[CallFacts]:
+        yield from list(self._calls.values())
+
+    def call(self, index: int) -> CallFacts:
+        found = self._calls.get(index)
+        if found is None:
+            raise no_such_call(self, index)
+        return found
+
+    def of_leaves(self, index: int) -> Sequence[LeafFacts]:
+        self.call(index)
+        return self._leaves.get(index, ())
+
+    def over_calls(self, leaf: int) -> Iterator[tuple[int, LeafFacts]]:
+        for index, leaves in self._leaves.items():
+            yield from ((index, each) for each in leaves if each.leaf == leaf)
+
+    def document(self, structure: str) -> str:
+        """Return the graph of a structure as ``to_json`` writes it."""
+        if structure not in self._documents:
+            raise NotRecorded(f"there is no structure {structure!r}")
+        return self._documents[structure]
+
+    def graph(self, structure: str) -> Graph:
+        if structure not in self._graphs:
+            self._graphs[structure] = from_json(self.document(structure))
+        return self._graphs[structure]
+
+    def flow(self, index: int) -> Flow | None:
+        self.call(index)
+        return self._flows.get(index)
+
+
+def no_such_call(run: Run, index: int) -> NotRecorded:
+    """Return the error that says which calls there are."""
+    known = run.indices
+    there = (
+        f"1 to {known[-1]}"
+        if len(known) and len(known) == known[-1]
+        else ", ".join(
+            map(str, [*known[:10], *(["..."] if len(known) > 11 else []), *known[10:][-1:]])
+        )
+    )
+    return NotRecorded(f"call {index} was not recorded; there are {there or 'none'}")

@@ -1,0 +1,124 @@
+"""Which calls of a run are recorded, and how much of each.
+
+A full call tells everything, and costs about as much as the call itself; one of the leaves costs
+little. So the first calls are kept in full, then ever fewer, and always the newest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from typing import Final, NamedTuple
+
+from gradstep.recording.facts import Level
+
+FIRST: Final = 10
+"""Calls of a run that are kept in full, whatever follows."""
+BUDGET: Final = 1.3
+"""What a run may take that is recorded, as a multiple of what it takes otherwise."""
+
+
+class Wanted(NamedTuple):
+    """How much to keep of a call; one that is ``passing`` is kept in full until another is."""
+
+    level: Level
+    passing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How much to keep of which call.
+
+    Attributes:
+        full: the level of a call in full; ``leaves`` keeps none in full.
+        requests: which calls to keep in full; by default the first ten, then those whose number is
+            a power of two, 16, 32, 64, ...
+        every: keep each call in full whose number is a multiple of it; 0 is none.
+        last: keep the last call in full; with ``budget``, the last one for which that left time.
+        budget: what the run may take, as a multiple of what it takes plainly; None has no bound.
+            Calls that were asked for are kept, whatever they take.
+
+    >>> schedule = Schedule()
+    >>> [number for number in range(1, 100) if schedule.requires(number)]
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 32, 64]
+    """
+
+    full: Level = "stats"
+    requests: Callable[[int], bool] | None = None
+    every: int = 0
+    last: bool = True
+    budget: float | None = BUDGET
+
+    def requires(self, number: int) -> bool:
+        """Return whether call ``number`` is kept in full, whatever that takes."""
+        if self.full in ("call", "leaves"):
+            return False
+        if self.every and number % self.every == 0:
+            return True
+        if self.requests is not None:
+            return self.requests(number)
+        return not self.every and (number <= FIRST or is_power_of_two(number))
+
+
+def is_power_of_two(number: int) -> bool:
+    """Return whether a positive number is a power of two.
+
+    >>> [number for number in range(1, 20) if is_power_of_two(number)]
+    [1, 2, 4, 8, 16]
+    """
+    return number & (number - 1) == 0
+
+
+class Account:
+    """Weighs what watching takes against what the run takes, and chooses accordingly.
+
+    >>> account = Account(Schedule(budget=1.5))
+    >>> for number in range(1, 11):
+    ...     account.spent("stats", 0.5), account.ran(1.0)
+    (None, None)...
+    >>> account.wanted(11), account.wanted(16)
+    (Wanted(level='leaves', passing=False), Wanted(level='stats', passing=False))
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self._ran = self._spent = 0.0
+        self._newest = 0.0  # what the newest call of a kind took
+        self._of_leaves = 0.0
+        self._step = 0.0  # seconds of the run from one call to the next, of late
+
+    def ran(self, seconds: float) -> None:
+        """Take note that the run itself took ``seconds`` from one call to the next."""
+        self._ran += seconds
+        self._step = seconds if not self._step else 0.9 * self._step + 0.1 * seconds
+
+    def spent(self, level: Level, seconds: float) -> None:
+        """Take note that watching a call took ``seconds`` more than the call."""
+        self._spent += seconds
+        if level in ("stats", "all"):
+            self._newest = seconds
+        elif level == "leaves":
+            before = self._of_leaves
+            self._of_leaves = seconds if not before else 0.9 * before + 0.1 * seconds
+
+    def wanted(self, number: int) -> Wanted:
+        """Return how much to keep of call ``number``, which is the next one."""
+        schedule = self.schedule
+        if schedule.requires(number):
+            return Wanted(schedule.full)
+        if schedule.last and schedule.full in ("stats", "all") and self._affords(self._newest):
+            return Wanted(schedule.full, passing=True)
+        return Wanted("leaves" if number % self._stride() == 0 else "call")
+
+    def _affords(self, seconds: float) -> bool:
+        budget = self.schedule.budget
+        return budget is None or self._spent + seconds <= (budget - 1) * self._ran
+
+    def _stride(self) -> int:
+        """Return of how many calls the leaves of one can be kept."""
+        budget = self.schedule.budget
+        if budget is None or not self._step:
+            return 1
+        allowed = max(budget - 1, 0.01) * self._step
+        return min(max(ceil(self._of_leaves / allowed), 1), 100)

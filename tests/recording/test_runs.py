@@ -1,0 +1,76 @@
+"""Facts of a run in memory, and how much is kept of which call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.serialize import from_json, to_json
+from gradstep.recording.errors import NotRecorded
+from gradstep.recording.facts import CallFacts, Header, LeafFacts
+from gradstep.recording.run import MemoryRun, graph_of
+from gradstep.recording.schedule import Account, Schedule
+
+
+def test_the_stem_of_a_node_survives_a_file() -> None:
+    build = GraphBuilder()
+    build.node("op", "backward", "ConvolutionBackward0", stem="conv_transpose")
+    graph = build.graph()
+    assert from_json(to_json(graph)).address(0) == graph.address(0) == "conv_transpose:1"
+
+
+def call(index: int) -> CallFacts:
+    return CallFacts(index, "backward", index, None, "leaves")
+
+
+def test_a_run_says_which_calls_there_are() -> None:
+    run = MemoryRun(Header())
+    with pytest.raises(NotRecorded, match="call 3 was not recorded; there are none"):
+        run.call(3)
+    for index in (1, 2, 5):
+        run.add_ended(call(index), [LeafFacts(0, None, None)], None)
+    with pytest.raises(NotRecorded, match="there are 1, 2, 5"):
+        run.call(3)
+    assert [index for index, _ in run.over_calls(0)] == [1, 2, 5]
+    with pytest.raises(NotRecorded, match="only the loss and the leaves was recorded"):
+        graph_of(run, 5)
+
+
+def chosen(schedule: Schedule, calls: int, cost: float) -> tuple[list[int], list[int], float]:
+    """The calls that stay in full, those that passed, and what the run took for each second."""
+    account, full, passing, spent = Account(schedule), [], [], 0.0
+    for number in range(1, calls + 1):
+        wanted = account.wanted(number)
+        if wanted.level == "stats":
+            (passing if wanted.passing else full).append(number)
+        seconds = {"call": 0.0, "leaves": 0.1 * cost, "stats": cost}[wanted.level]
+        account.spent(wanted.level, seconds)
+        account.ran(1.0)
+        spent += seconds
+    return full, passing, 1 + spent / calls
+
+
+@pytest.mark.parametrize("cost", [0.01, 1.0, 20.0])
+def test_watching_takes_no_more_than_asked(cost: float) -> None:
+    full, passing, ratio = chosen(Schedule(budget=1.3), 4096, cost)
+    required = [*range(1, 11), *(2**power for power in range(4, 13))]
+    assert full == required
+    assert ratio <= 1.3 + len(required) * cost / 4096
+    if cost < 1:
+        assert passing == sorted(set(range(1, 4097)) - set(required))
+    else:
+        assert len(passing) < 1300
+
+
+def test_without_a_bound_every_call_is_in_full_for_a_while() -> None:
+    full, passing, _ = chosen(Schedule(budget=None), 100, 50.0)
+    assert len(full) + len(passing) == 100
+
+
+def test_what_is_asked_for_is_kept_and_nothing_else() -> None:
+    asked = Schedule(requests=lambda number: number == 7, last=False)
+    assert chosen(asked, 50, 1.0)[:2] == ([7], [])
+    assert chosen(replace(asked, requests=None, every=20), 50, 1.0)[:2] == ([20, 40], [])
+    assert chosen(replace(asked, full="leaves"), 50, 1.0)[:2] == ([], [])
