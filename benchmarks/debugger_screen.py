@@ -22,8 +22,8 @@ from textual import events
 
 from gradstep.debugger.snapshot import (
     Contribution,
-    Entry,
     Incoming,
+    LedgerEntry,
     NodeDetail,
     Outgoing,
     Phase,
@@ -96,7 +96,7 @@ class FreeSession:
     def phases(self, index: int) -> tuple[Phase, ...]:
         return ()
 
-    def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+    def ledger(self, index: int, input_nr: int = 0) -> Iterator[LedgerEntry]:
         return iter(())
 
     def complete(self, line: str, column: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""Makes the screenshots of README.md and of the documentation anew, by the program itself.
+"""Make the screenshots of README.md and of the documentation with the program itself.
 
 python docs/make_images.py
 

@@ -28,7 +28,7 @@ Array = NDArray[Any]
 UNSET: Final = object()  # stands for the value of an attribute that has none
 
 
-class Entry(Protocol):
+class UndoEntry(Protocol):
     """Something that changes: what it was, or, while that is undone, what it became."""
 
     def swap(self) -> None:
@@ -49,7 +49,7 @@ class UndoLog:
     """
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        self._entries: list[UndoEntry] = []
         self._in_effect = 0
         self._known: set[tuple[Any, int]] = set()  # what has an entry since the last place
         self._open = 0  # from here on, entries may be dropped
@@ -57,7 +57,7 @@ class UndoLog:
 
     # what is about to change
 
-    def keep(self, entry: Callable[[T], Entry], thing: T) -> None:
+    def keep(self, entry: Callable[[T], UndoEntry], thing: T) -> None:
         """Note that ``thing`` will change: keep an ``entry`` of it, if it has none since the last
         place."""
         key = (entry, id(thing))

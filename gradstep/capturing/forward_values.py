@@ -44,7 +44,7 @@ class ForwardValues:
             if origin[0].was_changed:
                 return None
             leaf = origin[0].tensor()
-            return None if leaf is None else self._engine.own(leaf)
+            return None if leaf is None else self._engine.user_tensor(leaf)
         return self._roots.get(origin)
 
     def statistics(self, origin: Origin) -> Statistics | None:

@@ -22,10 +22,10 @@ from gradstep.debugger.passes.editor import Editor
 from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.passes.recorded_pass import RecordedPass
 from gradstep.debugger.snapshot import (
-    Entry,
-    Frame,
     LeafGradient,
+    LedgerEntry,
     NodeDetail,
+    PassFrame,
     Phase,
     Snapshot,
     Value,
@@ -242,7 +242,7 @@ class PassSession:
         nodes."""
         return self.inspector.leaf(index)
 
-    def contributions(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+    def contributions(self, index: int, input_nr: int = 0) -> Iterator[LedgerEntry]:
         """List every contribution to one input of node ``index`` so far, and every change by the
         user, with the running sum."""
         return self.inspector.contributions(index, input_nr)
@@ -270,7 +270,7 @@ class PassSession:
     # passes inside passes
 
     @property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[PassFrame, ...]:
         """The nested passes that are open, outermost first; the last one is in view."""
         return self._stack.frames
 

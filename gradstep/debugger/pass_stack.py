@@ -6,7 +6,7 @@ from weakref import finalize
 
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.passes.recorded_pass import RecordedPass
-from gradstep.debugger.snapshot import Frame
+from gradstep.debugger.snapshot import PassFrame
 
 Places = dict[str, tuple[int, ...]]
 
@@ -36,10 +36,10 @@ class PassStack:
         return self._passes[-2]
 
     @property
-    def frames(self) -> tuple[Frame, ...]:
+    def frames(self) -> tuple[PassFrame, ...]:
         """The passes as records, the outermost first."""
         return tuple(
-            Frame(
+            PassFrame(
                 depth,
                 each.title,
                 each.cursor.position,

@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 from gradstep.records import BackwardCall, Gradients, HookCall, Interceptor, Place, Plan, Step
 
 Pending = dict[Place, Any]
-Keep = Callable[[Step, float], bool]
-Pass = Callable[[int], bool]
+OnStep = Callable[[Step, float], bool]
+OnSkipped = Callable[[int], bool]
 """Told how many nodes have run of which no Step was made; false where the pass is to halt."""
 
 
-class Later(NamedTuple):
+class DeferredSteps(NamedTuple):
     """Whoever takes Steps that are made when somebody asks: ``ran`` is told how many nodes have run
-    and at most how many bytes they keep, and answers as :data:`Pass` does; ``keep`` gets them."""
+    and at most how many bytes they keep, and answers as :data:`OnSkipped` does; ``on_step`` gets
+    them."""
 
     ran: Callable[[int, int], bool]
-    keep: Keep
+    on_step: OnStep
 
 
 STEP_BYTES: Final = 600  # of the objects that make a step, beside its gradients
@@ -67,7 +68,7 @@ class Replay(Protocol):
 
     pending: Pending
 
-    def record(self, start: int, stop: int, keep: Keep) -> None:
+    def record(self, start: int, stop: int, on_step: OnStep) -> None:
         """Run plan nodes, as :meth:`Driver.record`."""
         ...
 
@@ -121,7 +122,7 @@ class Driver(Protocol):
         ...
 
     @property
-    def waited(self) -> dict[int, tuple[tuple[Place, Any], ...]]:
+    def changed_pending(self) -> dict[int, tuple[tuple[Place, Any], ...]]:
         """By node, what waited elsewhere of what user code at it changed in place."""
         ...
 
@@ -136,7 +137,7 @@ class Driver(Protocol):
         ...
 
     @property
-    def put_back(self) -> str:
+    def restore_note(self) -> str:
         """What is put back of what user code changed, before it runs again, and what is not."""
         ...
 
@@ -163,16 +164,16 @@ class Driver(Protocol):
         self,
         start: int,
         stop: int,
-        keep: Keep,
-        passed: Pass | None = None,
-        later: Later | None = None,
+        on_step: OnStep,
+        on_skipped: OnSkipped | None = None,
+        deferred: DeferredSteps | None = None,
     ) -> None:
-        """Run plan nodes from ``start`` on, handing each Step and its seconds to ``keep``, to
+        """Run plan nodes from ``start`` on, handing each Step and its seconds to ``on_step``, to
         ``stop`` or until that returns False.
 
-        With ``passed``, nodes that can run again in a fork may run as in a plain pass: it is told
-        of them instead, some at a time.  With ``later``, the Steps may be made when something is
-        read that depends on them."""
+        With ``on_skipped``, nodes that can run again in a fork may run as in a plain pass: it is
+        told of them instead, some at a time.  With ``deferred``, the Steps may be made when
+        something is read that depends on them."""
         ...
 
     def measure(self) -> None:
@@ -205,7 +206,7 @@ class Driver(Protocol):
         """Do what ``step`` did, from its record, calling no user code."""
         ...
 
-    def as_it_was(self, step: Step) -> Step:
+    def step_when_run(self, step: Step) -> Step:
         """Return ``step``, with copies of those of its gradients that user code has changed in
         place since."""
         ...
@@ -227,7 +228,7 @@ class Driver(Protocol):
         ...
 
     def fork(self, pending: Pending) -> Replay:
-        """Return the same pass, going its own way from ``pending``, within :meth:`as_before`."""
+        """Return the same pass, going its own way from ``pending``, within :meth:`state_before`."""
         ...
 
     def replays(self, index: int) -> bool:
@@ -239,8 +240,8 @@ class Driver(Protocol):
         ...
 
     def why_not_beside(self, start: int) -> str:
-        """Say why the pass cannot run from ``start`` on beside itself, in :meth:`anew`; "" if it
-        can."""
+        """Say why the pass cannot run from ``start`` on beside itself, in :meth:`restarted`; "" if
+        it can."""
         ...
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
@@ -306,11 +307,11 @@ class Driver(Protocol):
         for its leaf."""
         ...
 
-    def anew(self, pending: Pending) -> Self:
+    def restarted(self, pending: Pending) -> Self:
         """Return a driver that runs all anew from ``pending``, without edits, user code too."""
         ...
 
-    def as_before(self, start: int) -> AbstractContextManager[None]:
+    def state_before(self, start: int) -> AbstractContextManager[None]:
         """Within it, the program's state is as it was before node ``start`` ran."""
         ...
 

@@ -246,7 +246,7 @@ class Engine(Protocol):
         """Return why the inside of a node is not drawn, "" where it is, or there is none."""
         ...
 
-    def own(self, tensor: Any) -> Any:
+    def user_tensor(self, tensor: Any) -> Any:
         """Return the program's own tensor, for one as capture sees it."""
         ...
 
@@ -279,7 +279,7 @@ class Engine(Protocol):
         """Return the line where the rule of ``node`` is written, None where that is unknown."""
         ...
 
-    def apart(self, function: Callable[[], T]) -> T:
+    def isolated(self, function: Callable[[], T]) -> T:
         """Return what ``function``, which works with Reruns, returns, undisturbed by the program
         and without a trace in it."""
         ...

@@ -116,7 +116,7 @@ def _names_for(call: BackwardCall) -> Names:
     loss."""
     names = caller_names()
     if not call.is_grad and len(call.roots) == 1:
-        root = engine_of_call(call).own(call.roots[0])
+        root = engine_of_call(call).user_tensor(call.roots[0])
         if is_tensor(root) and all(size == 1 for size in root.shape):
             names.add_loss(root)
     return names

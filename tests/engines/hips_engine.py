@@ -108,7 +108,7 @@ class HipsEngine:
     def leaf(self, node: Seen) -> SeenBox | None:
         return SeenBox(node.node.leaf, node) if node.kind == LEAF else None
 
-    def own(self, tensor: Any) -> Any:
+    def user_tensor(self, tensor: Any) -> Any:
         return tensor.box if isinstance(tensor, SeenBox) else tensor
 
     def stem(self, node: Seen) -> str:

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep_viz.picture.geometry import Layout, Place, Route
+from gradstep_viz.picture.geometry import Layout, Rectangle, Route
 from gradstep_viz.picture.model import Picture
 
 Floats = NDArray[np.float64]
@@ -36,12 +36,12 @@ def points_of(*routes: Route) -> list[tuple[float, float]]:
     return [(x, y) for x, y in np.concatenate(found).tolist()]
 
 
-def inside(place: Place, point: tuple[float, float]) -> bool:
+def inside(place: Rectangle, point: tuple[float, float]) -> bool:
     x, y = point
     return place.x + 1 < x < place.right - 1 and place.y + 1 < y < place.bottom - 1
 
 
-def on_border(place: Place, point: tuple[float, float]) -> bool:
+def on_border(place: Rectangle, point: tuple[float, float]) -> bool:
     x, y = point
     within = place.x - 0.6 <= x <= place.right + 0.6 and place.y - 0.6 <= y <= place.bottom + 0.6
     return within and not inside(place, point)
@@ -67,13 +67,13 @@ def check(picture: Picture, layout: Layout) -> None:
     check_saved_lines(picture, layout)
 
 
-def corners(places: Iterable[Place]) -> tuple[Floats, Floats]:
+def corners(places: Iterable[Rectangle]) -> tuple[Floats, Floats]:
     """The upper left and the lower right corners."""
     found = np.array([[x, y, x + width, y + height] for x, y, width, height in places], np.float64)
     return found.reshape(-1, 4)[:, :2], found.reshape(-1, 4)[:, 2:]
 
 
-def any_overlap(places: Iterable[Place], others: Iterable[Place] | None = None) -> bool:
+def any_overlap(places: Iterable[Rectangle], others: Iterable[Rectangle] | None = None) -> bool:
     """Whether two places overlap, or any of them one of the others."""
     low, high = corners(places)
     other_low, other_high = (low, high) if others is None else corners(others)
@@ -85,14 +85,14 @@ def any_overlap(places: Iterable[Place], others: Iterable[Place] | None = None) 
     return False
 
 
-def label_places(picture: Picture, layout: Layout) -> list[Place]:
+def label_places(picture: Picture, layout: Layout) -> list[Rectangle]:
     """Where the letters of the labels stand, without the air around them."""
     found = []
     for line, route in zip(picture.lines, layout.routes, strict=True):
         if route.label is not None and line.label:
             width = len(line.label) * 6.3
             x, y, anchor = route.label
-            found.append(Place(x - (width if anchor == "end" else 0), y - 8, width, 8))
+            found.append(Rectangle(x - (width if anchor == "end" else 0), y - 8, width, 8))
     return found
 
 

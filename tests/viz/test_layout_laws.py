@@ -21,7 +21,7 @@ from gradstep_viz.layout import lay_out
 from gradstep_viz.layout.crossings import order
 from gradstep_viz.layout.layers import make_layers
 from gradstep_viz.picture.compose import make_picture
-from gradstep_viz.picture.geometry import Place, Route
+from gradstep_viz.picture.geometry import Rectangle, Route
 from gradstep_viz.picture.model import VIEWS, View
 from gradstep_viz.picture.records import Records
 from gradstep_viz.picture.subject import graph_of_session
@@ -100,7 +100,7 @@ def test_the_check_can_fail() -> None:
     picture = make_picture(sample_graphs.quadratic(), "forward")
     layout = lay_out(picture)
     first, _, *others = layout.places
-    shifted = Records.of(Place, [first, first._replace(x=first.x + 5), *others])
+    shifted = Records.of(Rectangle, [first, first._replace(x=first.x + 5), *others])
     with pytest.raises(AssertionError, match="overlap"):
         check(picture, layout._replace(places=shifted))
 

@@ -13,8 +13,8 @@ from autograd_core.autograd.grad_mode import builds_graph
 from autograd_core.utils.checkpoint.random_state import random_state
 from autograd_core.utils.checkpoint.recomputing import (
     CheckpointError,
+    CheckpointFrame,
     ContextFn,
-    Frame,
     noop_context_fn,
     set_checkpoint_early_stop,
 )
@@ -90,7 +90,7 @@ def checkpoint(
             return function(*args, **kwargs)
         state = random_state() if preserve_rng_state else None
         check_metadata = determinism_check == "default"
-        frame = Frame(function, args, kwargs, state, check_metadata, early_stop)
+        frame = CheckpointFrame(function, args, kwargs, state, check_metadata, early_stop)
         return frame.run(context_fn, args)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))

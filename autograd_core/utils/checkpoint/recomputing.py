@@ -52,7 +52,7 @@ class _StopRecomputation(Exception):
     """All that was saved is there again."""
 
 
-class Frame:
+class CheckpointFrame:
     """One run of a function: what it takes to run it again, and who waits for its values."""
 
     def __init__(

@@ -14,7 +14,7 @@ from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.commands.position_text import arrived
 from gradstep.debugger.commands.printing import understood
 from gradstep.debugger.errors import EditError, Unanswerable
-from gradstep.debugger.history.user_code import put_back_text
+from gradstep.debugger.history.user_code import restore_text
 from gradstep.findings.reports.formatting import table_text
 from gradstep.graph.addresses import before
 from gradstep.graph.statistics import format_number
@@ -167,7 +167,7 @@ def _difference(console: Console, operands: Operands) -> str:
         rows.append((f"{each.name}.grad", *numbers))
     session = console.session
     called = session.edit.called_for_difference
-    again = put_back_text(called, "were called for this", session.cursor.driver.put_back)
+    again = restore_text(called, "were called for this", session.cursor.driver.restore_note)
     note = f"\n{again}" if called else ""
     return f"{table_text(rows)}{note}"
 

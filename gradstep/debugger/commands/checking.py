@@ -105,7 +105,7 @@ def _fresh(session: PassSession) -> set[int]:
     nodes = ((index, node) for index, node in enumerate(session.order) if node.kind == LEAF)
     leaves = ((index, engine.leaf(node)) for index, node in nodes)
     return {
-        id(engine.own(leaf))
+        id(engine.user_tensor(leaf))
         for index, leaf in leaves
         if leaf is not None and driver.grad_before(index) is None
     }

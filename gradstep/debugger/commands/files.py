@@ -8,7 +8,7 @@ from typing import Final
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, choose
 from gradstep.debugger.errors import CommandError
-from gradstep.debugger.history.user_code import put_back_text
+from gradstep.debugger.history.user_code import restore_text
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
 from gradstep.text import plural
 
@@ -109,7 +109,7 @@ def _abort(console: Console, operands: Operands) -> str:
     console.leaving = "abort"
     session = console.session
     ran = [index for index, each in session.effects.items() if each.user_code]
-    return put_back_text(ran, "have run", session.cursor.driver.put_back) if ran else ""
+    return restore_text(ran, "have run", session.cursor.driver.restore_note) if ran else ""
 
 
 COMMANDS: Final = (

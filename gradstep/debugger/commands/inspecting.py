@@ -6,9 +6,9 @@ from typing import Final
 
 from gradstep.debugger.breakpoints.logtext import format_value
 from gradstep.debugger.breakpoints.predicate import (
+    ExpressionSubject,
     NodeSubject,
     Nowhere,
-    Subject,
     arriving,
 )
 from gradstep.debugger.commands.console import Command, Console
@@ -24,13 +24,13 @@ from gradstep.findings.reports.source import forward_line, lines_around, quoted
 _AROUND: Final = 5  # lines, or nodes, before and after the one in question
 
 
-def subject(console: Console) -> Subject:
+def subject(console: Console) -> ExpressionSubject:
     """Choose what an expression that is typed here speaks of: the gradient that arrives here."""
     index = console.session.selected
     return Nowhere(console.session.inspector) if index is None else subject_at(console, index)
 
 
-def subject_at(console: Console, index: int) -> Subject:
+def subject_at(console: Console, index: int) -> ExpressionSubject:
     """Choose what an expression about node ``index`` speaks of."""
     first = next(arriving(console.session.inspector, index), None)
     return first or NodeSubject(console.session.inspector, index, None, "in")

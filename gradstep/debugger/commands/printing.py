@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from gradstep.debugger.breakpoints.logtext import format_value
-from gradstep.debugger.breakpoints.predicate import Expression, Subject, parse
+from gradstep.debugger.breakpoints.predicate import Expression, ExpressionSubject, parse
 from gradstep.debugger.commands.console import Console
 from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.errors import Unanswerable
@@ -33,7 +33,7 @@ def understood(console: Console, operands: Operands) -> Expression:
         )
 
 
-def print_text(console: Console, operands: Operands, subject: Subject) -> str:
+def print_text(console: Console, operands: Operands, subject: ExpressionSubject) -> str:
     """Answer ``print EXPRESSION``, ``TENSOR where CONDITION`` or ``TENSOR at PLACE``."""
     tensor, condition = operands.cut("where")
     if condition is not None:
@@ -56,14 +56,14 @@ def answer(expression: Expression, value: Any) -> str:
     return f"{expression.text} = {format_value(value)}"
 
 
-def _value(expression: Expression, operands: Operands, subject: Subject) -> Any:
+def _value(expression: Expression, operands: Operands, subject: ExpressionSubject) -> Any:
     try:
         return expression.value(subject)
     except Unanswerable as reason:
         raise operands.error(str(reason)) from None
 
 
-def _tensor(console: Console, operands: Operands, subject: Subject) -> Value:
+def _tensor(console: Console, operands: Operands, subject: ExpressionSubject) -> Value:
     operands.required("of which tensor? print saved.self where x == 0")
     expression = understood(console, operands)
     if expression.kind != "tensor":
@@ -75,7 +75,9 @@ def _tensor(console: Console, operands: Operands, subject: Subject) -> Value:
     return value
 
 
-def _where(console: Console, tensor: Operands, condition: Operands, subject: Subject) -> str:
+def _where(
+    console: Console, tensor: Operands, condition: Operands, subject: ExpressionSubject
+) -> str:
     value = _tensor(console, tensor, subject)
     condition.required("which elements? print saved.self where x == 0")
     short = tensor.text.rpartition(".")[2]
@@ -96,7 +98,7 @@ def _where(console: Console, tensor: Operands, condition: Operands, subject: Sub
     return _listed(console, tensor.text, value, found)
 
 
-def _at(console: Console, tensor: Operands, place: Operands, subject: Subject) -> str:
+def _at(console: Console, tensor: Operands, place: Operands, subject: ExpressionSubject) -> str:
     value = _tensor(console, tensor, subject)
     array, word = np.asarray(value.array), place.text
     if word not in _AT:

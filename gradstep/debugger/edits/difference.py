@@ -69,7 +69,7 @@ class Baseline:
             if why := driver.why_not_beside(self.position):
                 raise EditError(f"the run without changes cannot be compared: {why}")
             with at(self.position):
-                self._run(driver.anew(self._pending))
+                self._run(driver.restarted(self._pending))
         return {index: self._leaves[index] for index in wanted}
 
     def _run(self, driver: Driver) -> None:

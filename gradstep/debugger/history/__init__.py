@@ -82,7 +82,7 @@ class History:
     def shown(self, index: int) -> Step:
         """Return the step at ``index`` as it was when it ran, whatever was changed in place
         since."""
-        return self._driver.as_it_was(self[index])
+        return self._driver.step_when_run(self[index])
 
     def entered(self, seed: Gradient) -> Gradient:
         """Return a gradient that entered the pass, as it was then."""
@@ -230,7 +230,7 @@ class History:
                     self._drop_step(segment, place)
         origin, halves = segment.start, _halves(segment.start, index)
         near: deque[tuple[_Segment, int]] = deque()  # the steps up to here that can be dropped
-        with self._driver.as_before(segment.start):
+        with self._driver.state_before(segment.start):
             for place in range(segment.start, end):
                 if place > index and self._is_full:
                     break

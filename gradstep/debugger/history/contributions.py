@@ -32,7 +32,7 @@ class PassState(NamedTuple):
         return index < self.position or (index == self.position and self.accumulated)
 
 
-class Source(NamedTuple):
+class IncomingEdge(NamedTuple):
     """An edge that leads to input ``input_nr`` of a node: from plan node ``producer``, or from
     root number ``output_nr`` where that is SEED."""
 
@@ -66,16 +66,16 @@ class ContributionOrder:
         self._target_starts = _starts(sources[inner], length)
         self._edge_ids = by_source
 
-    def sources(self, index: int) -> list[Source]:
+    def sources(self, index: int) -> list[IncomingEdge]:
         """Return the edges that lead to plan node ``index``, in order of arrival."""
         return self.some(index, 0, int(self._starts[index + 1] - self._starts[index]))
 
-    def some(self, index: int, first: int, last: int) -> list[Source]:
+    def some(self, index: int, first: int, last: int) -> list[IncomingEdge]:
         """Return those of number ``first`` up to ``last`` of them."""
         start = self._starts[index]
         columns = (self._producers, self._output_nrs, self._input_nrs)
         rows = (column[start + first : start + last].tolist() for column in columns)
-        return [Source(*row) for row in zip(*rows, strict=True)]
+        return [IncomingEdge(*row) for row in zip(*rows, strict=True)]
 
     def targets(self, index: int) -> list[int]:
         """Return the plan nodes that node ``index`` sends gradients to."""

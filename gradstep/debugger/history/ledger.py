@@ -14,10 +14,10 @@ from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import (
     SEED,
     ContributionOrder,
+    IncomingEdge,
     PassState,
-    Source,
 )
-from gradstep.debugger.snapshot import Contribution, Entry, Incoming, Outgoing
+from gradstep.debugger.snapshot import Contribution, Incoming, LedgerEntry, Outgoing
 from gradstep.debugger.snapshot.value import Value, Values, array_of, value
 from gradstep.engines.driver import Pending
 from gradstep.graph.model import Graph
@@ -43,7 +43,7 @@ class Sum(NamedTuple):
     arrived: int
     expected: int
     total: Value | None
-    sources: list[Source]
+    sources: list[IncomingEdge]
 
 
 class Ledger:
@@ -83,7 +83,7 @@ class Ledger:
             for sum_ in self.sums(index, state)
         )
 
-    def _contribution(self, source: Source) -> Contribution:
+    def _contribution(self, source: IncomingEdge) -> Contribution:
         producer = None if source.producer == SEED else source.producer
         return Contribution(producer, source.output_nr, self.values.of(self._gradient(source)))
 
@@ -95,7 +95,7 @@ class Ledger:
                 return []
             latest = self.order_of_contributions.some(index, max(0, here - MOST_SHOWN), here)
             return [Sum(0, here, expected, self._total(index, 0, state), latest)]
-        per_input: dict[int, list[Source]] = {}
+        per_input: dict[int, list[IncomingEdge]] = {}
         for source in self.order_of_contributions.sources(index):
             per_input.setdefault(source.input_nr, []).append(source)
         found = []
@@ -115,7 +115,7 @@ class Ledger:
         node = self._order[index]
         return self._pending()[Port(node, input_nr) if node.ported else node]
 
-    def _gradient(self, source: Source) -> Gradient:
+    def _gradient(self, source: IncomingEdge) -> Gradient:
         if source.producer == SEED:
             return self._history.entered(self._seeds[source.output_nr])
         delivery = self._delivery(source.producer, source.output_nr)
@@ -151,7 +151,7 @@ class Ledger:
 
     def entries(
         self, index: int, input_nr: int, state: PassState, changes: Sequence[SumChange] = ()
-    ) -> Iterator[Entry]:
+    ) -> Iterator[LedgerEntry]:
         """Yield every contribution to one input so far, with the sum it made and what cancelled,
         and every change by the user.
 
@@ -175,7 +175,7 @@ class Ledger:
             if g is not None:
                 magnitudes = magnitudes + np.abs(array_of(g))
             producer = None if source.producer == SEED else source.producer
-            yield Entry(
+            yield LedgerEntry(
                 number,
                 producer,
                 source.output_nr,
@@ -186,8 +186,8 @@ class Ledger:
         yield from map(_changed, waiting)
 
 
-def _changed(change: SumChange) -> Entry:
-    return Entry(-1, None, 0, None, value(change.total), 1.0, change.text)
+def _changed(change: SumChange) -> LedgerEntry:
+    return LedgerEntry(-1, None, 0, None, value(change.total), 1.0, change.text)
 
 
 def _remaining(total: Gradient, magnitudes: Any) -> float:

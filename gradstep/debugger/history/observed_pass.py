@@ -134,7 +134,7 @@ class ObservedPass:
     def steps(self) -> list[Step]:
         """The steps of the nodes that have run."""
         described = self._steps[: self._described]
-        return [*described, *map(self._driver.as_it_was, self._steps[self._described :])]
+        return [*described, *map(self._driver.step_when_run, self._steps[self._described :])]
 
     def describe(self) -> None:
         """Describe the gradients of the steps so far, and keep the descriptions in their place."""

@@ -16,7 +16,7 @@ from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import PassState
 from gradstep.debugger.history.phases import phases_of, show_partly, state_in
 from gradstep.debugger.snapshot import Phase
-from gradstep.engines.driver import Driver, Later, Nested
+from gradstep.engines.driver import DeferredSteps, Driver, Nested
 from gradstep.graph.addresses import step_number
 from gradstep.records import Step
 
@@ -107,10 +107,10 @@ class Cursor:
         start = self.position
         try:
             long = stop - start >= LONG
-            passed = self._pass if long and not self.records_all else None
-            later = Later(self._expect, self.history.fill)
+            on_skipped = self._pass if long and not self.records_all else None
+            deferred = DeferredSteps(self._expect, self.history.fill)
             looks = self._stop_after_nested or not long
-            self.driver.record(start, stop, self._keep, passed, None if looks else later)
+            self.driver.record(start, stop, self._keep, on_skipped, None if looks else deferred)
         except MemoryError as error:
             self.history.halve()
             self.error = error
@@ -206,7 +206,7 @@ class Cursor:
     def phases_of(self, index: int) -> tuple[Phase, ...]:
         """Return the phases of a node that has run."""
         effects = self.driver.effects.get(index)
-        with self.driver.as_before(index):
+        with self.driver.state_before(index):
             return phases_of(self.history.shown(index), effects, self.driver)
 
     def _show(self, phase: int) -> None:
@@ -218,7 +218,7 @@ class Cursor:
             self._again()
         elif phase:
             inputs = self.driver.inputs(step)
-            waited = self.driver.waited.get(step.index, ())
+            waited = self.driver.changed_pending.get(step.index, ())
             show_partly(step, inputs, self.phases, phase, self.driver.pending, waited)
             self.driver.redo_state(step)  # user code runs as a whole
         else:

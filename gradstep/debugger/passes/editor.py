@@ -14,7 +14,7 @@ from gradstep.debugger.edits.changes import Change, Kind, computing, place_of, s
 from gradstep.debugger.edits.difference import Baseline, LeafDifference, leaf_difference
 from gradstep.debugger.errors import EditError
 from gradstep.debugger.history.hooks import hook_ids
-from gradstep.debugger.history.user_code import put_back_text
+from gradstep.debugger.history.user_code import restore_text
 from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.snapshot import EditRecord, LeafGradient
 from gradstep.debugger.snapshot.value import array_of
@@ -30,7 +30,7 @@ class Edited(NamedTuple):
     record: EditRecord
     dropped: int
     again: tuple[int, ...]
-    put_back: str
+    restore_note: str
 
     @property
     def text(self) -> str:
@@ -40,7 +40,7 @@ class Edited(NamedTuple):
             run = "it runs" if self.dropped == 1 else "they run"
             said.append(f"{plural(self.dropped, 'recorded step')} dropped; {run} again")
         if self.again:
-            said.append(put_back_text(self.again, "are called again", self.put_back))
+            said.append(restore_text(self.again, "are called again", self.restore_note))
         return "; ".join(said)
 
 
@@ -225,7 +225,7 @@ class Editor:
         cursor.edits.add(edit)
         cursor.error = None
         self._edited(sums)
-        return Edited(edit.record, dropped, again, cursor.driver.put_back)
+        return Edited(edit.record, dropped, again, cursor.driver.restore_note)
 
     def _keep_baseline(self) -> None:
         """Note what the unedited run does from here on, as far as it is known."""
@@ -269,7 +269,7 @@ class Editor:
         cursor.error = None
         self._edited(())
         record = replace(last.record, text=f"undone: {last.record.text}")
-        return Edited(record, dropped, again, cursor.driver.put_back)
+        return Edited(record, dropped, again, cursor.driver.restore_note)
 
     def difference(self) -> Sequence[LeafDifference]:
         """Compare the ``.grad`` of each leaf behind the first edit with the unedited run.

@@ -21,7 +21,7 @@ def untrue_leaves(cursor: Cursor) -> list[int]:
         if later:
             shown = driver.changed_gradients[index][max(later)]
         else:
-            shown = driver.as_it_was(step).after
+            shown = driver.step_when_run(step).after
         if not (
             driver.agree(shown, driver.grad(index))
             and driver.agree(step.after, driver.summed_up(step))

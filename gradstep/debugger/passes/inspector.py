@@ -16,10 +16,10 @@ from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.passes.leaf_history import LeafHistory, UntouchedLeaves, leaf_name
 from gradstep.debugger.passes.terms import terms_of
 from gradstep.debugger.snapshot import (
-    Entry,
     Incoming,
     LeafGradient,
     LeafTable,
+    LedgerEntry,
     NodeDetail,
     Outgoing,
     Pending,
@@ -99,7 +99,7 @@ class Inspector:
         """Return the position of the AccumulateGrad of a leaf, None where it has none here."""
         for index in self._place:
             leaf = self._engine.leaf(self._order[index])
-            if leaf is not None and self._engine.own(leaf) is tensor:
+            if leaf is not None and self._engine.user_tensor(leaf) is tensor:
                 return index
         return None
 
@@ -122,7 +122,7 @@ class Inspector:
         """List what node ``index`` has sent; see :meth:`incoming`."""
         return self._ledger.outgoing(index, self._cursor.state)
 
-    def contributions(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+    def contributions(self, index: int, input_nr: int = 0) -> Iterator[LedgerEntry]:
         """Return every contribution to one input of node ``index`` so far, and every change by the
         user, with the running sum."""
         changes = self._cursor.edits.of_sum(index, input_nr)
@@ -167,12 +167,12 @@ class Inspector:
         """Return what the forward op of node ``index`` made, or what the leaf holds, as far as a
         node still keeps it; else what tracing noted of it, None where that is nothing."""
         node, engine = self._order[index], self._engine
-        leaf = engine.own(engine.leaf(node)) if node.kind == LEAF else None
+        leaf = engine.user_tensor(engine.leaf(node)) if node.kind == LEAF else None
         if leaf is not None:
             return current_value(leaf)
         for root in self._cursor.driver.call.roots:
-            if _made_by(engine.own(root), node):
-                return current_value(engine.own(root))
+            if _made_by(engine.user_tensor(root), node):
+                return current_value(engine.user_tensor(root))
         edges = ((self._order[each.producer], each.output_nr)
                  for each in self._contributions.sources(index)
                  if each.producer >= 0 and not each.input_nr)  # fmt: skip
@@ -346,7 +346,7 @@ class Inspector:
     def _changed(self, index: int) -> tuple[int, ...]:
         """Return the leaves of which user code at node ``index`` changed ``.grad``, or what
         waits."""
-        if self._cursor.driver.waited.get(index):
+        if self._cursor.driver.changed_pending.get(index):
             return tuple(self._place)
         effects = self._cursor.driver.effects.get(index)
         return () if effects is None else tuple(leaf for leaf, _ in effects.gradients)

@@ -79,7 +79,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """One contribution to a sum: its value, its source, and the sum after it.
 
     ``number`` counts the edges that lead to the node. ``remaining`` is the part that has not
@@ -228,7 +228,7 @@ class EditRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class PassFrame:
     """An open pass: ``node`` is its position, ``parent`` the node in whose hooks or backward it
     started, and ``selected`` marks the pass in view."""
 
@@ -270,7 +270,7 @@ class Snapshot:
     usage: Usage | None = None
     phase: int = 0
     edits: tuple[EditRecord, ...] = ()
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[PassFrame, ...] = ()
     hint: str = ""
     calls: tuple[CallRecord, ...] = ()
     kind: CallKind = "backward"

@@ -135,7 +135,7 @@ class NativeEngine:
     def opaque(self, node: Node) -> str:
         return ""
 
-    def own(self, tensor: Any) -> Any:
+    def user_tensor(self, tensor: Any) -> Any:
         return tensor
 
     def hooks(self, node: Node) -> list[Iterable[Any]]:
@@ -164,7 +164,7 @@ class NativeEngine:
 
         return rule_of(node)
 
-    def apart(self, function: Callable[[], T]) -> T:
+    def isolated(self, function: Callable[[], T]) -> T:
         return function()  # a Rerun sees to it
 
     def origin(self, tensor: Any) -> Any:

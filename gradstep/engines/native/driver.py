@@ -38,7 +38,15 @@ from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
-from gradstep.engines.driver import STEP_BYTES, Keep, Later, Nested, NodeEffects, Pass, Pending
+from gradstep.engines.driver import (
+    STEP_BYTES,
+    DeferredSteps,
+    Nested,
+    NodeEffects,
+    OnSkipped,
+    OnStep,
+    Pending,
+)
 from gradstep.engines.native.arrays import array_of, is_shared, share
 from gradstep.engines.native.hooks import KINDS, watching
 from gradstep.graph.fence import by_program, run_of
@@ -120,7 +128,7 @@ class NativeDriver:
         self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()  # that memory
         # whether to guard what is shown from later changes
         self._guards = call.graph or bool(nodes_of_user(self.order))
-        self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
+        self.changed_pending: dict[int, tuple[tuple[Place, Any], ...]] = {}
         self._freeing_from = len(self.order)  # from there on the pass itself freed what was saved
         self.muted_edges: set[tuple[int, int]] = set()
         self.muted_hooks: set[tuple[int, int]] = set()
@@ -145,7 +153,7 @@ class NativeDriver:
             noted.release, noted.gradients = self.release, self.gradients
             noted.finish = self._finish
 
-    put_back = (
+    restore_note = (
         ".grad, tensors, modules, optimizers and random state are restored; other changes "
         "(Python objects, files, NumPy arrays) are not"
     )
@@ -168,9 +176,9 @@ class NativeDriver:
         self,
         start: int,
         stop: int,
-        keep: Keep,
-        passed: Pass | None = None,
-        later: Later | None = None,
+        on_step: OnStep,
+        on_skipped: OnSkipped | None = None,
+        deferred: DeferredSteps | None = None,
     ) -> None:
         self._program, self._user_mode, self._leaf_of = current_mode(), None, None
         self._log.forget_random_state()  # the program may have drawn numbers
@@ -178,10 +186,10 @@ class NativeDriver:
         if noted is not None:
             noted.begun = True
         with pass_mode(self.call.graph, self._task):
-            if passed is None or self._guards or self.muted_edges or self._anomaly is not None:
-                came_to_stop = self._observe(start, stop, keep)
+            if on_skipped is None or self._guards or self.muted_edges or self._anomaly is not None:
+                came_to_stop = self._observe(start, stop, on_step)
             else:
-                came_to_stop = self._pass_over(start, stop, keep, passed)
+                came_to_stop = self._pass_over(start, stop, on_step, on_skipped)
         if noted is not None and came_to_stop:
             noted.over = stop == len(self.order)
 
@@ -202,8 +210,8 @@ class NativeDriver:
     def inner_passes(self) -> Iterable[Nested]:
         return [each for effects in self.effects.values() for each in effects.nested]
 
-    def _observe(self, start: int, stop: int, keep: Keep) -> bool:
-        """Run nodes one by one; whether ``keep`` let it come to the end."""
+    def _observe(self, start: int, stop: int, on_step: OnStep) -> bool:
+        """Run nodes one by one; whether ``on_step`` let it come to the end."""
         order, packed = self.order, nodes_with_packed or ()
         observed = self._task.observe(start, stop)
         if self._anomaly is not None:
@@ -226,7 +234,7 @@ class NativeDriver:
                 for delivery in step.deliveries:
                     if delivery.after is not None:
                         share(delivery.after)
-            if not keep(step, perf_counter() - began):
+            if not on_step(step, perf_counter() - began):
                 return False
         return True
 
@@ -242,7 +250,7 @@ class NativeDriver:
         """Make what is left of the pass after an error of ours, wherever that came."""
         self.run(self._ran)
 
-    def _pass_over(self, start: int, stop: int, keep: Keep, passed: Pass) -> bool:
+    def _pass_over(self, start: int, stop: int, on_step: OnStep, on_skipped: OnSkipped) -> bool:
         """Run nodes as a plain pass does, some at a time; one by one where they run user code,
         change a ``.grad``, or fail.  Returns as :meth:`_observe` does."""
         count = _FEWEST
@@ -251,13 +259,13 @@ class NativeDriver:
             end = self._end_of_plain(start, min(start + count, stop))
             if end - start < _FEWEST:
                 end = min(end + 1, stop)
-                goes_on = self._observe(start, end, keep)
+                goes_on = self._observe(start, end, on_step)
             else:
                 began = perf_counter()
                 if self._run_plainly(start, end):
-                    goes_on = passed(end - start)
+                    goes_on = on_skipped(end - start)
                 else:
-                    goes_on = self._observe(start, end, keep)
+                    goes_on = self._observe(start, end, on_step)
                 if perf_counter() - began < _UNSEEN:
                     count = min(2 * count, _MOST)
                 else:
@@ -414,7 +422,7 @@ class NativeDriver:
         _, memories = self._log.changed(start)
         changed = {id(memory): memory for memory in memories}
         self._changed.update(changed)
-        self.waited[index] = tuple(
+        self.changed_pending[index] = tuple(
             (place, g)
             for place, g in self.pending.items()
             if g is not None and id(memory_of(array_of(g))) in changed
@@ -474,7 +482,7 @@ class NativeDriver:
 
     # what is shown
 
-    def as_it_was(self, step: Step) -> Step:
+    def step_when_run(self, step: Step) -> Step:
         if not self._changed:
             return step
         if not any(map(self._was_changed, (*step.incoming, *_results(step)))):
@@ -536,7 +544,7 @@ class NativeDriver:
         self._ran = step.index + 1
         for place, _ in self.inputs(step):
             pending[place] = None
-        pending.update(self.waited.get(step.index, ()))
+        pending.update(self.changed_pending.get(step.index, ()))
         for delivery in step.deliveries:
             if delivery.edge is not None:
                 pending[delivery.edge] = delivery.after
@@ -582,13 +590,13 @@ class NativeDriver:
         other._task = self._task.fork(pending)
         other.pending = other._task.pending
         other.effects = dict(self.effects)
-        other.waited = dict(self.waited)
+        other.changed_pending = dict(self.changed_pending)
         other.read_only = ""
         return other
 
-    def anew(self, pending: Pending) -> Self:
+    def restarted(self, pending: Pending) -> Self:
         other = self.fork(pending)
-        other.effects, other.waited, other.changed_gradients = {}, {}, {}
+        other.effects, other.changed_pending, other.changed_gradients = {}, {}, {}
         other._log = UndoLog()
         other.muted_edges, other.muted_hooks, other.intercept = set(), set(), None
         other._failure = None
@@ -612,7 +620,7 @@ class NativeDriver:
         if not self._runs_alone(step.index):
             return None
         again: list[Step] = []
-        with self.as_before(step.index):
+        with self.state_before(step.index):
             given = {place: g for place, g in self.inputs(step) if g is not None}
             if self.call.graph:  # what is shown of one that was changed since is an array
                 given = {place: Tensor.from_array(array_of(g)) for place, g in given.items()}
@@ -687,7 +695,7 @@ class NativeDriver:
         return Tensor.from_array(made) if grad or self.call.graph else made
 
     @contextmanager
-    def as_before(self, start: int) -> Iterator[None]:
+    def state_before(self, start: int) -> Iterator[None]:
         effects = self.effects
         last = next(reversed(effects), -1)  # they are in the order of the plan
         if last < start:
@@ -708,7 +716,7 @@ class NativeDriver:
             for leaf, _ in self.effects[index].gradients:
                 del self.changed_gradients[leaf][index]
             del self.effects[index]
-            self.waited.pop(index, None)
+            self.changed_pending.pop(index, None)
 
     # the end
 

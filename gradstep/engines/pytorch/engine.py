@@ -124,7 +124,7 @@ class PyTorchEngine:
     def opaque(self, node: TorchNode) -> str:
         return node.opaque
 
-    def own(self, tensor: Any) -> Any:
+    def user_tensor(self, tensor: Any) -> Any:
         return tensor.origin if isinstance(tensor, SeenTensor) else tensor
 
     def hooks(self, node: TorchNode) -> list[Iterable[Any]]:
@@ -149,7 +149,7 @@ class PyTorchEngine:
 
         return rule_of(node)
 
-    def apart(self, function: Callable[[], T]) -> T:
+    def isolated(self, function: Callable[[], T]) -> T:
         # as above
         from gradstep.engines.pytorch.rerun import apart
 

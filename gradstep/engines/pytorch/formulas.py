@@ -20,7 +20,7 @@ LONGEST: Final = 60
 """Characters of a rule; a longer one is a piece of C++, and tells nobody anything."""
 
 
-class Entry(NamedTuple):
+class Derivative(NamedTuple):
     """An entry of the table: its op, the names in the signature, those of them that rules may read
     as plain values, and the rule of each input."""
 
@@ -49,7 +49,7 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
     return _formula(name, node.saved_names, needed, called, numbers)
 
 
-def _plain_numbers(node: Any, entry: Entry) -> tuple[tuple[str, float], ...]:
+def _plain_numbers(node: Any, entry: Derivative) -> tuple[tuple[str, float], ...]:
     return tuple(
         [
             (key, signed(value))
@@ -164,7 +164,7 @@ def _arguments(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=4096)
-def entry_of(name: str) -> Entry | None:
+def entry_of(name: str) -> Derivative | None:
     """Return the entry of a node by its name, None where there is none, or not just one.
 
     >>> entry_of("MulBackward0").rules[0][0], entry_of("FBackward")
@@ -196,7 +196,7 @@ def _table() -> dict[str, list[str]]:
     return table
 
 
-def _entry(block: str) -> Entry | None:
+def _entry(block: str) -> Derivative | None:
     head = re.match(r"- name: (\w+(?:\.\w+)?)\((.*)\) -> (.*)", block)
     if head is None:
         return None
@@ -221,4 +221,4 @@ def _entry(block: str) -> Entry | None:
     read = set(re.findall(r"\w+", " ".join(rules.values())))
     plain = tuple(re.findall(r"(?:Scalar|int|SymInt|float|bool)\?? (\w+)", head[2]))
     kept = tuple(name for name in plain if name in read)
-    return Entry(head[1], names, kept, tuple((name, rules[name]) for name in order))
+    return Derivative(head[1], names, kept, tuple((name, rules[name]) for name in order))

@@ -62,7 +62,7 @@ class Input(NamedTuple):
     why_not: str = ""
 
 
-class View(NamedTuple):
+class ViewRegion(NamedTuple):
     """The part of a tensor that an op changed in place: size, strides and offset."""
 
     size: tuple[int, ...]
@@ -81,7 +81,7 @@ class Call(NamedTuple):
     arguments: tuple[Any, ...]
     named: Mapping[str, Any]
     random: Any = None
-    through: View | None = None
+    through: ViewRegion | None = None
 
     @property
     def custom(self) -> bool:
@@ -124,7 +124,7 @@ class Inputs:
             base: Any = view._base if isinstance(view, torch.Tensor) else None
             if numbers and base is not None and view.dtype == base.dtype:
                 # made when the op is done: the place in the graph of the base that it changes
-                part = View(tuple(view.shape), view.stride(), view.storage_offset())
+                part = ViewRegion(tuple(view.shape), view.stride(), view.storage_offset())
                 through = self._call(op, _names_of(op), (base, *args[1:]), kwargs, through=part)
                 self._add(numbers[-1] + 1, through)
 
@@ -147,7 +147,7 @@ class Inputs:
         kwargs: Any,
         *,
         random: bool = False,
-        through: View | None = None,
+        through: ViewRegion | None = None,
     ) -> Call:
         arguments = tuple(
             self._kept(each, names[at] if at < len(names) else f"{names[-1]}[{at}]")

@@ -13,7 +13,7 @@ from typing import Any, Final
 import torch
 
 from gradstep.capturing.op_records import LeafRecord, OpRecord, Origin
-from gradstep.engines.pytorch.formulas import Entry, entry_of, signed
+from gradstep.engines.pytorch.formulas import Derivative, entry_of, signed
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
 from gradstep.engines.pytorch.private import unobserved
@@ -127,7 +127,7 @@ class TorchKeptForward:
                     self._found.setdefault((at[0], output), value)
         return self._found[wanted, nr]
 
-    def _masked(self, node: TorchNode, entry: Entry | None) -> list[torch.Tensor]:
+    def _masked(self, node: TorchNode, entry: Derivative | None) -> list[torch.Tensor]:
         """Run a masked_fill again, whose value no node tells, with the usual one: the result is
         right if what its reader makes of it is what that made, to the bit."""
         if entry is None or entry.op != "masked_fill.Scalar":
@@ -144,7 +144,7 @@ class TorchKeptForward:
                 return results
         return []
 
-    def _run(self, node: TorchNode, entry: Entry | None, **given: Any) -> list[torch.Tensor]:
+    def _run(self, node: TorchNode, entry: Derivative | None, **given: Any) -> list[torch.Tensor]:
         """Run the op of a node again; [] where not all of its arguments are known, or ``given``."""
         op = _op(entry)
         if entry is None or op is None or torch.Tag.nondeterministic_seeded in op.tags:
@@ -161,7 +161,7 @@ class TorchKeptForward:
         return results if told == made else []
 
     def _arguments(
-        self, node: TorchNode, entry: Entry, op: Any, given: Collection[str]
+        self, node: TorchNode, entry: Derivative, op: Any, given: Collection[str]
     ) -> Iterator[tuple[str, Any]]:
         """List the arguments of an op, as far as its node tells them."""
         edges = iter(_inputs(node, entry))
@@ -196,7 +196,7 @@ def _at(edge: Any) -> tuple[Any, int]:
     return resolve(edge)
 
 
-def _inputs(node: TorchNode, entry: Entry | None) -> list[Any]:
+def _inputs(node: TorchNode, entry: Derivative | None) -> list[Any]:
     """Return what a node was given: where a gradient goes, the place of the op before; else what it
     saved of it, None where that is unknown."""
     if entry is None or len(entry.rules) != len(node.edges):
@@ -207,7 +207,7 @@ def _inputs(node: TorchNode, entry: Entry | None) -> list[Any]:
     ]
 
 
-def _without_derivative(node: TorchNode, entry: Entry | None, op: Any) -> list[torch.Tensor]:
+def _without_derivative(node: TorchNode, entry: Derivative | None, op: Any) -> list[torch.Tensor]:
     """Return the inputs that a node saved of those that have no gradient, as targets."""
     if entry is None or op is None:
         return []
@@ -217,7 +217,7 @@ def _without_derivative(node: TorchNode, entry: Entry | None, op: Any) -> list[t
     return [each for each in values if each is not None and not each.requires_grad]
 
 
-def _told(node: TorchNode, entry: Entry | None) -> dict[str, Any]:
+def _told(node: TorchNode, entry: Derivative | None) -> dict[str, Any]:
     """Return the arguments of an op that are no tensors."""
     op = _op(entry)
     named = [] if op is None else [each.name for each in op._schema.arguments]
@@ -225,14 +225,14 @@ def _told(node: TorchNode, entry: Entry | None) -> dict[str, Any]:
     return {name: value for name, value in told.items() if isinstance(value, int | float | list)}
 
 
-def _is_told(node: TorchNode, entry: Entry, name: str) -> bool:
+def _is_told(node: TorchNode, entry: Derivative, name: str) -> bool:
     """Return whether a node has an argument of its op."""
     return hasattr(type(node.origin), f"_saved_{name}") or any(
         name == each for each, _ in entry.rules
     )
 
 
-def _op(entry: Entry | None) -> Any:
+def _op(entry: Derivative | None) -> Any:
     """Return the op that makes the nodes of an entry."""
     if entry is None:
         return None

@@ -52,7 +52,7 @@ MOST = 1_000_000
 """Lines, or modules, that are remembered; a graph that is older than so many calls has none."""
 
 
-class Place(NamedTuple):
+class Origin(NamedTuple):
     """A module, "" outside any, a line, and what the program calls the op there if that is not its
     name."""
 
@@ -189,7 +189,7 @@ class Origins:
         lines = {line for root, line in self._freed if root >= number > self._forgotten}
         return lines.pop() if len(lines) == 1 else None
 
-    def place(self, number: int) -> Place | None:
+    def place(self, number: int) -> Origin | None:
         """Return where node ``number`` was made, None where nothing is known."""
         at = bisect_right(self._scope_starts, number) - 1
         scope = self._scopes[at] if at >= 0 else ""
@@ -199,10 +199,10 @@ class Origins:
 
 
 @lru_cache(maxsize=4096)
-def _place(scope: str, line: tuple[str, int] | None, called: str) -> Place | None:
+def _place(scope: str, line: tuple[str, int] | None, called: str) -> Origin | None:
     """Return one place for all ops of a line: to make it takes longer than to find it."""
     source = None if line is None else Source(*line)
-    return Place(scope, source, called) if scope or source else None
+    return Origin(scope, source, called) if scope or source else None
 
 
 current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)

@@ -32,7 +32,7 @@ def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck
         name = f"{name} ({inner.name()})"
     record = inner.record
     source: Source | None = None if record is None else record.source
-    inputs, reason, note = engine.apart(lambda: _check(engine, inner))
+    inputs, reason, note = engine.isolated(lambda: _check(engine, inner))
     return NodeCheck(index, address, name, source, engine.rule(inner), inputs, reason, note)
 
 

@@ -70,7 +70,7 @@ def lint(
         )
 
     return tuple(
-        sorted(merged(engine.apart(find)), key=lambda found: _GRAVITY.index(found.severity))
+        sorted(merged(engine.isolated(find)), key=lambda found: _GRAVITY.index(found.severity))
     )
 
 

@@ -18,7 +18,7 @@ Shape = tuple[int, ...]
 def find_broadcasts(subject: Subject) -> Iterator[Finding]:
     """Differences of ``[N, 1]`` and ``[N]``, which have a number for each pair, in what becomes a
     single number."""
-    roots = map(subject.own, subject.roots)
+    roots = map(subject.user_tensor, subject.roots)
     if not all(is_tensor(root) and root.numel() == 1 for root in roots):
         return
     for index, node in subject.ops():

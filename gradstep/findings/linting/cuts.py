@@ -149,7 +149,7 @@ def _finding(
 
 def _lost(subject: Subject, leaves: Iterable[Any]) -> list[Any]:
     """Return those of ``leaves`` that the pass does not reach in any way."""
-    own = (subject.own(leaf) for leaf in leaves)
+    own = (subject.user_tensor(leaf) for leaf in leaves)
     unique = {id(leaf): leaf for leaf in own if leaf is not None}
     return [
         leaf for key, leaf in unique.items() if key not in subject.leaves and leaf.requires_grad

@@ -201,7 +201,7 @@ def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | Non
         node = subject.order[place]
         if node.kind == LEAF:
             leaf = subject.engine.leaf(node)
-            known = None if leaf is None else subject.engine.statistics(subject.own(leaf))
+            known = None if leaf is None else subject.engine.statistics(subject.user_tensor(leaf))
             if known is not None and known.amount(trouble):
                 name = subject.names.of(leaf) or "a leaf"
                 return Beginning(trouble, name, "has", _amount(known, trouble), place)

@@ -61,11 +61,11 @@ class Subject:
 
     def leaf(self, node: Node) -> Any:
         """Return the leaf of an AccumulateGrad, None of another node, or if it is gone."""
-        return self.own(self.engine.leaf(node)) if node.kind == LEAF else None
+        return self.user_tensor(self.engine.leaf(node)) if node.kind == LEAF else None
 
-    def own(self, tensor: Any) -> Any:
+    def user_tensor(self, tensor: Any) -> Any:
         """Return the program's own tensor, for one as capture sees it."""
-        return None if tensor is None else self.engine.own(tensor)
+        return None if tensor is None else self.engine.user_tensor(tensor)
 
     def ops(self) -> Iterator[tuple[int, Node]]:
         """Yield the nodes that have a rule, with their positions; of a change through a view, the
@@ -81,7 +81,7 @@ class Subject:
         for root in self.engine.tensors(self.roots):
             at = root.record
             if isinstance(at, tuple) and isinstance(at[0], OpRecord | LeafRecord):
-                found[at] = self.own(root)
+                found[at] = self.user_tensor(root)
         return found
 
     @cached_property

@@ -116,7 +116,7 @@ def _of_the_loss(session: PassSession, trigger: Trigger) -> Iterator[Row]:
 
 
 def _trouble(root: Any) -> str:
-    held = engine_of((root,)).own(root)
+    held = engine_of((root,)).user_tensor(root)
     shown = value(held) if is_tensor(held) else None
     return "" if shown is None else shown.statistics.trouble
 

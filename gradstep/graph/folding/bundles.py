@@ -9,7 +9,7 @@ import numpy as np
 
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import Ints
-from gradstep.graph.folding.columns import Columns
+from gradstep.graph.folding.columns import FoldingColumns
 from gradstep.graph.folding.totals import saved_of_edges
 from gradstep.graph.model import EdgeKind, Graph, HookChange
 from gradstep.graph.saved_columns import SavedColumns
@@ -28,7 +28,11 @@ class _Bundle(NamedTuple):
 
 
 def add_bundles(
-    build: GraphBuilder, graph: Graph, columns: Columns, new_ids: Ints, ports: Mapping[int, int]
+    build: GraphBuilder,
+    graph: Graph,
+    columns: FoldingColumns,
+    new_ids: Ints,
+    ports: Mapping[int, int],
 ) -> None:
     """Add the edges between nodes that have become different ones, merged at closed boxes."""
     sources, targets = new_ids[columns.sources], new_ids[columns.targets]
@@ -43,7 +47,7 @@ def add_bundles(
 
 
 def _at_boxes(
-    columns: Columns, ids: Ints, sources: Ints, targets: Ints, count: int
+    columns: FoldingColumns, ids: Ints, sources: Ints, targets: Ints, count: int
 ) -> list[_Bundle]:
     """Bundle the edges at closed boxes by the boxes that they join: there may be very many."""
     keys = (columns.flows[ids] * count + sources[ids]) * count + targets[ids]
@@ -53,7 +57,7 @@ def _at_boxes(
 
 
 def _between_ops(
-    graph: Graph, columns: Columns, ids: Ints, new_ids: Ints, ports: Mapping[int, int]
+    graph: Graph, columns: FoldingColumns, ids: Ints, new_ids: Ints, ports: Mapping[int, int]
 ) -> list[_Bundle]:
     """Bundle edges between boxes of one op by the inputs and outputs that they join."""
     bundles: dict[Hashable, _Bundle] = {}

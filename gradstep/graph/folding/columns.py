@@ -18,7 +18,7 @@ EDGE_KINDS: Final[tuple[EdgeKind, ...]] = get_args(EdgeKind)
 HALVES: Final[tuple[Half, ...]] = get_args(Half)
 
 
-class Columns(NamedTuple):
+class FoldingColumns(NamedTuple):
     """``shown`` to ``partners`` are facts of nodes, the others of edges.
 
     ``is_op`` marks ops and groups of them, ``partners`` are the nodes of the other half, -1 for
@@ -41,14 +41,14 @@ class Columns(NamedTuple):
     readers: Ints
 
 
-def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
+def columns_of(graph: Graph, halves: Sequence[Half]) -> FoldingColumns:
     """Return the columns of ``graph``, of which ``halves`` are shown."""
     kinds, edge_kinds = codes(graph.kinds, NODE_KINDS), codes(graph.edge_kinds, EDGE_KINDS)
     half_of = codes(graph.halves, HALVES)
     sources = np.array(graph.edge_sources, np.int64)
     targets = np.array(graph.edge_targets, np.int64)
     is_gradient = among(("gradient",), EDGE_KINDS)[edge_kinds]
-    return Columns(
+    return FoldingColumns(
         shown=among(halves, HALVES)[half_of],
         is_op=among(("op", "group"), NODE_KINDS)[kinds],
         is_leaf=among(LEAF_KINDS, NODE_KINDS)[kinds],

@@ -14,7 +14,7 @@ from gradstep.graph.columns import Ints
 from gradstep.graph.folding.bundles import add_bundles
 from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.choose import Item
-from gradstep.graph.folding.columns import Columns
+from gradstep.graph.folding.columns import FoldingColumns
 from gradstep.graph.folding.places import Places
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.folding.tree import heads_below
@@ -32,7 +32,7 @@ class Folded(NamedTuple):
 
 def contract(
     graph: Graph,
-    columns: Columns,
+    columns: FoldingColumns,
     units: Units,
     heads: Heads,
     items: Sequence[Item],
@@ -93,7 +93,11 @@ def _add_hooks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:
 
 
 def _add_nodes(
-    build: GraphBuilder, graph: Graph, columns: Columns, places: Places, halves: Sequence[Half]
+    build: GraphBuilder,
+    graph: Graph,
+    columns: FoldingColumns,
+    places: Places,
+    halves: Sequence[Half],
 ) -> Ints:
     """Add every node, in the order of the graph; returns the new id of each old one, or -1."""
     outside = places.item < 0
@@ -121,7 +125,7 @@ def _add_nodes(
     return np.where(outside, new_ids, boxes[places.item, columns.is_backward.astype(np.int64)])
 
 
-def _add_pairs(build: GraphBuilder, columns: Columns, places: Places, new_ids: Ints) -> None:
+def _add_pairs(build: GraphBuilder, columns: FoldingColumns, places: Places, new_ids: Ints) -> None:
     paired = np.flatnonzero(columns.partners >= 0)
     partners, leads = columns.partners[paired], places.leads
     both = leads[paired] & leads[partners]

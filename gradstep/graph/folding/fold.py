@@ -13,7 +13,7 @@ from gradstep.graph.common_module import common_module
 from gradstep.graph.folding.building import TreeBuilder
 from gradstep.graph.folding.chains import Heads, find_heads
 from gradstep.graph.folding.choose import Item, Options, choose, choose_inside
-from gradstep.graph.folding.columns import Columns, Truths, columns_of
+from gradstep.graph.folding.columns import FoldingColumns, Truths, columns_of
 from gradstep.graph.folding.contract import Folded, contract
 from gradstep.graph.folding.parts import subgraph
 from gradstep.graph.folding.totals import totals
@@ -141,7 +141,7 @@ class Folding:
         )
 
 
-def _around(columns: Columns, inside: Truths) -> Truths:
+def _around(columns: FoldingColumns, inside: Truths) -> Truths:
     """Mark what the nodes ``inside`` read and are read by; where these are too many ops, leaves
     only; each with its partner in the other half."""
     found = np.zeros(len(inside), np.bool_)

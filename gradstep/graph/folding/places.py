@@ -9,7 +9,7 @@ import numpy as np
 from gradstep.graph.columns import grouped
 from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.choose import Item
-from gradstep.graph.folding.columns import Columns, Truths
+from gradstep.graph.folding.columns import FoldingColumns, Truths
 from gradstep.graph.folding.totals import saved_bytes_by
 from gradstep.graph.folding.units import Units
 from gradstep.graph.model import PARAMETER_KINDS, Graph, Half
@@ -30,7 +30,7 @@ class Places:
     def __init__(
         self,
         graph: Graph,
-        columns: Columns,
+        columns: FoldingColumns,
         units: Units,
         heads: Heads,
         items: Sequence[Item],

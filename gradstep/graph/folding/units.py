@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradstep.graph.columns import Ints, grouped
-from gradstep.graph.folding.columns import Columns, positions
+from gradstep.graph.folding.columns import FoldingColumns, positions
 from gradstep.graph.model import PARAMETER_KINDS, Graph
 
 LEAST_FAN = 8
@@ -66,7 +66,7 @@ class Units:
         return [id for id in (self.forward[unit], self.backward[unit]) if id >= 0]
 
 
-def make_units(graph: Graph, columns: Columns) -> Units | None:
+def make_units(graph: Graph, columns: FoldingColumns) -> Units | None:
     """Return the ops that are shown as units; None for a graph with a cycle, which nothing can
     order."""
     units = _connect(graph, columns, *_rows(graph, columns))
@@ -79,7 +79,7 @@ def make_units(graph: Graph, columns: Columns) -> Units | None:
     return _reordered(graph, columns, units, order) if order else units
 
 
-def _reordered(graph: Graph, columns: Columns, units: Units, order: Sequence[int]) -> Units:
+def _reordered(graph: Graph, columns: FoldingColumns, units: Units, order: Sequence[int]) -> Units:
     forward, backward = (np.array(each, np.int64) for each in (units.forward, units.backward))
     return _connect(graph, columns, forward[order], backward[order])
 
@@ -111,7 +111,7 @@ def _siblings_together(units: Units) -> list[int]:
     ]
 
 
-def _rows(graph: Graph, columns: Columns) -> tuple[Ints, Ints]:
+def _rows(graph: Graph, columns: FoldingColumns) -> tuple[Ints, Ints]:
     """Forward and backward node of each unit, in the order of the forward pass.
 
     A grad_fn without a forward op stands behind the one that ran just after it.
@@ -140,7 +140,7 @@ def _rows(graph: Graph, columns: Columns) -> tuple[Ints, Ints]:
     )
 
 
-def _connect(graph: Graph, columns: Columns, forward: Ints, backward: Ints) -> Units:
+def _connect(graph: Graph, columns: FoldingColumns, forward: Ints, backward: Ints) -> Units:
     count = len(forward)
     of = np.maximum(positions(forward, len(graph)), positions(backward, len(graph)))
     first, second = forward.tolist(), backward.tolist()

@@ -31,7 +31,7 @@ from gradstep_tui.app.plan.navigation import find, receivers, senders
 from gradstep_tui.app.plan.picture import write_picture
 from gradstep_tui.app.sections.console import add_command, add_print
 from gradstep_tui.app.sections.of_node.value import value_text
-from gradstep_tui.app.sections.page import Notes, PointTarget, ScopeTarget, Shown, View
+from gradstep_tui.app.sections.page import Notes, PointTarget, ScopeTarget, ScreenView, Shown
 from gradstep_tui.app.widgets.bars.hints import Hints, hints_for
 from gradstep_tui.app.widgets.bars.prompt import MessageLine, Prompt
 from gradstep_tui.app.widgets.bars.status import StatusLine
@@ -78,14 +78,14 @@ class DebuggerScreen(Screen[None]):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*ALL_BINDINGS]
 
-    view: var[View] = var(cast(View, None))  # the first one is made with the screen
+    view: var[ScreenView] = var(cast(ScreenView, None))  # the first one is made with the screen
     progress: var[Progress | None] = var(None)
 
     def __init__(self, session: Session, title: str) -> None:
         super().__init__()
         self.worker = SessionWorker(session, self.post_message)
         self.notes = Notes()
-        view = View.of(self.worker, self.worker.snapshot, self.notes)
+        view = ScreenView.of(self.worker, self.worker.snapshot, self.notes)
         self.set_reactive(DebuggerScreen.view, view)
         self.arrangement: Arrangement | None = None
         self.chosen: Pane | None = None  # to which the keys go; None: to the execution list

@@ -241,13 +241,13 @@ def _plan(found: InterceptedCall) -> tuple[list[Any], list[tuple[Any, Any]]]:
     a copy of its ``.grad``."""
     tensors, engine = tensors_in(found.call.roots)
     order = engine.plan(engine.tensors(tensors)).order
-    leaves = [engine.own(engine.leaf(node)) for node in order if node.kind == LEAF]
+    leaves = [engine.user_tensor(engine.leaf(node)) for node in order if node.kind == LEAF]
     grads = [
         (leaf, None if leaf.grad is None else array_of(leaf.grad).copy())
         for leaf in leaves
         if leaf is not None
     ]
-    return [engine.own(each) for each in tensors], grads
+    return [engine.user_tensor(each) for each in tensors], grads
 
 
 def _examine(

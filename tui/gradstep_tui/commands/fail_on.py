@@ -11,7 +11,7 @@ from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
 from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.errors import ExpressionError
-from gradstep.debugger.history.user_code import put_back_text
+from gradstep.debugger.history.user_code import restore_text
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.value import value
 from gradstep.engines.lookup import engine_of_call
@@ -129,4 +129,4 @@ def _ran_again(session: Session, why: str = "to find where that began") -> str:
     known = [index for index, each in session.effects.items() if each.user_code]
     if not known:
         return f"this pass ran twice, {why}"
-    return put_back_text(known, f"ran twice, {why}", session.cursor.driver.put_back)
+    return restore_text(known, f"ran twice, {why}", session.cursor.driver.restore_note)

@@ -14,7 +14,7 @@ from gradstep_viz.picture.geometry import (
     CHIP_ROW,
     HEADER_TITLE_Y,
     Layout,
-    Place,
+    Rectangle,
     Route,
     text_width,
 )
@@ -77,7 +77,7 @@ def _line(line: Line, route: Route) -> str:
 
 
 def _box(
-    box: Box, place: Place, times: BoxTimeline, timeline: Timeline, last: int
+    box: Box, place: Rectangle, times: BoxTimeline, timeline: Timeline, last: int
 ) -> Iterator[Stroke]:
     left, right = place.x + theme.PADDING, place.right - theme.PADDING
     frame = (
@@ -97,12 +97,12 @@ def _box(
     yield from _rings(place, theme.CORNER, times)
     top = place.bottom - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
     for chip in box.chips:
-        row = Place(place.x + 6, top, place.width - 12, CHIP_ROW)
+        row = Rectangle(place.x + 6, top, place.width - 12, CHIP_ROW)
         yield from _chip(chip, row, timeline.chips[chip.node], last)
         top += CHIP_ROW + CHIP_GAP
 
 
-def _chip(chip: Chip, place: Place, times: BoxTimeline, last: int) -> Iterator[Stroke]:
+def _chip(chip: Chip, place: Rectangle, times: BoxTimeline, last: int) -> Iterator[Stroke]:
     inset, baseline = theme.PADDING - 4, place.y + 13
     frame = (
         f'<g class="node"><g class="chip {chip.role}">{rectangle(place, 4)}'
@@ -125,9 +125,9 @@ def _until(texts: Sequence[Text], last: int) -> Iterator[tuple[Text, int]]:
     return zip(texts, [*ends, last], strict=True)
 
 
-def _rings(place: Place, corner: int, times: BoxTimeline) -> Iterator[Stroke]:
+def _rings(place: Rectangle, corner: int, times: BoxTimeline) -> Iterator[Stroke]:
     x, y, width, height = place
-    around = Place(x - RING, y - RING, width + 2 * RING, height + 2 * RING)
+    around = Rectangle(x - RING, y - RING, width + 2 * RING, height + 2 * RING)
     for frame in times.at_work:
         markup = f'<g class="ring">{rectangle(around, corner + 3)}</g>'
         yield Stroke(markup, frame, frame + 1, frame)
@@ -137,10 +137,10 @@ def _subtitles(layout: Layout, shots: Sequence[Shot]) -> Iterator[Stroke]:
     """Draw under the picture a bar that fills, what happens, and the numbers of it."""
     top, width = layout.height, layout.width - 2 * theme.MARGIN
     step = width / len(shots)
-    bar = Place(theme.MARGIN, top, width, BAR_HEIGHT)
+    bar = Rectangle(theme.MARGIN, top, width, BAR_HEIGHT)
     yield _always(f'<g class="bar">{rectangle(bar, 1)}</g>', len(shots))
     for number, shot in enumerate(shots):
-        done = Place(theme.MARGIN + number * step, top, step, BAR_HEIGHT)
+        done = Rectangle(theme.MARGIN + number * step, top, step, BAR_HEIGHT)
         yield Stroke(f'<g class="bar now">{rectangle(done, 1)}</g>', number, len(shots), number)
         said = text_at(theme.MARGIN, top + 22, shot.headline, "h")
         if shot.detail:

@@ -27,7 +27,7 @@ from gradstep_viz.layout.rows import position_rows
 from gradstep_viz.layout.saved import plan_saved
 from gradstep_viz.layout.tracks import stack_runs
 from gradstep_viz.picture import geometry
-from gradstep_viz.picture.geometry import Layout, Place, Route
+from gradstep_viz.picture.geometry import Layout, Rectangle, Route
 from gradstep_viz.picture.model import Picture
 from gradstep_viz.picture.records import Records
 
@@ -94,7 +94,7 @@ def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]
     return Layout(width, rows.bottom + theme.MARGIN, places, routes, captions), cut
 
 
-def _reach(picture: Picture, places: Records[Place], routes: Records[Route]) -> float:
+def _reach(picture: Picture, places: Records[Rectangle], routes: Records[Route]) -> float:
     """Find how far to the right there is anything: the last page need not be as wide as the
     others."""
     reach = [x + width for x, width in zip(places.column("x"), places.column("width"), strict=True)]

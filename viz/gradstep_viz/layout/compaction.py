@@ -27,7 +27,7 @@ PORT_STEP = 34
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class HalfColumns:
     """The columns of each half.
 
     ``x`` are the centres of all vertices there, ``extent`` is how far the half reaches, ``reach``
@@ -43,7 +43,7 @@ class Columns:
     right: array[float]
 
 
-def compact(grid: Grid) -> Columns:
+def compact(grid: Grid) -> HalfColumns:
     """Let each half close the gaps that only the other one needs."""
     upper, lower = grid.layers.steps
     rows = np.array(grid.layers.ranks, np.int64)[upper]
@@ -59,7 +59,7 @@ def compact(grid: Grid) -> Columns:
 
 def columns_of(
     grid: Grid, x: dict[Half, Floats], extent: dict[Half, Span], reach: Floats
-) -> Columns:
+) -> HalfColumns:
     """Collect the columns of all vertices in each half, with what follows for the boxes."""
     vertex, centers = np.array(grid.vertex, np.int64), np.zeros(len(grid.vertex))
     for half, places in x.items():
@@ -67,7 +67,7 @@ def columns_of(
         centers[ours] = places[vertex[ours]]
     widths = np.array([width for width, _ in grid.sizes], np.int64)
     left = centers - widths // 2
-    return Columns(
+    return HalfColumns(
         {half: packed(places) for half, places in x.items()}, extent, reach,
         packed(centers), packed(left), packed(left + widths),
     )  # fmt: skip

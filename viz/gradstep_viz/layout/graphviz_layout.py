@@ -9,7 +9,7 @@ from gradstep_viz import theme
 from gradstep_viz.errors import RenderingFailed
 from gradstep_viz.output.dot import POINTS_PER_INCH
 from gradstep_viz.picture import geometry
-from gradstep_viz.picture.geometry import Label, Layout, Place, Route, Segment
+from gradstep_viz.picture.geometry import Label, Layout, Rectangle, Route, Segment
 from gradstep_viz.picture.model import Picture
 from gradstep_viz.picture.records import Records
 
@@ -51,7 +51,7 @@ def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str,
     high = top + max(ys, default=0.0)
 
     places = [
-        Place(round(x + left - width / 2, 1), round(high - y - height / 2, 1), width, height)
+        Rectangle(round(x + left - width / 2, 1), round(high - y - height / 2, 1), width, height)
         for (x, y), (width, height) in zip(centers, sizes, strict=True)
     ]
     routes = []
@@ -71,7 +71,7 @@ def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str,
     )
     bottom = max([place.bottom for place in places] + [high - y for y in ys if y], default=top)
     width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
-    drawn = Records.of(Place, places), Records.of(Route, routes)
+    drawn = Records.of(Rectangle, places), Records.of(Route, routes)
     return Layout(width, bottom + theme.MARGIN, *drawn, captions)
 
 

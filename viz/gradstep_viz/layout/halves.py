@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.graph.model import Half
 from gradstep_viz import theme
-from gradstep_viz.layout.compaction import Columns, columns_of
+from gradstep_viz.layout.compaction import HalfColumns, columns_of
 from gradstep_viz.layout.grid import Grid
 from gradstep_viz.layout.lanes import SIDE_EDGE, SIDE_STEP, side_room
 from gradstep_viz.layout.relief import Relief
@@ -21,14 +21,18 @@ class Halves(NamedTuple):
     """The halves side by side: their columns, the x of the lines in ``lanes`` beside them, where
     the gutter ends, and how far all this reaches to the ``right``."""
 
-    columns: Columns
+    columns: HalfColumns
     lanes: dict[int, float]
     gutter_end: float
     right: float
 
 
 def place_halves(
-    grid: Grid, columns: Columns, saved: Sequence[SavedLine], lanes: dict[int, int], relief: Relief
+    grid: Grid,
+    columns: HalfColumns,
+    saved: Sequence[SavedLine],
+    lanes: dict[int, int],
+    relief: Relief,
 ) -> Halves:
     """Place the halves side by side; long lanes run left of the forward, right of the backward."""
     by_half: dict[str, list[int]] = {"forward": [], "backward": []}
@@ -58,7 +62,7 @@ def place_halves(
     return Halves(_moved(grid, columns, offset), lane_x, gutter_end, float(ceil(x)))
 
 
-def _moved(grid: Grid, columns: Columns, offset: dict[Half, float]) -> Columns:
+def _moved(grid: Grid, columns: HalfColumns, offset: dict[Half, float]) -> HalfColumns:
     """Move the columns of each half so much further to the right."""
     x = {half: np.array(places) + offset[half] for half, places in columns.x.items()}
     extent = {

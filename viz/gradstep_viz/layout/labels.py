@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from gradstep.graph.columns import BatchColumn
 from gradstep_viz import theme
-from gradstep_viz.layout.compaction import Columns
+from gradstep_viz.layout.compaction import HalfColumns
 from gradstep_viz.layout.grid import BESIDE, MANY, Grid
 from gradstep_viz.layout.paths import Point
 from gradstep_viz.layout.ports import Ports
@@ -171,7 +171,7 @@ _ACROSS = [3 * t * t - 2 * t**3 for t in _STEPS]
 
 def label(
     grid: Grid,
-    columns: Columns,
+    columns: HalfColumns,
     rows: Rows,
     ports: Ports,
     courses: Courses,
@@ -307,7 +307,7 @@ def _busy_ends(grid: Grid) -> set[int]:
 
 def _on_soft(
     grid: Grid,
-    columns: Columns,
+    columns: HalfColumns,
     rows: Rows,
     channels: list[Channel],
     points: list[Point],

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from gradstep.graph.columns import Ints
 from gradstep_viz.layout.columns import Floats, packed
-from gradstep_viz.layout.compaction import PORT_STEP, Columns
+from gradstep_viz.layout.compaction import PORT_STEP, HalfColumns
 from gradstep_viz.layout.grid import Grid
 from gradstep_viz.layout.halves import Halves
 
@@ -92,7 +92,7 @@ def _spread(away: tuple[float, ...], width: float) -> Sequence[float]:
     return even
 
 
-def row_xs(grid: Grid, columns: Columns, line: int, ports: Ports) -> list[float]:
+def row_xs(grid: Grid, columns: HalfColumns, line: int, ports: Ports) -> list[float]:
     """Find where a soft line passes each row on its way down, as if there were no pages."""
     bends = grid.bends[line]
     if not bends:

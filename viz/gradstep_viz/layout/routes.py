@@ -15,7 +15,7 @@ import numpy as np
 
 from gradstep.graph.columns import BatchColumn
 from gradstep_viz.layout import paths
-from gradstep_viz.layout.compaction import Columns
+from gradstep_viz.layout.compaction import HalfColumns
 from gradstep_viz.layout.grid import MANY, Grid
 from gradstep_viz.layout.halves import Halves
 from gradstep_viz.layout.ports import Ports, row_xs
@@ -104,7 +104,7 @@ def _beside(grid: Grid, box: int, level: int) -> Anchor:
 
 
 def route(
-    grid: Grid, columns: Columns, rows: Rows, ports: Ports, corners: dict[int, list[Corner]]
+    grid: Grid, columns: HalfColumns, rows: Rows, ports: Ports, corners: dict[int, list[Corner]]
 ) -> Courses:
     """Draw every line: the square ones along their ``corners``, the others in soft curves."""
     if len(grid.arcs) > MANY:
@@ -122,7 +122,7 @@ def route(
 
 
 def _courses_of_many(
-    grid: Grid, columns: Columns, rows: Rows, ports: Ports, corners: dict[int, list[Corner]]
+    grid: Grid, columns: HalfColumns, rows: Rows, ports: Ports, corners: dict[int, list[Corner]]
 ) -> Courses:
     """Draw every line when it is read: the courses of all of them take more memory than the rest of
     a layout."""

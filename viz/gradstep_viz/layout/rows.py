@@ -11,14 +11,14 @@ import numpy as np
 from gradstep.graph.columns import Ints
 from gradstep_viz import theme
 from gradstep_viz.layout.columns import Floats, packed
-from gradstep_viz.layout.compaction import Columns
+from gradstep_viz.layout.compaction import HalfColumns
 from gradstep_viz.layout.grid import Grid
 from gradstep_viz.layout.halves import Halves
 from gradstep_viz.layout.pages import Crossing, Pages, choose_pages, count_passing
 from gradstep_viz.layout.ports import Ports, row_xs
 from gradstep_viz.layout.relief import Relief
 from gradstep_viz.layout.tracks import Anchor, Corner, Level
-from gradstep_viz.picture.geometry import Place
+from gradstep_viz.picture.geometry import Rectangle
 from gradstep_viz.picture.records import Records
 
 TRACK_TOP = 16
@@ -95,13 +95,13 @@ class Rows:
         """Return the lower edge of a box."""
         return self.tops[box] + self.grid.sizes[box][1]
 
-    def places(self, columns: Columns) -> Records[Place]:
+    def places(self, columns: HalfColumns) -> Records[Rectangle]:
         """Place the boxes."""
         shifts = np.array([self.pages.shifts[page] for page in self.pages.of_row], np.float64)
         x = packed(np.array(columns.left) + shifts[np.array(self.grid.rows, np.int64)])
         sizes = self.grid.sizes
         widths, heights = [width for width, _ in sizes], [height for _, height in sizes]
-        return Records(Place, x=x, y=self.tops, width=widths, height=heights)
+        return Records(Rectangle, x=x, y=self.tops, width=widths, height=heights)
 
 
 def position_rows(

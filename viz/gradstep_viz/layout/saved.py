@@ -15,7 +15,7 @@ from math import inf
 from typing import NamedTuple
 
 from gradstep_viz import theme
-from gradstep_viz.layout.compaction import Columns
+from gradstep_viz.layout.compaction import HalfColumns
 from gradstep_viz.layout.grid import Grid
 from gradstep_viz.layout.tracks import assign_tracks
 from gradstep_viz.picture import geometry
@@ -67,7 +67,7 @@ class SavedLine:
     lane: int | None = None
 
 
-def plan_saved(grid: Grid, columns: Columns, aside: Mapping[int, int]) -> list[SavedLine]:
+def plan_saved(grid: Grid, columns: HalfColumns, aside: Mapping[int, int]) -> list[SavedLine]:
     """Decide for every saved line by which sides it goes, and choose lanes in the gutter; ``aside``
     is how much further left lines come down to some boxes."""
     lines = [line for line, arc in enumerate(grid.arcs) if arc is None]
@@ -92,7 +92,7 @@ def plan_saved(grid: Grid, columns: Columns, aside: Mapping[int, int]) -> list[S
     return plans
 
 
-def _free(grid: Grid, columns: Columns, first: Mapping[int, int], box: int) -> float:
+def _free(grid: Grid, columns: HalfColumns, first: Mapping[int, int], box: int) -> float:
     """Measure how much further left than usual lines may come down to a box: as far as they like
     to the first one of a row, not quite to what stands at the left of others."""
     row = grid.rows[box]
@@ -174,7 +174,7 @@ def _set_exits(grid: Grid, plans: list[SavedLine]) -> None:
 
 
 def _set_drops(
-    grid: Grid, columns: Columns, plans: list[SavedLine], aside: Mapping[int, float]
+    grid: Grid, columns: HalfColumns, plans: list[SavedLine], aside: Mapping[int, float]
 ) -> None:
     """Choose where lines run down, or up, to a box: one that comes up to its box keeps clear of
     those that come down to the row below."""
@@ -247,7 +247,7 @@ def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
 
 
 def gutter_width(
-    grid: Grid, columns: Columns, plans: Sequence[SavedLine], free: float = 0.0
+    grid: Grid, columns: HalfColumns, plans: Sequence[SavedLine], free: float = 0.0
 ) -> float:
     """Measure the room between the halves for the lanes, and for the names of lines that leave
     sideways; at least ``free`` is kept free of lanes."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from gradstep_viz import theme
 from gradstep_viz.picture.geometry import box_size, text_columns, text_width, wrap
-from gradstep_viz.picture.legend import Entry, legend_of
+from gradstep_viz.picture.legend import LegendEntry, legend_of
 from gradstep_viz.picture.magnitude import shade
 from gradstep_viz.picture.model import Box, Line, Picture
 
@@ -209,7 +209,7 @@ def _add_legend(digraph: graphviz.Digraph, picture: Picture) -> None:
             cluster.edge(f"legend{number}", f"legend{number + 1}", style="invis")
 
 
-def _sample(entry: Entry) -> str:
+def _sample(entry: LegendEntry) -> str:
     if entry.kind != "line":
         return entry.words
     if entry.role == "saved":
@@ -221,7 +221,7 @@ def _sample(entry: Entry) -> str:
     return f"{arrow} {entry.words}"
 
 
-def _sample_look(entry: Entry) -> dict[str, str]:
+def _sample_look(entry: LegendEntry) -> dict[str, str]:
     if entry.kind == "line":
         shades = (theme.LINE_ROLES[entry.role], *theme.SHADES, "line")  # the last is that of 0
         token = shades[entry.shade]

@@ -25,7 +25,7 @@ NARROW_BOX = 140
 WIDE_BOX = 180
 
 
-class Place(NamedTuple):
+class Rectangle(NamedTuple):
     """A rectangle."""
 
     x: float
@@ -79,7 +79,7 @@ class Layout(NamedTuple):
 
     width: float
     height: float
-    places: Records[Place]
+    places: Records[Rectangle]
     routes: Records[Route]
     captions: list[Caption]
 

@@ -23,7 +23,7 @@ _LINES = {
 }
 
 
-class Entry(NamedTuple):
+class LegendEntry(NamedTuple):
     """One thing that occurs in a picture.
 
     ``role`` is one of ``theme.BOX_ROLES`` for a box, of ``theme.LINE_ROLES`` for a line;
@@ -38,31 +38,31 @@ class Entry(NamedTuple):
     hooked: bool = False
 
 
-def legend_of(picture: Picture) -> Iterator[Entry]:
+def legend_of(picture: Picture) -> Iterator[LegendEntry]:
     """List everything that needs a word, boxes first; nothing that does not occur."""
     boxes, lines = picture.boxes, picture.lines
     roles = {box.role for box in boxes} | {chip.role for box in boxes for chip in box.chips}
     kinds = {line.kind for line in lines}
-    yield from (Entry("box", role, words) for role, words in _BOXES.items() if role in roles)
+    yield from (LegendEntry("box", role, words) for role, words in _BOXES.items() if role in roles)
     stacked = next((box.role for box in boxes if box.stacked), None)
     if stacked is not None:
-        yield Entry("stack", stacked, "several that are alike")
-    yield from (Entry("line", kind, words) for kind, words in _LINES.items() if kind in kinds)
+        yield LegendEntry("stack", stacked, "several that are alike")
+    yield from (LegendEntry("line", kind, words) for kind, words in _LINES.items() if kind in kinds)
     if any(line.waits for line in lines):
-        yield Entry("line", "gradient", "has not flowed yet", waits=True)
+        yield LegendEntry("line", "gradient", "has not flowed yet", waits=True)
     if has_hooks(picture):
-        yield Entry("line", "gradient", "changed by a hook: before → after", hooked=True)
+        yield LegendEntry("line", "gradient", "changed by a hook: before → after", hooked=True)
     if picture.scale is not None:
         for number in range(1, len(theme.SHADES) + 1):
             low, high = picture.scale.bounds(2 * number - 1)[0], picture.scale.bounds(2 * number)[1]
             signs = SIGNS[2 * number - 2 : 2 * number]
-            yield Entry("line", "gradient", f"{signs} rms {low} … {high}", shade=number)
+            yield LegendEntry("line", "gradient", f"{signs} rms {low} … {high}", shade=number)
         if any(line.step == ZERO for line in lines):
-            yield Entry("line", "gradient", "a gradient of 0", shade=ZERO)
+            yield LegendEntry("line", "gradient", "a gradient of 0", shade=ZERO)
     if any(box.alert for box in boxes) or any(line.alert for line in lines):
-        yield Entry("box", "alert", "NaN, Inf, or changed after it was saved")
+        yield LegendEntry("box", "alert", "NaN, Inf, or changed after it was saved")
     if any(box.runs_next for box in boxes):
-        yield Entry("ring", "out", "runs next")
+        yield LegendEntry("ring", "out", "runs next")
 
 
 def has_hooks(picture: Picture) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gradstep.debugger.session import Session
 
 
-class Subject(NamedTuple):
+class PictureSubject(NamedTuple):
     """A graph; ``position`` is the order of the node that a debugger runs next."""
 
     graph: Graph
@@ -40,7 +40,7 @@ def _tracing() -> AbstractContextManager[object]:
 
 def subject_of(
     obj: Any, view: View, inputs: Any = None, measured: profile | None = None
-) -> Subject:
+) -> PictureSubject:
     """Find what is drawn of ``obj``: a graph, a session, a tensor or several, or a module or
     function, which is called with ``inputs``; a profile adds what it has measured.
 
@@ -48,12 +48,12 @@ def subject_of(
         NothingToDraw: it has no graph, or cannot be called so, or nothing that it returns has one.
     """
     if isinstance(obj, Graph):
-        return Subject(obj)
+        return PictureSubject(obj)
     if is_session(obj):
-        return Subject(graph_of_session(obj, view), obj.position)
+        return PictureSubject(graph_of_session(obj, view), obj.position)
     if is_root(obj) or isinstance(obj, (tuple, list)):
         with drawable():
-            return Subject(capture(obj, view, profile=measured))
+            return PictureSubject(capture(obj, view, profile=measured))
     if not callable(obj):
         raise NothingToDraw(
             f"cannot draw {type(obj).__name__}",
@@ -77,7 +77,7 @@ def subject_of(
             remedy="give a parameter or an input requires_grad=True",
         )
     title = _name_of(obj)
-    return Subject(capture(roots, view, names=names, title=title, profile=measured))
+    return PictureSubject(capture(roots, view, names=names, title=title, profile=measured))
 
 
 @contextmanager

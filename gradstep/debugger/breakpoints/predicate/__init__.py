@@ -12,14 +12,14 @@ from gradstep.debugger.breakpoints.predicate.subject import (
     arriving,
     sent,
 )
-from gradstep.debugger.breakpoints.predicate.vocabulary import WORDS, Subject, help_text
+from gradstep.debugger.breakpoints.predicate.vocabulary import WORDS, ExpressionSubject, help_text
 
 __all__ = [
     "WORDS",
     "Expression",
+    "ExpressionSubject",
     "NodeSubject",
     "Nowhere",
-    "Subject",
     "arriving",
     "help_text",
     "parse",

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from gradstep.debugger.breakpoints.predicate.logic import Evaluate, any_of
 from gradstep.debugger.breakpoints.predicate.meaning import WHAT, Compiler, elements
-from gradstep.debugger.breakpoints.predicate.source import Source
-from gradstep.debugger.breakpoints.predicate.vocabulary import Kind, Subject
+from gradstep.debugger.breakpoints.predicate.source import ExpressionText
+from gradstep.debugger.breakpoints.predicate.vocabulary import ExpressionSubject, Kind
 from gradstep.debugger.errors import ExpressionError, Unanswerable
 
 
@@ -20,7 +20,7 @@ class Expression(NamedTuple):
     kind: Kind
     evaluate: Evaluate
 
-    def value(self, subject: Subject) -> Any:
+    def value(self, subject: ExpressionSubject) -> Any:
         """Return the value for ``subject``; None where it is unknown or undefined.
 
         Raises:
@@ -32,7 +32,7 @@ class Expression(NamedTuple):
             reason = str(error.args[-1] if error.args else type(error).__name__)
             raise Unanswerable(reason) from None
 
-    def holds(self, subject: Subject) -> bool:
+    def holds(self, subject: ExpressionSubject) -> bool:
         """Return whether a condition is true of ``subject``; what is unknown is not.
 
         Raises:
@@ -55,7 +55,7 @@ def parse(
     Raises:
         ExpressionError: it means nothing in this language.
     """
-    source = Source(text)
+    source = ExpressionText(text)
     return _expression(source, source.tree, named, names)
 
 
@@ -70,7 +70,7 @@ def parse_predicate(text: str) -> Expression:
     Raises:
         ExpressionError: it is no condition of this language.
     """
-    source = Source(text)
+    source = ExpressionText(text)
     tree = source.tree
     listed = isinstance(tree, ast.Tuple) and not source.typed(tree).startswith("(")
     parts = [_expression(source, part) for part in elements(tree)] if listed else []
@@ -87,7 +87,7 @@ def parse_predicate(text: str) -> Expression:
 
 
 def _expression(
-    source: Source,
+    source: ExpressionText,
     tree: ast.expr,
     named: Callable[[str], bool] | None = None,
     names: Callable[[], Iterable[str]] = tuple,

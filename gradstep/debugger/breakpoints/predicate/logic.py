@@ -11,9 +11,9 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from gradstep.debugger.breakpoints.predicate.vocabulary import Kind, Subject
+from gradstep.debugger.breakpoints.predicate.vocabulary import ExpressionSubject, Kind
 
-Evaluate = Callable[[Subject], Any]
+Evaluate = Callable[[ExpressionSubject], Any]
 ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -42,7 +42,7 @@ _MEMBERSHIP: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
 def any_of(parts: Sequence[Evaluate]) -> Evaluate:
     """Kleene's or: true if one is true, else unknown if one is unknown."""
 
-    def evaluate(subject: Subject) -> bool | None:
+    def evaluate(subject: ExpressionSubject) -> bool | None:
         unknown = False
         for part in parts:
             found = part(subject)
@@ -57,7 +57,7 @@ def any_of(parts: Sequence[Evaluate]) -> Evaluate:
 def negation(part: Evaluate) -> Evaluate:
     """Not: unknown where the part is."""
 
-    def evaluate(subject: Subject) -> bool | None:
+    def evaluate(subject: ExpressionSubject) -> bool | None:
         found = part(subject)
         return None if found is None else not found
 
@@ -72,7 +72,7 @@ def all_of(parts: Sequence[Evaluate]) -> Evaluate:
 def applied(function: Callable[..., Any], *parts: Evaluate) -> Evaluate:
     """Return ``function`` of the parts, unknown where one of them is."""
 
-    def evaluate(subject: Subject) -> Any:
+    def evaluate(subject: ExpressionSubject) -> Any:
         values = [part(subject) for part in parts]
         return None if any(value is None for value in values) else function(*values)
 

@@ -30,7 +30,7 @@ from gradstep.debugger.breakpoints.predicate.logic import (
     negation,
     real,
 )
-from gradstep.debugger.breakpoints.predicate.source import Source
+from gradstep.debugger.breakpoints.predicate.source import ExpressionText
 from gradstep.debugger.breakpoints.predicate.vocabulary import (
     FACTS,
     FUNCTIONS,
@@ -64,7 +64,7 @@ class Compiler:
 
     def __init__(
         self,
-        source: Source,
+        source: ExpressionText,
         named: Callable[[str], bool] | None = None,
         names: Callable[[], Iterable[str]] = tuple,
     ) -> None:

@@ -22,7 +22,7 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _INSTEAD = {"=": "==", "&": "and", "|": "or", "!": "not", "^": "**"}
 
 
-class Source:
+class ExpressionText:
     """The syntax tree of ``text``, and the way back from a part of it to what was typed.
 
     Each word (``out.0.rms`` is one) and each quoted text is replaced by a Python name of the

@@ -19,7 +19,7 @@ from gradstep.debugger.snapshot import Value
 Kind = Literal["flag", "number", "text", "shape", "texts", "tensor", "mask"]
 
 
-class Subject(Protocol):
+class ExpressionSubject(Protocol):
     """The subject of an expression: a node, and one gradient at it."""
 
     @property

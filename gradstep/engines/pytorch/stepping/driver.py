@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 
 from gradstep.engines.driver import (
     STEP_BYTES,
-    Keep,
-    Later,
+    DeferredSteps,
     Nested,
     NodeEffects,
-    Pass,
+    OnSkipped,
+    OnStep,
     Pending,
     Replay,
 )
@@ -95,7 +95,7 @@ class TorchDriver:
         keep: whether a pass that halts keeps the graph, so that it can go on in another way.
     """
 
-    put_back = ".grad is restored; their other changes are not"
+    restore_note = ".grad is restored; their other changes are not"
 
     _idle_runs = 0  # of the engine, one after the other, that came to no further node
 
@@ -128,10 +128,10 @@ class TorchDriver:
             if owner(root.edge) in self._engine.index:
                 deliver(self._pending, 0, root.edge, seed)
         self._effects: dict[int, NodeEffects] = {}
-        self._due: tuple[int, int, Keep] | None = None  # nodes that ran, whose Steps are wanted
+        self._due: tuple[int, int, OnStep] | None = None  # nodes that ran, whose Steps are wanted
         self._due_runs = 0  # how many of the runs are theirs
         self.changed_gradients: dict[int, dict[int, Any]] = {}
-        self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
+        self.changed_pending: dict[int, tuple[tuple[Place, Any], ...]] = {}
         self.disturbances = 0
         self.failed_in = ""
         self.muted_edges: set[tuple[int, int]] = set()
@@ -198,9 +198,9 @@ class TorchDriver:
         self,
         start: int,
         stop: int,
-        keep: Keep,
-        passed: Pass | None = None,
-        later: Later | None = None,
+        on_step: OnStep,
+        on_skipped: OnSkipped | None = None,
+        deferred: DeferredSteps | None = None,
     ) -> None:
         """Run the pass up to node ``stop``, handing each Step and its seconds to ``keep``: here,
         a node that runs unseen cannot run again by itself, so none is passed over.
@@ -212,44 +212,44 @@ class TorchDriver:
             self._around.enter_context(self._outer.state_before(start))
             self._outer = None
         with collector_slowed():  # what grows is the record; looked through, it takes twice as long
-            if later is not None and self._engine.thread is not None and not self.muted_edges:
-                self._run_on(start, stop, later)
+            if deferred is not None and self._engine.thread is not None and not self.muted_edges:
+                self._run_on(start, stop, deferred)
             else:
                 self.catch_up()
-                self._record(start, stop, keep)
+                self._record(start, stop, on_step)
 
-    def _record(self, start: int, stop: int, keep: Keep) -> None:
+    def _record(self, start: int, stop: int, on_step: OnStep) -> None:
         index = start
         if self._hands_out_early:
-            self._engine.relieve = partial(self._relieve, keep)
+            self._engine.relieve = partial(self._relieve, on_step)
         while index < stop:
             if not self._engine.has_run(index):
                 self._advance(index, stop)
                 self._synchronize()
                 index = max(index, self._engine.taken)
-            index, goes_on = self._make_steps(index, stop, keep)
+            index, goes_on = self._make_steps(index, stop, on_step)
             if not goes_on:
                 return
 
-    def _relieve(self, keep: Keep) -> None:
+    def _relieve(self, on_step: OnStep) -> None:
         """Make the Steps of the nodes that have run so far, while the pass goes on, where their
         gradients would take too much until it ends."""
         engine = self._engine
         start, stop = engine.taken, engine.taken + len(engine.runs)
         if self._bytes_of_runs(start, stop) > RELIEVED and engine.is_as_foretold():
             self._synchronize()
-            engine.taken, _ = self._make_steps(start, stop, keep)
+            engine.taken, _ = self._make_steps(start, stop, on_step)
 
-    def _make_steps(self, index: int, stop: int, keep: Keep) -> tuple[int, bool]:
+    def _make_steps(self, index: int, stop: int, on_step: OnStep) -> tuple[int, bool]:
         """Make the Steps of nodes that have run; return up to where, and whether to go on."""
         # entered once for many nodes: it takes as long as a small one
         with unobserved(), torch.set_grad_enabled(self.call.graph):
             while index < stop:
                 run = self._engine.runs.pop(index, None)
                 if run is not None:
-                    goes_on = keep(self._step(index, run), self._engine.seconds(index, run[2]))
+                    goes_on = on_step(self._step(index, run), self._engine.seconds(index, run[2]))
                 elif self._engine.has_run(index):
-                    goes_on = keep(self._unreached(index), 0.0)
+                    goes_on = on_step(self._unreached(index), 0.0)
                 else:
                     break
                 index += 1
@@ -257,7 +257,7 @@ class TorchDriver:
                     return index, False
         return index, True
 
-    def _run_on(self, start: int, stop: int, later: Later) -> None:
+    def _run_on(self, start: int, stop: int, deferred: DeferredSteps) -> None:
         """Run the pass up to node ``stop``; what the hooks were given is all that is kept of it
         until somebody asks."""
         index = start
@@ -268,9 +268,9 @@ class TorchDriver:
             while index < stop and (index in runs or self._engine.has_run(index)):
                 index += 1
             begin = first if self._due is None else self._due[0]
-            self._due = begin, index, later.keep
+            self._due = begin, index, deferred.on_step
             self._due_runs += sum([each in runs for each in range(first, index)])
-            if not later.ran(index - first, self._bytes_of_runs(first, index)):
+            if not deferred.ran(index - first, self._bytes_of_runs(first, index)):
                 return
 
     def _bytes_of_runs(self, start: int, stop: int) -> int:
@@ -292,10 +292,10 @@ class TorchDriver:
     def catch_up(self) -> None:
         """Make the Steps of nodes that ran when nobody asked for them."""
         if self._due is not None:
-            (start, stop, keep), self._due, self._due_runs = self._due, None, 0
+            (start, stop, on_step), self._due, self._due_runs = self._due, None, 0
             self._synchronize()
             with collector_slowed():
-                self._make_steps(start, stop, keep)
+                self._make_steps(start, stop, on_step)
 
     @property
     def pending(self) -> Pending:
@@ -494,7 +494,7 @@ class TorchDriver:
 
     def forget(self, start: int) -> None:
         """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
-        self._engine.put_back(start)
+        self._engine.restore(start)
         for index in [index for index in self._effects if index >= start]:
             for leaf, _ in self._effects.pop(index).gradients:
                 del self.changed_gradients[leaf][index]
@@ -503,7 +503,7 @@ class TorchDriver:
     def undo_all(self) -> None:
         """Give every leaf the ``.grad`` that it had before the pass."""
         self.catch_up()
-        self._engine.put_back(0)
+        self._engine.restore(0)
         self._around.close()
         if (noted := run_of(self.call.arguments.outputs)) is not None:
             noted.undone()
@@ -518,19 +518,19 @@ class TorchDriver:
         index = self._engine.index
         return NodeReplay(self.call, self.order, dict(pending), index, self.muted_edges)
 
-    def anew(self, pending: Pending) -> Self:
+    def restarted(self, pending: Pending) -> Self:
         other = type(self)(self.call)
-        other._engine = self._engine.anew(_pending_of(other))
+        other._engine = self._engine.restarted(_pending_of(other))
         other._pending = {**dict.fromkeys(self.pending), **pending}
         other._outer = self._engine
         return other
 
-    def as_before(self, start: int) -> AbstractContextManager[None]:
+    def state_before(self, start: int) -> AbstractContextManager[None]:
         return nullcontext()  # what is called from Python reads nothing that the pass changed
 
     # what is shown
 
-    def as_it_was(self, step: Step) -> Step:
+    def step_when_run(self, step: Step) -> Step:
         version = self._engine.gradients.versions.get(step.index)
         if step.after is None or version in (None, version_of(step.after)):
             return step

@@ -502,7 +502,7 @@ class ObservedEngine:
 
     # what was done to the program's state
 
-    def put_back(self, start: int) -> None:
+    def restore(self, start: int) -> None:
         """End the pass, and give the leaves from node ``start`` on the ``.grad`` that they had."""
         if self._halted:
             assert self.thread is not None
@@ -528,7 +528,7 @@ class ObservedEngine:
             yield from self._unseen
         yield from self.gradients.states_before(start)
 
-    def anew(self, sums: Callable[[], Pending]) -> Self:
+    def restarted(self, sums: Callable[[], Pending]) -> Self:
         """Return an engine for the same pass that goes on from ``sums``, in this one's thread."""
         other = type(self)(self.call, self.order, sums, thread=None, retains=True)
         other.elsewhere, other.diverged = self.thread, True

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from gradstep.engines.driver import Keep, Pending
+from gradstep.engines.driver import OnStep, Pending
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
 from gradstep.engines.pytorch.private import metadata_of, unobserved
@@ -91,7 +91,7 @@ class NodeReplay:
         self.pending = pending
         self._call, self._order, self._nodes, self._muted = call, order, nodes, muted
 
-    def record(self, start: int, stop: int, keep: Keep) -> None:
+    def record(self, start: int, stop: int, on_step: OnStep) -> None:
         """Run nodes ``start`` to ``stop`` again, none of them a leaf's."""
         for index in range(start, stop):
             node = self._order[index]
@@ -105,7 +105,9 @@ class NodeReplay:
                     deliver(self.pending, nr, edge, None if (index, nr) in self._muted else g)
                     for nr, (edge, g) in enumerate(zip(node.edges, sent, strict=True))
                 )
-            if not keep(Step(index, node, incoming, incoming, deliveries), perf_counter() - began):
+            if not on_step(
+                Step(index, node, incoming, incoming, deliveries), perf_counter() - began
+            ):
                 return
 
     def redo(self, step: Step) -> None:

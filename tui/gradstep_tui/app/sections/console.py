@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from gradstep.debugger.snapshot import Reply
 from gradstep.text import printable
-from gradstep_tui.app.sections.page import Page, View, sentence
+from gradstep_tui.app.sections.page import Page, ScreenView, sentence
 from gradstep_tui.app.widgets.text import Line, Part, StyleName, wrapped
 
 KEPT_LINES = 5_000
 WRAPPED_LINES = 200  # the last ones
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return the last lines that were said."""
     if not view.notes.transcript:
         return sentence(view, "press : and type a command, or help")

@@ -53,7 +53,7 @@ class Notes:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ScreenView:
     """The content of the screen: where the session stands, and what the user chose to see of it.
 
     ``node`` is the selected plan node (-1 in an empty plan), ``folded`` names the modules that
@@ -73,7 +73,7 @@ class View:
     height: int = 24
 
     @classmethod
-    def of(cls, worker: SessionWorker, snapshot: Snapshot, notes: Notes) -> View:
+    def of(cls, worker: SessionWorker, snapshot: Snapshot, notes: Notes) -> ScreenView:
         """Return the view of a plan, with the current node selected and nothing folded."""
         graph, length = snapshot.graph, snapshot.length
         edges, modules = PlanEdges(graph, length), Modules(graph, length)
@@ -88,11 +88,11 @@ class View:
         """
         return self.worker.session
 
-    def moved(self, snapshot: Snapshot, selected: int | None) -> View:
+    def moved(self, snapshot: Snapshot, selected: int | None) -> ScreenView:
         """Return the view once the session stands at ``snapshot``: where that moved, the current
         node is selected, and otherwise the one that a command chose (``selected``)."""
         if snapshot.graph is not self.snapshot.graph:
-            view = View.of(self.worker, snapshot, self.notes)
+            view = ScreenView.of(self.worker, snapshot, self.notes)
         else:
             view = replace(self, snapshot=snapshot)
             if snapshot.position != self.snapshot.position:
@@ -101,7 +101,7 @@ class View:
             return view
         return view.select(selected)
 
-    def select(self, node: int) -> View:
+    def select(self, node: int) -> ScreenView:
         """Return the view with another node selected, or the nearest one that there is."""
         return replace(self, node=min(max(0, node), self.snapshot.length - 1))
 
@@ -130,11 +130,11 @@ class Section(NamedTuple):
 
     name: str
     summary: str
-    page: Callable[[View], Page]
+    page: Callable[[ScreenView], Page]
     per_node: bool = True
 
 
-def sentence(view: View, *texts: str) -> Page:
+def sentence(view: ScreenView, *texts: str) -> Page:
     """Return a page of what there is to say where there is nothing to list, one line or more
     each."""
     return Page([line for text in texts for line in wrapped([Part(text, "muted")], view.width)])

@@ -14,7 +14,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from gradstep_tui.app.sections.page import View
+from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.text import ELLIPSIS, Line, StyleName, in_ascii
 
 KEPT_LINES = 1_000
@@ -179,9 +179,9 @@ class LineView(ScrollView, can_focus=False):
 class ViewWidget(LineView):
     """Lines that show the view of the screen, to which ``view`` is bound."""
 
-    view: reactive[View] = reactive(cast(View, None), repaint=False, init=False)
+    view: reactive[ScreenView] = reactive(cast(ScreenView, None), repaint=False, init=False)
 
-    def __init__(self, view: View, id: str | None = None) -> None:
+    def __init__(self, view: ScreenView, id: str | None = None) -> None:
         super().__init__(id=id)
         self.set_reactive(ViewWidget.view, view)
 

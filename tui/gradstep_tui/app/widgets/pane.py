@@ -8,7 +8,7 @@ from dataclasses import replace
 from textual import events
 
 from gradstep_tui.app.messages import SectionChosen, TargetClicked
-from gradstep_tui.app.sections.page import Page, Section, Target, View, sentence
+from gradstep_tui.app.sections.page import Page, ScreenView, Section, Target, sentence
 from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part
 from gradstep_tui.errors import AtWork
@@ -17,7 +17,7 @@ from gradstep_tui.errors import AtWork
 class Pane(ViewWidget):
     """Shows sections; ``chosen`` says that the keys go here, and marks a line."""
 
-    def __init__(self, view: View, id: str) -> None:
+    def __init__(self, view: ScreenView, id: str) -> None:
         super().__init__(view, id=id)
         self.sections: tuple[Section, ...] = ()
         self.active = 0

@@ -9,7 +9,7 @@ from gradstep.findings.reports.source import forward_line, lines_around
 from gradstep.text import printable
 from gradstep_tui.app.sections.of_node.forward import numbered
 from gradstep_tui.app.sections.of_pass.leaves import arrival_bar
-from gradstep_tui.app.sections.page import View
+from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part, fit, value_part, wrapped
 from gradstep_tui.errors import AtWork
@@ -20,7 +20,7 @@ _NAME = 18  # cells of a name of a leaf
 class SourceStrip(ViewWidget):
     """The forward line of the selected node, and the line before it."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: ScreenView) -> None:
         super().__init__(view, id="source-strip")
         self._lines: list[Line] = []
 
@@ -55,7 +55,7 @@ class SourceStrip(ViewWidget):
 class LeafStrip(ViewWidget):
     """The ``.grad`` of the leaves that change around now, in one line."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: ScreenView) -> None:
         super().__init__(view, id="leaf-strip")
 
     def on_mount(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import escape, escape_all, escaped, number, rectangle
-from gradstep_viz.picture.geometry import CHIP_GAP, CHIP_ROW, Place
+from gradstep_viz.picture.geometry import CHIP_GAP, CHIP_ROW, Rectangle
 from gradstep_viz.picture.magnitude import shade
 from gradstep_viz.picture.model import Box, Chip
 from gradstep_viz.picture.records import Records
@@ -21,12 +21,12 @@ _COLUMNS = (
 
 
 def draw_boxes(
-    boxes: Records[Box], places: Records[Place], part: slice, linked: bool
+    boxes: Records[Box], places: Records[Rectangle], part: slice, linked: bool
 ) -> Iterator[str]:
     """Draw boxes and their rows; ``linked`` leads from each to the line of the program."""
     tooltips = escape_all(boxes.column("tooltip")[part])
     rows = zip(*(boxes.column(name)[part] for name in _COLUMNS), strict=True)
-    at = zip(*(places.column(name)[part] for name in Place._fields), strict=True)
+    at = zip(*(places.column(name)[part] for name in Rectangle._fields), strict=True)
     for row, (x, y, width, height), tooltip in zip(rows, at, tooltips, strict=True):
         (
             node, role, title, right, muted, detail, chips, alert, step, stacked, runs_next, href
@@ -66,10 +66,10 @@ def _behind(x: float, y: float, width: float, height: float, stacked: bool, runs
     """Draw the edge of a second card, and the ring around the node that runs next."""
     found = ""
     if runs_next:
-        around = Place(x - RING, y - RING, width + 2 * RING, height + 2 * RING)
+        around = Rectangle(x - RING, y - RING, width + 2 * RING, height + 2 * RING)
         found = f'<g class="ring">{rectangle(around, theme.CORNER + 3)}</g>'
     if stacked:  # seen at the right only: arrows end above and below
-        back = Place(x + theme.STACK, y + theme.STACK, width, height - 2 * theme.STACK)
+        back = Rectangle(x + theme.STACK, y + theme.STACK, width, height - 2 * theme.STACK)
         found += rectangle(back, theme.CORNER)
     return found
 

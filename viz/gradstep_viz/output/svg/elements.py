@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from gradstep_viz.picture.geometry import Place
+from gradstep_viz.picture.geometry import Rectangle
 
 _ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 _SPECIAL = re.compile(f'[&<>"]|{_ILLEGAL.pattern}')
@@ -77,7 +77,7 @@ def text_at(x: float, y: float, said: str, classes: str = "") -> str:
     return f'<text x="{number[x]}" y="{number[y]}"{named}>{escaped[said]}</text>'
 
 
-def rectangle(place: Place, corner: int) -> str:
+def rectangle(place: Rectangle, corner: int) -> str:
     """Draw a rectangle with rounded corners."""
     x, y, width, height = place
     return (

@@ -8,7 +8,7 @@ from itertools import pairwise
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import rectangle, text_at
 from gradstep_viz.output.svg.lines import ground, label_place
-from gradstep_viz.picture.geometry import Layout, Place, Route, text_width
+from gradstep_viz.picture.geometry import Layout, Rectangle, Route, text_width
 from gradstep_viz.picture.model import Frame, Picture
 
 SIDE = 10
@@ -25,7 +25,7 @@ def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
     """Draw a frame around boxes that stand together; where a picture goes on in another column,
     one in each.  Where another box would be in it, there is none."""
     for frame in picture.frames:
-        found: list[tuple[list[int], Place | None]] = []
+        found: list[tuple[list[int], Rectangle | None]] = []
         for part in _by_column(layout, frame.boxes):
             boxes = [*found[-1][0], *part] if found else part
             place = _around(picture, layout, boxes)
@@ -40,7 +40,7 @@ def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
                 yield from _gaps(picture, layout, place)
 
 
-def _gaps(picture: Picture, layout: Layout, frame: Place) -> Iterator[str]:
+def _gaps(picture: Picture, layout: Layout, frame: Rectangle) -> Iterator[str]:
     """Take the outline of a frame away where the label of a line stands on it."""
     for place in _labels(picture, layout):
         apart = (
@@ -59,7 +59,7 @@ def _gaps(picture: Picture, layout: Layout, frame: Place) -> Iterator[str]:
             yield ground(place)
 
 
-def _labels(picture: Picture, layout: Layout, among: Set[int] | None = None) -> Iterator[Place]:
+def _labels(picture: Picture, layout: Layout, among: Set[int] | None = None) -> Iterator[Rectangle]:
     """Yield where the labels of lines stand: of all, or of those that join two of these boxes."""
     for line, route in zip(picture.lines, layout.routes, strict=True):
         if route.label is None or not line.label:
@@ -68,7 +68,7 @@ def _labels(picture: Picture, layout: Layout, among: Set[int] | None = None) -> 
             yield label_place(line.label, route.label)
 
 
-def _name(picture: Picture, layout: Layout, place: Place, frame: Frame) -> str:
+def _name(picture: Picture, layout: Layout, place: Rectangle, frame: Frame) -> str:
     """Write the name inside the upper edge of a frame, as far left as no line and no label is in
     the way; at the left end if there is one everywhere."""
     width = text_width(frame.label, theme.MUTED_SIZE)
@@ -132,7 +132,7 @@ def _by_column(layout: Layout, boxes: Sequence[int]) -> list[list[int]]:
     return parts
 
 
-def _around(picture: Picture, layout: Layout, boxes: Sequence[int]) -> Place | None:
+def _around(picture: Picture, layout: Layout, boxes: Sequence[int]) -> Rectangle | None:
     """Find the room of a frame, with the lines inside it and, if it can be, their labels; None
     where another box is in the way."""
     inside = set(boxes)
@@ -141,8 +141,8 @@ def _around(picture: Picture, layout: Layout, boxes: Sequence[int]) -> Place | N
 
 
 def _free(
-    picture: Picture, layout: Layout, boxes: Set[int], labels: Sequence[Place]
-) -> Place | None:
+    picture: Picture, layout: Layout, boxes: Set[int], labels: Sequence[Rectangle]
+) -> Rectangle | None:
     places = [layout.places[index] for index in boxes]
     left = min(place.x for place in [*places, *labels]) - SIDE
     right = max(place.right for place in [*places, *labels]) + SIDE
@@ -158,4 +158,4 @@ def _free(
         across = place.x < right and place.right > left
         if index not in boxes and across and place.y < bottom and place.bottom > top:
             return None
-    return Place(left, top, right - left, bottom - top)
+    return Rectangle(left, top, right - left, bottom - top)

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import rectangle, text_at
 from gradstep_viz.output.svg.lines import arrow, hook_mark
-from gradstep_viz.picture.geometry import Place, Route, text_width
-from gradstep_viz.picture.legend import Entry, legend_of
+from gradstep_viz.picture.geometry import Rectangle, Route, text_width
+from gradstep_viz.picture.legend import LegendEntry, legend_of
 from gradstep_viz.picture.model import Picture
 
 _SAMPLE = 28
@@ -45,7 +45,7 @@ def draw_legend(picture: Picture, layout_width: float, top: float) -> Legend:
     )
 
 
-def _sample(entry: Entry, x: float, y: float) -> str:
+def _sample(entry: LegendEntry, x: float, y: float) -> str:
     """Draw a small box or line."""
     if entry.kind == "line":
         middle = y + _HEIGHT / 2
@@ -54,15 +54,15 @@ def _sample(entry: Entry, x: float, y: float) -> str:
         return f'<g class="{_line_classes(entry)}">{arrow(route)}{mark}</g>'
     behind = said = ""
     if entry.kind == "stack":
-        behind = rectangle(Place(x + 3, y + 2, _SAMPLE, _HEIGHT - 4), 4)
+        behind = rectangle(Rectangle(x + 3, y + 2, _SAMPLE, _HEIGHT - 4), 4)
     if entry.role == "alert":
         said = text_at(x + 10, y + 11, "!", "x m")
-    box = rectangle(Place(x, y, _SAMPLE, _HEIGHT), 4)
+    box = rectangle(Rectangle(x, y, _SAMPLE, _HEIGHT), 4)
     classes = "ring" if entry.kind == "ring" else f"node {entry.role}"
     return f'<g class="{classes}">{behind}{box}{said}</g>'
 
 
-def _line_classes(entry: Entry) -> str:
+def _line_classes(entry: LegendEntry) -> str:
     shade = f" g{max(entry.shade, 0)}" if entry.shade else ""
     classes = f"edge {entry.role}{shade}"
     return f"{classes} waits" if entry.waits else classes

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import escape_all, number, text_at
-from gradstep_viz.picture.geometry import Label, Place, Route, Segment, text_width
+from gradstep_viz.picture.geometry import Label, Rectangle, Route, Segment, text_width
 from gradstep_viz.picture.magnitude import shade
 from gradstep_viz.picture.model import Line
 from gradstep_viz.picture.records import Records
@@ -84,15 +84,15 @@ def _label(kind: str, alert: bool, place: Label, said: str) -> str:
     return text_at(x, y, said, classes)
 
 
-def label_place(text: str, label: Label) -> Place:
+def label_place(text: str, label: Label) -> Rectangle:
     """Return where the label of a line stands."""
     x, y, anchor = label
     width = text_width(text, theme.MUTED_SIZE)
     left = x - width if anchor == "end" else x
-    return Place(left - 2, y - theme.MUTED_SIZE, width + 4, theme.MUTED_SIZE + 3)
+    return Rectangle(left - 2, y - theme.MUTED_SIZE, width + 4, theme.MUTED_SIZE + 3)
 
 
-def ground(place: Place) -> str:
+def ground(place: Rectangle) -> str:
     """Draw the ground on which the label of a line stands out from other lines."""
     return (
         f'<rect class="bg" x="{place.x:.1f}" y="{place.y:.1f}" '

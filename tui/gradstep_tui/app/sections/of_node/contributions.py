@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gradstep.debugger.snapshot import Entry, Incoming
+from gradstep.debugger.snapshot import Incoming, LedgerEntry
 from gradstep_tui.app.sections.of_node.gradient import edge_label, title_line
-from gradstep_tui.app.sections.page import NodeTarget, Page, Target, View
+from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.text import UNDEFINED, Line, Part, fit, shape_text, value_part
 
 MOST = 500  # contributions; more are for the console
@@ -12,7 +12,7 @@ VALUE_WIDTH = 12
 LABEL_WIDTH = 30
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Producer, value, running sum and what cancelled, for each input of the selected node."""
     detail = view.session.detail(view.node)
     lines: list[Line] = [title_line(detail, view.snapshot)]
@@ -36,11 +36,11 @@ def page(view: View) -> Page:
     return Page(lines, target=target, focus=len(lines) - 1)
 
 
-def _label_width(view: View) -> int:
+def _label_width(view: ScreenView) -> int:
     return max(12, min(LABEL_WIDTH, view.width - 4 - 2 * (VALUE_WIDTH + 2) - 10))
 
 
-def _heading(incoming: Incoming, view: View) -> Line:
+def _heading(incoming: Incoming, view: ScreenView) -> Line:
     name = "in" if not incoming.input_nr else f"in {incoming.input_nr}"
     title = f"{name}  {shape_text(incoming.shape)}"
     columns = f"{'adds':>{VALUE_WIDTH}}  {'sum so far':>{VALUE_WIDTH}}  cancelled"
@@ -50,7 +50,7 @@ def _heading(incoming: Incoming, view: View) -> Line:
     ]
 
 
-def _line(entry: Entry, view: View) -> Line:
+def _line(entry: LedgerEntry, view: ScreenView) -> Line:
     value = Part(UNDEFINED, "muted") if entry.value is None else value_part(entry.value)
     total = Part(UNDEFINED, "muted") if entry.total is None else value_part(entry.total)
     label = entry.edit or edge_label(view.snapshot, entry.producer, entry.output_nr)

@@ -11,7 +11,7 @@ from gradstep.graph.statistics import (
 )
 from gradstep.text import printable
 from gradstep_tui.app.sections.of_node.saved import source_text
-from gradstep_tui.app.sections.page import Page, View
+from gradstep_tui.app.sections.page import Page, ScreenView
 from gradstep_tui.app.widgets.text import (
     Line,
     Part,
@@ -25,7 +25,7 @@ from gradstep_tui.app.widgets.text import (
 AROUND = 40  # lines before and after
 
 
-def source_page(view: View) -> Page:
+def source_page(view: ScreenView) -> Page:
     """Return the file around the forward line of the selected node, with that line marked."""
     snapshot = view.snapshot
     found = forward_line(view.session, view.node)
@@ -58,7 +58,7 @@ def numbered(line: SourceLine, width: int) -> Line:
 LABEL_WIDTH = 14
 
 
-def forward_lines(view: View) -> list[Line]:
+def forward_lines(view: ScreenView) -> list[Line]:
     """Return the result of the forward op, as far as it is known."""
     graph = view.snapshot.graph
     if is_accumulate(graph.names[view.node]):
@@ -72,14 +72,14 @@ def forward_lines(view: View) -> list[Line]:
     return [*lines, [Part("  " + said)]]
 
 
-def numbers_lines(view: View) -> list[Line]:
+def numbers_lines(view: ScreenView) -> list[Line]:
     """Time, bytes and module of the selected node."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
     rows = [*_of_node(detail, view), *_of_recording(snapshot)]
     return [[Part("  " + fit(label, LABEL_WIDTH), "muted"), Part(text)] for label, text in rows]
 
 
-def _of_node(detail: NodeDetail, view: View) -> list[tuple[str, str]]:
+def _of_node(detail: NodeDetail, view: ScreenView) -> list[tuple[str, str]]:
     graph = view.snapshot.graph
     took = "not run yet" if detail.seconds is None else f"{format_number(1e6 * detail.seconds)} µs"
     rows = [
@@ -95,7 +95,7 @@ def _of_node(detail: NodeDetail, view: View) -> list[tuple[str, str]]:
     return rows
 
 
-def _ratio(detail: NodeDetail, view: View) -> float | None:
+def _ratio(detail: NodeDetail, view: ScreenView) -> float | None:
     """Return the rms of what arrived, over that of what arrived at the node that sent it."""
     here = next((each.total for each in detail.incoming if each.total is not None), None)
     senders = {one.producer for each in detail.incoming for one in each.contributions}

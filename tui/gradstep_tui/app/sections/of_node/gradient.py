@@ -15,7 +15,7 @@ from gradstep.findings.reports.formatting import file_and_line
 from gradstep.graph.addresses import step_number
 from gradstep.text import printable
 from gradstep_tui.app.sections.of_node.inside import inside_lines, is_inside, nested_lines
-from gradstep_tui.app.sections.page import NodeTarget, Page, Target, View
+from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.text import (
     UNDEFINED,
     Line,
@@ -33,7 +33,7 @@ MOST_MISSING = 32
 STATE_TEXT = {"done": "has run", "current": "runs next", "waiting": "has not run"}
 
 
-class Entry(NamedTuple):
+class GradientLine(NamedTuple):
     """One line below a heading: a mark, what it is about, the value there, the node that the line
     leads to, and the rule that made the value, below it where there is no room beside it."""
 
@@ -45,14 +45,14 @@ class Entry(NamedTuple):
     rule: str = ""
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return contributions, sum and outgoing gradients of the selected node, values in one
     column."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
     if is_inside(view, detail):
         lines = [title_line(detail, snapshot), *inside_lines(view, detail)]
         return Page(lines, focus=len(lines) - 1)
-    entries: list[Line | Entry] = [title_line(detail, snapshot), *nested_lines(detail)]
+    entries: list[Line | GradientLine] = [title_line(detail, snapshot), *nested_lines(detail)]
     limit = max(12, min(MAX_NAME, view.width - 30))
     for incoming in detail.incoming:
         entries.append(_incoming_heading(incoming))
@@ -70,12 +70,12 @@ def page(view: View) -> Page:
         ]
         entries += _rule_lines(detail, known=bool(rules))
     entries += inside_lines(view, detail)
-    labels = (cell_len(entry.label) for entry in entries if isinstance(entry, Entry))
+    labels = (cell_len(entry.label) for entry in entries if isinstance(entry, GradientLine))
     width = max(labels, default=0) + 2
 
     rows: list[tuple[Line, int | None]] = []
     for entry in entries:
-        if isinstance(entry, Entry):
+        if isinstance(entry, GradientLine):
             rows += [(line, entry.node) for line in _aligned(entry, width, view.width)]
         else:
             rows.append((entry, None))
@@ -148,7 +148,7 @@ def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
     return " · ".join(word for word, so in words if so)
 
 
-def _aligned(entry: Entry, width: int, room: int) -> Iterator[Line]:
+def _aligned(entry: GradientLine, width: int, room: int) -> Iterator[Line]:
     """Yield an entry with its value in the common column, and its rule where there is room."""
     line = [Part(f"  {entry.mark} ", "muted"), Part(fit(entry.label, width), entry.style)]
     line += entry.shown
@@ -170,24 +170,24 @@ def _incoming_heading(incoming: Incoming) -> Line:
     ]
 
 
-def _contributions(incoming: Incoming, snapshot: Snapshot, limit: int) -> list[Entry]:
-    shown = [Entry("+", f"{incoming.skipped:,} before these", [], "muted")]
+def _contributions(incoming: Incoming, snapshot: Snapshot, limit: int) -> list[GradientLine]:
+    shown = [GradientLine("+", f"{incoming.skipped:,} before these", [], "muted")]
     shown = shown if incoming.skipped else []
     edits = deque(incoming.edits)
     for one in incoming.contributions:
         while edits and one.producer is not None and edits[0].position <= one.producer:
             shown.append(_edit(edits.popleft()))
         label = edge_label(snapshot, one.producer, one.output_nr, limit)
-        shown.append(Entry("+", label, value_parts(one.value), node=one.producer))
+        shown.append(GradientLine("+", label, value_parts(one.value), node=one.producer))
     return [*shown, *map(_edit, edits)]
 
 
-def _edit(edit: SumEdit) -> Entry:
+def _edit(edit: SumEdit) -> GradientLine:
     """Return what the user made of the sum up to there."""
-    return Entry("E", f"{edit.text} →", value_parts(edit.total))
+    return GradientLine("E", f"{edit.text} →", value_parts(edit.total))
 
 
-def _missing(incoming: Incoming, view: View, limit: int) -> list[Entry]:
+def _missing(incoming: Incoming, view: ScreenView, limit: int) -> list[GradientLine]:
     """Return one entry for each producer that has not delivered yet."""
     if incoming.arrived >= incoming.expected:
         return []
@@ -201,12 +201,14 @@ def _missing(incoming: Incoming, view: View, limit: int) -> list[Entry]:
     # inside a node, some of its edges have delivered
     waiting = waiting[len(waiting) - (incoming.expected - incoming.arrived) :]
     shown = [
-        Entry("·", edge_label(snapshot, *edge, limit), [Part("not yet", "muted")], "muted", edge[0])
+        GradientLine(
+            "·", edge_label(snapshot, *edge, limit), [Part("not yet", "muted")], "muted", edge[0]
+        )
         for edge in waiting[:MOST_MISSING]
     ]
     if len(waiting) > MOST_MISSING:
         more = f"{len(waiting) - MOST_MISSING:,} more"
-        shown.append(Entry("·", more, [Part("not yet", "muted")], "muted"))
+        shown.append(GradientLine("·", more, [Part("not yet", "muted")], "muted"))
     return shown
 
 
@@ -219,7 +221,7 @@ def edge_label(
     return f"{node_label(snapshot, producer, limit)} out {output_nr}"
 
 
-def _total(incoming: Incoming) -> Entry:
+def _total(incoming: Incoming) -> GradientLine:
     arrived = incoming.arrived
     complete = arrived >= incoming.expected
     if incoming.total is not None:
@@ -228,21 +230,23 @@ def _total(incoming: Incoming) -> Entry:
         shown = [Part(UNDEFINED, "muted")]
     else:
         shown = [Part("nothing yet", "muted")]
-    return Entry("=", "sum" if complete else "sum so far", shown, "strong")
+    return GradientLine("=", "sum" if complete else "sum so far", shown, "strong")
 
 
-def _leaf_gradient(snapshot: Snapshot, index: int) -> list[Entry]:
+def _leaf_gradient(snapshot: Snapshot, index: int) -> list[GradientLine]:
     """Return ``.grad`` before and now, for the node that adds to it."""
     leaf = snapshot.leaves.of(index)
     if leaf is None:
         return []
     return [
-        Entry(" ", label, [Part("None", "muted")] if value is None else value_parts(value), "leaf")
+        GradientLine(
+            " ", label, [Part("None", "muted")] if value is None else value_parts(value), "leaf"
+        )
         for label, value in ((".grad before", leaf.before), (".grad now", leaf.now))
     ]
 
 
-def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> Entry:
+def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> GradientLine:
     shown = value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
     if rule and not (outgoing.sent and outgoing.value is None):
         single = outgoing.value is not None and outgoing.value.array.size == 1
@@ -250,11 +254,11 @@ def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> 
     else:
         rule = ""
     if outgoing.target is None:
-        return Entry(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
+        return GradientLine(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
     label = f"→ {node_label(snapshot, outgoing.target, limit)}"
     if outgoing.input_nr:
         label += f" in {outgoing.input_nr}"
-    return Entry(str(outgoing.output_nr), label, shown, node=outgoing.target, rule=rule)
+    return GradientLine(str(outgoing.output_nr), label, shown, node=outgoing.target, rule=rule)
 
 
 def value_parts(value: Value | None) -> Line:

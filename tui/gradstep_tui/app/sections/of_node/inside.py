@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from gradstep.debugger.snapshot import NodeDetail, Phase, Value
 from gradstep.text import printable
-from gradstep_tui.app.sections.page import View
+from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.text import UNDEFINED, Line, Part, StyleName, fit, value_part
 
 TEXT_WIDTH = 34
 
 
-def is_inside(view: View, detail: NodeDetail) -> bool:
+def is_inside(view: ScreenView, detail: NodeDetail) -> bool:
     """Return whether the node of ``detail`` is being run, phase by phase."""
     return detail.status == "current" and view.snapshot.phase > 0
 
 
-def inside_lines(view: View, detail: NodeDetail) -> list[Line]:
+def inside_lines(view: ScreenView, detail: NodeDetail) -> list[Line]:
     """Return the phases of a node as far as it has run, and of a hook what it changed; before, its
     hooks."""
     inside = is_inside(view, detail)

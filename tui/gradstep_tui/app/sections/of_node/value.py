@@ -13,7 +13,7 @@ from gradstep.graph.statistics import format_bytes
 from gradstep_tui.app.sections.of_node.forward import forward_lines, numbers_lines
 from gradstep_tui.app.sections.of_node.gradient import title_line
 from gradstep_tui.app.sections.of_node.saved import saved_lines
-from gradstep_tui.app.sections.page import Page, View
+from gradstep_tui.app.sections.page import Page, ScreenView
 from gradstep_tui.app.widgets.charts import heat_map_lines, histogram_lines
 from gradstep_tui.app.widgets.text import Line, Part, StyleName, is_accumulate, shape_text
 
@@ -22,7 +22,7 @@ MOST_ROWS = 8
 MOST_ELEMENTS = 10_000  # a clipboard is not a file
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return what arrived at each input of the selected node, a leaf's ``.grad``, the result of the
     forward op, and what was saved of it."""
     detail, snapshot = view.session.detail(view.node), view.snapshot

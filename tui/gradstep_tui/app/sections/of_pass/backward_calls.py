@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradstep.debugger.snapshot import Frame, Snapshot
+from gradstep.debugger.snapshot import PassFrame, Snapshot
 from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.text import printable
 from gradstep_tui.app.sections.of_node.saved import source_text
-from gradstep_tui.app.sections.page import Page, View
+from gradstep_tui.app.sections.page import Page, ScreenView
 from gradstep_tui.app.widgets.charts import sparkline
 from gradstep_tui.app.widgets.text import Line, Part, fit
 
@@ -14,7 +14,7 @@ MOST = 500  # calls that are listed, the last ones
 TITLE_WIDTH = 20
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return one line per call; what a leaf kept from the call before is said."""
     snapshot = view.snapshot
     calls = snapshot.calls[-MOST:]
@@ -46,7 +46,7 @@ def _call_line(call: CallRecord) -> Line:
     return line
 
 
-def _frame_line(frame: Frame, snapshot: Snapshot) -> Line:
+def _frame_line(frame: PassFrame, snapshot: Snapshot) -> Line:
     mark = "▶" if frame.selected else "│"
     inside = f" in {printable(frame.parent)}" if frame.parent else ""
     return [

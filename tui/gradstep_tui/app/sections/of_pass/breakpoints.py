@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gradstep.debugger.snapshot import Breakpoint
 from gradstep.text import printable
-from gradstep_tui.app.sections.page import Page, PointTarget, Target, View, sentence
+from gradstep_tui.app.sections.page import Page, PointTarget, ScreenView, Target, sentence
 from gradstep_tui.app.widgets.text import Line, Part, fit
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return one line per breakpoint, and the commands that it carries out."""
     points = view.snapshot.breakpoints
     if not points:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from gradstep.graph.addresses import before
 from gradstep.text import printable
-from gradstep_tui.app.sections.page import NodeTarget, Page, Target, View, sentence
+from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target, sentence
 from gradstep_tui.app.widgets.text import Line, Part
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return the edits that hold and, if asked for, the difference from the unedited run."""
     edits = view.snapshot.edits
     if not edits:

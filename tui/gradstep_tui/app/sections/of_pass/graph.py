@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from gradstep.debugger.snapshot import NodeDetail, Snapshot, Value
-from gradstep_tui.app.sections.page import NodeTarget, Page, Target, View
+from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.text import (
     UNDEFINED,
     Line,
@@ -28,7 +28,7 @@ class Box(NamedTuple):
     node: int | None
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return producers above, consumers below; each box shows the gradient on its edge."""
     detail = view.session.detail(view.node)
     above = _producers(detail, view)
@@ -63,7 +63,7 @@ def _shown(value: Value | None, *, known: bool) -> Part:
     return Part(UNDEFINED, "muted") if value is None else value_part(value)
 
 
-def _producers(detail: NodeDetail, view: View) -> list[Box]:
+def _producers(detail: NodeDetail, view: ScreenView) -> list[Box]:
     snapshot = view.snapshot
     boxes = [
         Box(

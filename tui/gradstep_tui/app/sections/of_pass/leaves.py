@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gradstep.debugger.snapshot import LeafGradient, Snapshot, Value
 from gradstep.graph.columns import LazyColumn
-from gradstep_tui.app.sections.page import NodeTarget, Page, Target, View
+from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.charts import sparkline
 from gradstep_tui.app.widgets.text import Line, Part, StyleName, fit, shape_text, value_part
 
@@ -18,7 +18,7 @@ CALLS = 12  # the last calls, of which the sparkline tells
 SAMPLED = 2_000  # leaves that are looked at to find out how wide a column must be
 
 
-class Columns(NamedTuple):
+class LeafWidths(NamedTuple):
     """Widths of the columns; 0 leaves a column out."""
 
     name: int
@@ -26,7 +26,7 @@ class Columns(NamedTuple):
     calls: int
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return one line per leaf."""
     leaves = view.snapshot.leaves
     columns = _columns(view.snapshot, view.width)
@@ -48,7 +48,7 @@ def page(view: View) -> Page:
     return Page(lines, _heading(view.snapshot, columns), max(0, focus), target)
 
 
-def _columns(snapshot: Snapshot, width: int) -> Columns:
+def _columns(snapshot: Snapshot, width: int) -> LeafWidths:
     leaves = snapshot.leaves[:SAMPLED]
     name = max(8, min(24, max((len(leaf.name) for leaf in leaves), default=0)))
     shape = min(16, max((len(shape_text(leaf.shape)) for leaf in leaves), default=0))
@@ -56,10 +56,10 @@ def _columns(snapshot: Snapshot, width: int) -> Columns:
     room = width - 1 - name - 1 - 2 * VALUE_WIDTH - 3 - 2 - BAR_WIDTH - 4
     shape = shape if shape + 2 <= room else 0
     room -= shape + 2 if shape else 0
-    return Columns(name, shape, calls if calls + 2 <= room else 0)
+    return LeafWidths(name, shape, calls if calls + 2 <= room else 0)
 
 
-def _heading(snapshot: Snapshot, columns: Columns) -> Line:
+def _heading(snapshot: Snapshot, columns: LeafWidths) -> Line:
     count = len(snapshot.leaves)
     title = f" {count:,} {'leaf' if count == 1 else 'leaves'}"
     shape = columns.shape + 2 if columns.shape else 0
@@ -74,7 +74,7 @@ def _heading(snapshot: Snapshot, columns: Columns) -> Line:
 
 
 def _leaf_line(
-    leaf: LeafGradient, columns: Columns, added: Sequence[float | None], *, selected: bool
+    leaf: LeafGradient, columns: LeafWidths, added: Sequence[float | None], *, selected: bool
 ) -> Line:
     done = leaf.arrived >= leaf.expected
     line: Line = [
@@ -98,7 +98,7 @@ def _leaf_line(
     return line
 
 
-def _added_by_calls(view: View) -> dict[str, list[float | None]]:
+def _added_by_calls(view: ScreenView) -> dict[str, list[float | None]]:
     """Collect what each of the last calls added to each leaf, by name; nan where that was no
     number."""
     calls, notes = view.snapshot.calls, view.notes

@@ -8,11 +8,11 @@ from gradstep.graph.addresses import in_scope
 from gradstep.graph.columns import LazyColumn
 from gradstep.text import printable
 from gradstep_tui.app.plan.modules import Branch
-from gradstep_tui.app.sections.page import Page, ScopeTarget, Target, View, sentence
+from gradstep_tui.app.sections.page import Page, ScopeTarget, ScreenView, Target, sentence
 from gradstep_tui.app.widgets.text import Line, Part, fit
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return every module with the number of its nodes; ``z`` folds one, here and in the list."""
     branches = view.modules.visible(view.folded)
     if not branches:
@@ -34,7 +34,7 @@ def _line_of(branches: Sequence[Branch], scope: str) -> int:
     )
 
 
-def _line(branch: Branch, view: View, scope: str) -> Line:
+def _line(branch: Branch, view: ScreenView, scope: str) -> Line:
     """Return the line of one module; ``scope`` is that of the selected node."""
     here = in_scope(scope, branch.scope)
     fold = "▸" if branch.scope in view.folded else "▾" if branch.has_children else "·"
@@ -55,7 +55,7 @@ def _line(branch: Branch, view: View, scope: str) -> Line:
     ]
 
 
-def _current(view: View) -> str:
+def _current(view: ScreenView) -> str:
     """Return the scope of the node that runs next."""
     position = view.snapshot.position
     return view.modules.scope_of(position) if position < view.snapshot.length else ""

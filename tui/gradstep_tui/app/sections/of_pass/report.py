@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gradstep.text import printable
-from gradstep_tui.app.sections.page import Page, View, sentence
+from gradstep_tui.app.sections.page import Page, ScreenView, sentence
 from gradstep_tui.app.widgets.text import Line, Part, unwrapped, wrapped
 
 
-def page(view: View) -> Page:
+def page(view: ScreenView) -> Page:
     """Return what made the debugger stop last, and why that is so."""
     if not view.notes.report:
         return sentence(

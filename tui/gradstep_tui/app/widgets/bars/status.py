@@ -6,7 +6,7 @@ from textual.reactive import reactive
 
 from gradstep.debugger.snapshot import Snapshot
 from gradstep.text import printable
-from gradstep_tui.app.sections.page import View
+from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part, StyleName, fit, node_label
 from gradstep_tui.app.worker import Progress
@@ -20,7 +20,7 @@ class StatusLine(ViewWidget):
 
     progress: reactive[Progress | None] = reactive(None, repaint=False, init=False)
 
-    def __init__(self, view: View, title: str) -> None:
+    def __init__(self, view: ScreenView, title: str) -> None:
         super().__init__(view)
         self._program = title
 

@@ -10,7 +10,7 @@ from textual import events
 
 from gradstep.debugger.snapshot import Snapshot
 from gradstep_tui.app.messages import PositionChosen
-from gradstep_tui.app.sections.page import View
+from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.charts import TROUBLE, decades, level
 from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part
@@ -27,7 +27,7 @@ class Timeline(ViewWidget):
     Of a long pass, one step per character is looked at first and the others when there is time.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: ScreenView) -> None:
         super().__init__(view, id="timeline")
         self._magnitudes: dict[int, float | None] = {}
         self._troubled: set[int] = set()
@@ -36,7 +36,7 @@ class Timeline(ViewWidget):
     def on_mount(self) -> None:
         self.set_interval(0.05, self._look_further)
 
-    def watch_view(self, before: View, view: View) -> None:
+    def watch_view(self, before: ScreenView, view: ScreenView) -> None:
         """Show another snapshot; what was seen of its steps stays, unless they were changed."""
         old, new = before.snapshot, view.snapshot
         if new is old:

@@ -10,14 +10,14 @@ from gradstep.text import printable
 from gradstep_tui.app.messages import NodeClicked
 from gradstep_tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes
 from gradstep_tui.app.plan.modules import Rows, Span
-from gradstep_tui.app.sections.page import Shown, View
+from gradstep_tui.app.sections.page import ScreenView, Shown
 from gradstep_tui.app.widgets.execution.lane_drawing import draw_row
 from gradstep_tui.app.widgets.execution.rows import (
     EXTREMES_WIDTH,
     FLAG_WIDTH,
     VALUE_WIDTH,
     Cells,
-    Columns,
+    RowWidths,
     describe,
     fit_columns,
     forward_text,
@@ -41,12 +41,12 @@ class ExecutionList(ViewWidget):
     Folded modules take one row each.
     """
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: ScreenView) -> None:
         super().__init__(view, id="execution")
         self._stops: dict[int, tuple[tuple[int, ...], frozenset[int]]] = {}
         self._begin(view)
 
-    def _begin(self, view: View) -> None:
+    def _begin(self, view: ScreenView) -> None:
         """Show another plan."""
         snapshot = view.snapshot
         self.lanes = Lanes(view.edges, snapshot.length)
@@ -56,7 +56,7 @@ class ExecutionList(ViewWidget):
         self._lane_rows: dict[int, LaneRow] = {}
         self._span_rows: dict[int, LaneRow] = {}
         self._natural = natural_columns(snapshot)
-        self._fitted: tuple[tuple[int, int, Shown], Columns] | None = None
+        self._fitted: tuple[tuple[int, int, Shown], RowWidths] | None = None
 
     def on_mount(self) -> None:
         self.update_lines()
@@ -79,7 +79,7 @@ class ExecutionList(ViewWidget):
         if self.lanes.complete:
             self._look_ahead.pause()
 
-    def watch_view(self, before: View, view: View) -> None:
+    def watch_view(self, before: ScreenView, view: ScreenView) -> None:
         """Show what has changed.
 
         Where the session moved, the row of the current node is followed; the selected row is only
@@ -153,13 +153,13 @@ class ExecutionList(ViewWidget):
             return self._span_line(y, span, columns)
         return self._node_line(y, node, columns)
 
-    def _columns(self) -> Columns:
+    def _columns(self) -> RowWidths:
         room = (self.lanes.width, self.text_width, self.view.shown)
         if self._fitted is None or self._fitted[0] != room:
             self._fitted = room, fit_columns(self._natural, *room)
         return self._fitted[1]
 
-    def _node_line(self, y: int, node: int, columns: Columns) -> Line:
+    def _node_line(self, y: int, node: int, columns: RowWidths) -> Line:
         graph = self.view.snapshot.graph
         accumulate = is_accumulate(graph.names[node])
         done = node < self.view.snapshot.position
@@ -198,7 +198,7 @@ class ExecutionList(ViewWidget):
             line.append(Part(" " + source, "muted"))
         return line
 
-    def _span_line(self, y: int, span: Span, columns: Columns) -> Line:
+    def _span_line(self, y: int, span: Span, columns: RowWidths) -> Line:
         """Return a folded module: its name, how many nodes it has, and how many of them have
         run."""
         nodes, done = span.stop - span.start, self.view.snapshot.position - span.start
@@ -246,7 +246,7 @@ class ExecutionList(ViewWidget):
             known = self._stops[point.number] = (point.indices, frozenset(point.indices))
         return known[1]
 
-    def _lane_parts(self, row: LaneRow, columns: Columns, glyph: str, colour: StyleName) -> Line:
+    def _lane_parts(self, row: LaneRow, columns: RowWidths, glyph: str, colour: StyleName) -> Line:
         names, lanes = self.view.snapshot.graph.names, columns.lanes
         parts: Line = []
         for cell in draw_row(row, lanes, glyph):

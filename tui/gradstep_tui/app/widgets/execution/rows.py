@@ -36,7 +36,7 @@ class Cells(NamedTuple):
     extremes: str = ""
 
 
-class Columns(NamedTuple):
+class RowWidths(NamedTuple):
     """Widths of the columns; 0 leaves a column out."""
 
     lanes: int
@@ -50,7 +50,7 @@ class Columns(NamedTuple):
     line: int = 0  # of the source, where all of it is in one file: that of ``:51`` alone
 
 
-def natural_columns(snapshot: Snapshot) -> Columns:
+def natural_columns(snapshot: Snapshot) -> RowWidths:
     """Return the widths that would show everything, from the first rows of the graph."""
     graph = snapshot.graph
     rows = range(min(snapshot.length, SAMPLED_ROWS))
@@ -64,7 +64,7 @@ def natural_columns(snapshot: Snapshot) -> Columns:
     count = max((graph.counts[row] for row in rows), default=1)
     ops = max((len(name) for name in names), default=8)
     name = min(24, ops + len(str(count)) + 1)
-    return Columns(
+    return RowWidths(
         lanes=MAX_LANES,
         number=len(str(snapshot.length)) + 1,
         name=name,
@@ -77,8 +77,8 @@ def natural_columns(snapshot: Snapshot) -> Columns:
 
 
 def fit_columns(
-    natural: Columns, lanes_used: int, width: int, shown: Shown = "gradient"
-) -> Columns:
+    natural: RowWidths, lanes_used: int, width: int, shown: Shown = "gradient"
+) -> RowWidths:
     """Return the columns for a list of ``width`` cells: what is least important gives way first."""
     gradient = 0 if shown == "value" else VALUE_WIDTH
     value = 0 if shown == "gradient" else VALUE_WIDTH
@@ -112,7 +112,7 @@ def fit_columns(
         left -= more
     if gradient and natural.gradient > VALUE_WIDTH and left >= EXTREMES_WIDTH:
         gradient += EXTREMES_WIDTH
-    return Columns(
+    return RowWidths(
         lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"],
         gradient, value, natural.line if taken["source"] < natural.source else 0,
     )  # fmt: skip
@@ -124,7 +124,7 @@ def overflow_width(lanes_used: int, lanes: int, digits: int) -> int:
     return 0 if lanes_used <= lanes else 4 + hidden + digits
 
 
-def heading(columns: Columns, lanes_used: int) -> Line:
+def heading(columns: RowWidths, lanes_used: int) -> Line:
     """Return the line over the list that names its columns."""
     lanes = 2 * columns.lanes + overflow_width(lanes_used, columns.lanes, columns.number)
     cells = [
@@ -145,7 +145,7 @@ def _gradient_heading(width: int) -> str:
     return named if width == VALUE_WIDTH else fit(f"{named} least…largest", width)
 
 
-def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
+def name_parts(graph: Graph, row: int, columns: RowWidths, done: bool) -> Line:
     """Return the op with its count and its scope, or ``+=`` with the name of the leaf."""
     name = graph.names[row]
     width = columns.name
