@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, CompletedProcess
@@ -23,6 +24,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 can_fork = hasattr(os, "fork")
+WHOLE_TORCH = "torch torch.distributed.fsdp torch._dynamo"
+"""To ``use``: PyTorch, and what FSDP2 and nested tensors import, which takes as long again."""
 
 
 def run_python(
@@ -33,24 +36,64 @@ def run_python(
     use: str = "",
 ) -> CompletedProcess[str]:
     """Run ``python ARGUMENTS``, a script or ``-m MODULE``, in ``folder``; nothing is on stdin.
-    ``use`` names one more package that has been imported."""
-    environment = {**os.environ, **(environment or {}), "PYTHONIOENCODING": "utf-8"}
-    if not can_fork:
-        return subprocess.run(
-            [sys.executable, *arguments], cwd=folder, env=environment, stdin=DEVNULL,
-            capture_output=True, encoding="utf-8", check=False,
-        )  # fmt: skip
+    ``use`` names more packages that have been imported."""
+    (done,) = run_together(arguments, folder, [environment or {}], use=use)
+    return done
+
+
+def run_together(
+    arguments: Sequence[str],
+    folder: Path,
+    environments: Sequence[Mapping[str, str]],
+    *,
+    use: str = "",
+) -> list[CompletedProcess[str]]:
+    """Run ``python ARGUMENTS`` in several processes at the same time, one for each environment,
+    which is added to this process's."""
+    whole = [{**os.environ, **each, "PYTHONIOENCODING": "utf-8"} for each in environments]
     with tempfile.TemporaryDirectory() as streams:
-        files = [Path(streams, name) for name in ("stdout", "stderr")]
-        order = [list(arguments), str(folder), environment, *map(str, files)]
-        server = _server(use)
-        assert server.stdin is not None
-        assert server.stdout is not None
-        server.stdin.write(json.dumps(order) + "\n")
-        server.stdin.flush()
-        code = int(server.stdout.readline())
-        out, err = (file.read_text("utf-8") for file in files)
-    return CompletedProcess(arguments, code, out, err)
+        files = [
+            [Path(streams, f"{name}{number}") for name in ("stdout", "stderr")]
+            for number in range(len(whole))
+        ]
+        start = _fork if can_fork else _start
+        codes = start(arguments, folder, whole, files, use)
+        return [
+            CompletedProcess(arguments, code, out.read_text("utf-8"), err.read_text("utf-8"))
+            for code, (out, err) in zip(codes, files, strict=True)
+        ]
+
+
+def _fork(
+    arguments: Sequence[str], folder: Path, environments: Any, files: Any, use: str
+) -> list[int]:
+    server = _server(use)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    orders = [
+        [list(arguments), str(folder), environment, *map(str, paths)]
+        for environment, paths in zip(environments, files, strict=True)
+    ]
+    server.stdin.write(json.dumps(orders) + "\n")
+    server.stdin.flush()
+    codes: list[int] = json.loads(server.stdout.readline())
+    return codes
+
+
+def _start(
+    arguments: Sequence[str], folder: Path, environments: Any, files: Any, use: str
+) -> list[int]:
+    with ExitStack() as opened:
+        started = []
+        for environment, paths in zip(environments, files, strict=True):
+            out, err = (opened.enter_context(path.open("wb")) for path in paths)
+            command = [sys.executable, *arguments]
+            started.append(
+                subprocess.Popen(
+                    command, cwd=folder, env=environment, stdin=DEVNULL, stdout=out, stderr=err
+                )
+            )
+        return [each.wait() for each in started]
 
 
 def run_gradstep(
@@ -79,7 +122,7 @@ def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
 @cache
 def _server(use: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, __file__, *([use] if use else [])]
+    command = [sys.executable, __file__, *use.split()]
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE, text=True)
 
 
@@ -99,11 +142,13 @@ def _serve() -> None:
     gc.freeze()  # what is imported stays, and is not copied to be looked at
     for line in sys.stdin:
         sys.stdout.flush()
-        child = os.fork()
-        if not child:
-            _carry_out(*json.loads(line))
-        _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        children = []
+        for order in json.loads(line):
+            children.append(os.fork())
+            if not children[-1]:
+                _carry_out(*order)
+        codes = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+        print(json.dumps(codes), flush=True)
 
 
 def _carry_out(
@@ -130,7 +175,7 @@ def _carry_out(
             runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
         else:
             sys.argv, sys.path[0] = arguments, str(Path(arguments[0]).parent)
-            runpy.run_path(arguments[0], run_name="__main__")
+            _ = runpy.run_path(arguments[0], run_name="__main__")  # there until the process ends
     except SystemExit as exit:
         code = exit.code or 0
     except BaseException:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import autograd_core as torch
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import BadTarget, ProgramError, ScriptFailed
+from gradstep.program.process import run_as_main
 from gradstep.program.run import Ran, find_named, run_target, single_scalar
 from gradstep.program.target import Target, parse_target, require_file
 
@@ -297,3 +300,16 @@ def test_a_path_is_not_a_module() -> None:
 def test_what_is_not_a_choice_of_calls(text: str) -> None:
     with pytest.raises(BadTarget, match="a call is a positive integer, last"):
         CallSelector.parse(text)
+
+
+@pytest.mark.parametrize("size", [None, "2"], ids=["alone", "one of many"])
+def test_what_one_process_of_many_leaves_stays_to_its_end(
+    program: str, monkeypatch: pytest.MonkeyPatch, size: str | None
+) -> None:
+    Path("ends.py").write_text("class Kept: pass\nkept = Kept()\n", "utf-8")
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    if size is not None:
+        monkeypatch.setenv("WORLD_SIZE", size)
+    kept = weakref.ref(run_as_main(parse_target("ends.py"), [])["kept"])
+    gc.collect()
+    assert (kept() is not None) is (size is not None)

@@ -21,7 +21,7 @@ from gradstep.program.calls import run_and_capture as captured  # noqa: E402
 from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import EVERY_CALL, each_program, run_whole  # noqa: E402
-from tests.forking import run_gradstep  # noqa: E402
+from tests.forking import WHOLE_TORCH, run_gradstep, run_python  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -183,7 +183,7 @@ def test_memory_that_the_program_frees_during_the_pass_is_shown_as_freed(
 ) -> None:
     (tmp_path / "train.py").write_text(code, "utf-8")
     lines = [word for line in WALK for word in ("--ex", line)]
-    walked = run_gradstep(["debug", "--batch", *lines, "train.py"], tmp_path, use="torch")
+    walked = run_gradstep(["debug", "--batch", *lines, "train.py"], tmp_path, use=WHOLE_TORCH)
     plain = run_plainly(tmp_path)
     assert (walked.returncode, walked.stderr) == (0, "")
     assert walked.stdout.splitlines()[-1] == plain
@@ -191,9 +191,7 @@ def test_memory_that_the_program_frees_during_the_pass_is_shown_as_freed(
 
 
 def run_plainly(folder: Path) -> str:
-    from tests.forking import run_python
-
-    done = run_python(["train.py"], folder, use="torch")
+    done = run_python(["train.py"], folder, use=WHOLE_TORCH)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
 
@@ -206,7 +204,7 @@ layer = torch.nn.Linear(4, 4)
 with torch.no_grad():
     layer.weight.fill_({fill})
 parts = [torch.ones(2, 4), torch.ones(3, 4)]
-nested = torch.nested.nested_tensor(parts, requires_grad=True{layout})
+nested = torch.nested.nested_tensor(parts, requires_grad=True, layout=torch.{layout})
 torch.nested.to_padded_tensor(layer(nested), 0.0).pow(2).sum().backward()
 print("done")
 """
@@ -220,12 +218,10 @@ print("done")
 
 
 @pytest.mark.parametrize("fill", ["1.0", "float('nan')"])
-@pytest.mark.parametrize("layout", ["", ", layout=torch.jagged"])
-@pytest.mark.parametrize("code", [NESTED, SPARSE])
-def test_gradients_of_every_layout_are_looked_at(
-    code: str, layout: str, fill: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("layout", ["strided", "jagged", "sparse"])
+def test_gradients_of_every_layout_are_looked_at(layout: str, fill: str, tmp_path: Path) -> None:
+    code = SPARSE if layout == "sparse" else NESTED
     (tmp_path / "train.py").write_text(code.format(fill=fill, layout=layout), "utf-8")
-    done = run_gradstep(["debug", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
+    done = run_gradstep(["debug", "--fail-on", "nan", "train.py"], tmp_path, use=WHOLE_TORCH)
     assert done.returncode == (0 if fill == "1.0" else 5), done.stderr
     assert ("done" in done.stdout) is (fill == "1.0")
