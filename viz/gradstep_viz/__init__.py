@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradstep_viz.errors import VizError
+from gradstep_viz.formats import FORMATS
 from gradstep_viz.level_of_detail import Composer, chosen_part, folding_of
 from gradstep_viz.options import RenderKeywords, RenderOptions, takes_options
 from gradstep_viz.picture.subject import subject_of
-from gradstep_viz.rendering import FORMATS, Rendering, choose_format, render_graph
+from gradstep_viz.rendering import Rendering, choose_format, render_graph
 
 if TYPE_CHECKING:
     import graphviz

@@ -7,7 +7,7 @@ that is added here exists everywhere.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from textwrap import fill
@@ -239,7 +239,7 @@ def _kind_of(hint: Any) -> Kind:
     return kinds[hint]
 
 
-def validate(option: str, value: str, values: Sequence[str]) -> None:
+def validate(option: str, value: str, values: Collection[str]) -> None:
     """See that ``value`` is one of those that ``option`` may have.
 
     Raises:

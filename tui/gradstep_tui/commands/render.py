@@ -33,8 +33,9 @@ from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, positive_number
 from gradstep_tui.output import flush, say, show_bytes
 from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
 from gradstep_viz.errors import VizError
+from gradstep_viz.formats import FORMATS
 from gradstep_viz.options import RenderOptions, render_options
-from gradstep_viz.rendering import FORMATS, Rendering, choose_format, render_graph
+from gradstep_viz.rendering import Rendering, choose_format, render_graph
 
 _NOTES = f"""\
 {ARGUMENTS}

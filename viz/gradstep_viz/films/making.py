@@ -14,6 +14,7 @@ from gradstep_viz.films.recording import Recording, record
 from gradstep_viz.films.shots import Shot, make_shots
 from gradstep_viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
 from gradstep_viz.films.timeline import Timeline, make_timeline
+from gradstep_viz.formats import place
 from gradstep_viz.level_of_detail import folded, folding_of
 from gradstep_viz.options import MAX_BOXES, MOST_BOXES, LayoutName, RenderOptions, Theme
 from gradstep_viz.output.files import write_atomically
@@ -24,7 +25,6 @@ from gradstep_viz.picture.geometry import text_width
 from gradstep_viz.picture.leaves import box_count
 from gradstep_viz.picture.model import Box, Line, Picture, View
 from gradstep_viz.picture.records import Records
-from gradstep_viz.rendering import place
 from gradstep_viz.theme import MUTED_SIZE, TEXT_SIZE
 
 

@@ -1,0 +1,230 @@
+"""The formats of drawings: each is one entry of :data:`FORMATS`, with what writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple
+
+from gradstep.capturing.sources import with_portable_sources
+from gradstep.graph.collector import collector_paused
+from gradstep.graph.folding import Item
+from gradstep.graph.model import Graph
+from gradstep.graph.statistics import format_bytes
+from gradstep.text import plural
+from gradstep_viz.errors import (
+    NothingToDraw,
+    RendererUnavailable,
+    RenderingFailed,
+    VizError,
+)
+from gradstep_viz.layout import lay_out
+from gradstep_viz.layout.graphviz_layout import read_layout
+from gradstep_viz.level_of_detail import Composed, Composer, folded, folding_of
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.output.dot import write_dot
+from gradstep_viz.output.mermaid import write_mermaid
+from gradstep_viz.output.pages import write_graph_page
+from gradstep_viz.output.pages.contents import contents_of
+from gradstep_viz.output.pages.expansion import Drawn, pictures_within
+from gradstep_viz.output.pages.measures import measures_of
+from gradstep_viz.output.renderers import Renderer, all_failed
+from gradstep_viz.output.svg import write_svg
+from gradstep_viz.output.text import write_text
+from gradstep_viz.picture.geometry import Layout
+from gradstep_viz.picture.links import Links
+from gradstep_viz.picture.model import Picture, View
+
+
+@dataclass
+class Drawing:
+    """A graph on its way to a file; what a format does not ask for is not made.
+
+    ``position`` is the order of the node that a debugger runs next, ``notes`` are for the user.
+    """
+
+    graph: Graph
+    options: RenderOptions
+    renderers: Sequence[Renderer]
+    position: int | None = None
+    links: Links | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @cached_property
+    def composer(self) -> Composer:
+        """What makes pictures of the graph."""
+        return Composer(folding_of(self.graph, self.options.view), self.position, self.links)
+
+    @cached_property
+    def composed(self) -> Composed:
+        """The picture, folded to fit on a screen unless options say otherwise."""
+        with collector_paused():
+            composed = self.composer.compose_for_a_screen(self.options)
+        if not composed.picture.boxes:
+            raise _nothing(self.graph, self.options.view)
+        self.notes.extend(composed.notes)
+        return composed
+
+    @property
+    def picture(self) -> Picture:
+        """That picture alone."""
+        return self.composed.picture
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where everything stands in the picture."""
+        return self.lay_out(self.composed)
+
+    def lay_out(self, composed: Composed) -> Layout:
+        """Lay a picture out as options ask; what hindered that becomes a note."""
+        layout, problems = place(
+            composed.picture, self.options.layout, self.renderers, composed.layout
+        )
+        self.notes.extend(problems)
+        return layout
+
+
+class Format(NamedTuple):
+    """A format of drawings.
+
+    Attributes:
+        suffixes: how names of files end; the first is written, the others are understood, too.
+        write: makes the file.
+        is_text: whether that is text, in UTF-8.
+        is_laid_out: whether boxes have places in it, which our layout or Graphviz chooses.
+        has_size: whether those places are final, so that a large one is announced.
+    """
+
+    suffixes: tuple[str, ...]
+    write: Callable[[Drawing], bytes]
+    is_text: bool = True
+    is_laid_out: bool = True
+    has_size: bool = True
+
+
+def _svg(drawing: Drawing) -> bytes:
+    options = drawing.options
+    return write_svg(drawing.picture, drawing.layout, options.theme, legend=options.legend)
+
+
+def _painted(format: str, drawing: Drawing) -> bytes:
+    """Paint with the first renderer that can: from SVG, else from DOT, with Graphviz's looks."""
+    options, picture = drawing.options, drawing.picture
+    layout = drawing.layout
+    failures: list[VizError] = []
+    for renderer in drawing.renderers:
+        if format not in renderer.formats:
+            continue
+        try:
+            if renderer.source == "dot":
+                return renderer.render(write_dot(picture, options.legend), format)
+            svg = write_svg(
+                picture, layout, options.theme, plain=True, legend=options.legend,
+                halos=format != "pdf",
+            )  # fmt: skip
+            return renderer.render(svg.decode(), format)
+        except VizError as error:
+            failures.append(error)
+        except Exception as error:
+            failures.append(VizError(f"{renderer.name} crashed ({type(error).__name__})"))
+    raise all_failed(format.upper(), failures, instead="draw an SVG")
+
+
+def _html(drawing: Drawing) -> bytes:
+    options, composer, composed = drawing.options, drawing.composer, drawing.composed
+
+    def drawn(composed: Composed) -> Drawn:
+        layout = drawing.lay_out(composed)
+        svg = write_svg(
+            composed.picture, layout, options.theme, legend=options.legend, linked=False
+        ).decode()
+        nodes = composed.picture.boxes.column("node")
+        items = {n: composed.items[id] for n, id in enumerate(nodes) if id in composed.items}
+        shown = drawing.graph if composed.graph is None else composed.graph
+        return Drawn(composed.picture, layout, svg, items, measures_of(shown, composed.picture))
+
+    def draw(names: Sequence[str]) -> Drawn:
+        return drawn(composer.compose(options.opening(names)) if names else composed)
+
+    def draw_inside(item: Item, name: str) -> Drawn:
+        return drawn(composer.compose_inside(item, name, options))
+
+    with collector_paused():
+        pages = pictures_within(draw, draw_inside, len(drawing.graph))
+    contents = contents_of(composed.graph, drawing.graph, composed.picture)
+    return write_graph_page(pages, options.theme, contents).encode()
+
+
+def _json(drawing: Drawing) -> bytes:
+    """Write the whole graph, unless folding was asked for."""
+    # only this format needs it
+    from gradstep.graph.serialize import to_json
+
+    graph, options = drawing.graph, drawing.options
+    with collector_paused():
+        if options.folds:
+            (graph, _), _ = folded(folding_of(graph, options.view), options)
+        return to_json(with_portable_sources(graph, Path.cwd())).encode()
+
+
+def _text(write: Callable[[Picture, bool], str], drawing: Drawing) -> bytes:
+    return write(drawing.picture, drawing.options.legend).encode()
+
+
+def _text_format(suffixes: tuple[str, ...], write: Callable[[Picture, bool], str]) -> Format:
+    return Format(suffixes, partial(_text, write), is_laid_out=False, has_size=False)
+
+
+FORMATS: dict[str, Format] = {
+    "svg": Format((".svg",), _svg),
+    "png": Format((".png",), partial(_painted, "png"), is_text=False),
+    "pdf": Format((".pdf",), partial(_painted, "pdf"), is_text=False),
+    "dot": _text_format((".dot", ".gv"), write_dot),
+    "html": Format((".html", ".htm"), _html, has_size=False),
+    "json": Format((".json",), _json, is_laid_out=False, has_size=False),
+    "mermaid": _text_format((".mermaid", ".mmd"), write_mermaid),
+    "txt": _text_format((".txt", ".text"), write_text),
+}
+
+
+def size_of(drawing: Drawing, data: bytes) -> str:
+    """Say how large a picture is that was asked for whatever it takes."""
+    width, height = ceil(drawing.layout.width), ceil(drawing.layout.height)
+    boxes = plural(len(drawing.picture.boxes), "box", "boxes")
+    return f"{boxes}, {width:,} x {height:,} pixels, {format_bytes(len(data))}"
+
+
+def _nothing(graph: Graph, view: View) -> NothingToDraw:
+    if not len(graph):
+        return NothingToDraw("the graph is empty", remedy="give a tensor that has a graph")
+    return NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
+
+
+def place(
+    picture: Picture, layout: str, renderers: Sequence[Renderer], own: Layout | None = None
+) -> tuple[Layout, tuple[str, ...]]:
+    """Lay the picture out: by ourselves, or by Graphviz if that is asked for and works.
+
+    ``own`` is our layout, where it is known already.
+    """
+    if layout != "graphviz":
+        return own or lay_out(picture), ()
+    failures: list[str] = []
+    for renderer in renderers:
+        if "json0" not in renderer.formats:
+            continue
+        try:
+            answer = renderer.render(write_dot(picture), "json0")
+            return read_layout(picture, answer), tuple(failures)
+        except RendererUnavailable:
+            continue
+        except RenderingFailed as error:
+            failures.append(error.what)
+        except Exception as error:
+            failures.append(f"{renderer.name} crashed ({type(error).__name__})")
+    if not failures:
+        failures.append("Graphviz is not installed")
+    return own or lay_out(picture), (*failures, "drawn with gradstep's own layout instead")
