@@ -45,7 +45,9 @@ from autograd_core.dtype import (
 )
 from autograd_core.dtype import float_ as float
 from autograd_core.dtype import int_ as int
+from autograd_core.fallback import Stubs as _Stubs
 from autograd_core.fallback import find as _find
+from autograd_core.fallback import load_stubs_with as _load_stubs_with
 from autograd_core.functions import *  # noqa: F403
 from autograd_core.op.public import NAMESPACES as _NAMESPACES
 from autograd_core.op.public import has_inplace_function as _has_inplace_function
@@ -100,6 +102,16 @@ _OF_NN = (
 
 # They know modules' parameters, and so come after these.
 _OF_SERIALIZATION = ("load", "save")
+
+
+def _stubs() -> _Stubs:
+    # few programs ask for a name that is not here
+    import autograd_core.compat as stubs
+
+    return stubs
+
+
+_load_stubs_with(_stubs)
 
 
 def __getattr__(name: str) -> _Any:

@@ -1,20 +1,43 @@
-"""Answer for names that a module lacks: a stub of :mod:`autograd_core.compat`, or one clear error.
+"""Answer for names that a module lacks: a stub, or one clear error.
 
-Compat is imported when a program first asks for such a name, and not before.
+The package says in its ``__init__`` where the stubs are (:mod:`autograd_core.compat`, which stands
+above all that asks for one). They are imported when a program first asks, and not before.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 _ROOT: Final = "autograd_core"
 _MOVED: Final = {"dag": "gradstep", "debug": "gradstep", "engines": "gradstep.engines"}
 """Packages that were here once, and where their names are now."""
+
+
+class Stubs(Protocol):
+    """What stands in for what is not here; a path leads from the package to a module."""
+
+    def has_module(self, path: str) -> bool:
+        """Return whether the module at this path is a stub."""
+        ...
+
+    def names_in(self, path: str) -> Mapping[str, Any]:
+        """Return the stub names of the module at this path."""
+        ...
+
+
+_load: Callable[[], Stubs]
+
+
+def load_stubs_with(load: Callable[[], Stubs]) -> None:
+    """Have ``load`` called for the stubs where a name is missing."""
+    global _load
+    _load = load
 
 
 def find(module: str, name: str) -> Any:
@@ -26,10 +49,10 @@ def find(module: str, name: str) -> Any:
     if module == _ROOT and name in _MOVED:
         raise AttributeError(_moved(name))
     if not name.startswith("__"):  # Python itself asks for __path__ and others
-        compat = importlib.import_module("autograd_core.compat")
-        if compat.has_module(_below_root(f"{module}.{name}")):
+        stubs = _load()
+        if stubs.has_module(_below_root(f"{module}.{name}")):
             return importlib.import_module(f"{module}.{name}")
-        known = compat.names_in(_below_root(module))
+        known = stubs.names_in(_below_root(module))
         if name in known:
             setattr(sys.modules[module], name, known[name])
             return known[name]
@@ -58,20 +81,20 @@ def _below_root(module: str) -> str:
 
 
 class StubModules:
-    """Find and load the modules of compat, such as ``autograd_core.jit``, where they are imported.
+    """Find and load modules that are stubs, such as ``autograd_core.jit``, where one is imported.
 
     Python asks this finder last, when there is no file of that name.
     """
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Describe the module, if compat has it."""
+        """Describe the module, if it is a stub."""
         if name.startswith(f"{_ROOT}."):
             if (first := _below_root(name).partition(".")[0]) in _MOVED:
                 raise ModuleNotFoundError(_moved(first), name=name)
-            compat = importlib.import_module("autograd_core.compat")
-            if compat.has_module(_below_root(name)):
-                return ModuleSpec(name, StubModules, is_package=True)  # type: ignore[arg-type]
+            if _load().has_module(_below_root(name)):
+                loader: Any = StubModules
+                return ModuleSpec(name, loader, is_package=True)
         return None
 
     @staticmethod
@@ -81,8 +104,7 @@ class StubModules:
     @staticmethod
     def exec_module(module: ModuleType) -> None:
         """Fill the module with the stubs."""
-        compat = importlib.import_module("autograd_core.compat")
-        module.__dict__.update(compat.names_in(_below_root(module.__name__)))
+        module.__dict__.update(_load().names_in(_below_root(module.__name__)))
         answer_missing_names(module.__name__)
 
 

@@ -181,7 +181,14 @@ def imports_of(module: str) -> list[Import]:
                 function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
                 visit(node, in_function or function)
 
-    visit(ast.parse(MODULES[module].read_text("utf-8")), False)
+    tree = ast.parse(MODULES[module].read_text("utf-8"))
+    visit(tree, False)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=name)]
+            ):
+                found.append(Import(node.lineno, [name], False))
     return found
 
 
@@ -223,16 +230,9 @@ def test_imports_point_down(
 
 
 def test_no_two_modules_need_each_other_not_even_for_their_types() -> None:
-    """Imports in functions count; those of the core alone do not, whose compat is a layer of stubs
-    that is looked into where a name is missing, and whose ops are compiled when they first run."""
+    """Imports in functions and by string count."""
     needs = {
-        module: {
-            name
-            for each in imports_of(module)
-            if not (each.in_function and is_within(module, ("autograd_core",)))
-            for name in each.names
-            if name in MODULES
-        }
+        module: {name for each in imports_of(module) for name in each.names if name in MODULES}
         for module in MODULES
     }
     try:

@@ -16,10 +16,11 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Final
 
-from autograd_core.compat import amp, compilers, constants, devices, processes
+from autograd_core.compat import amp, compilers, devices, processes
 from autograd_core.compat.kinds import Names, refused
 from autograd_core.functions import mm
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.constants import CONSTANTS
 
 _NO_DOWNLOAD = RuntimeError(
     "gradstep downloads nothing: fetch the file with other means, and read it with torch.load"
@@ -100,7 +101,7 @@ MODULES: Final[dict[str, Names]] = {
 NAMES: Final[dict[str, Names]] = {
     "": {
         "_assert": _assert, "_check": _check, "is_complex": is_complex, "spmm": mm,
-        **amp.NAMES, **constants.CONSTANTS, **devices.SETTINGS,
+        **amp.NAMES, **CONSTANTS, **devices.SETTINGS,
     },
     "nn": {"DataParallel": processes.DataParallel},
     "utils.data": processes.IN_DATA,

@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Self, TypeVar
 
-from autograd_core.compat.constants import CONSTANTS
 from autograd_core.compat.kinds import Names, always, nothing, unchanged
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import float16
+from autograd_core.tensor.constants import CONSTANTS
 from autograd_core.tensor.device import device
 
 C = TypeVar("C", bound=Callable[..., Any])

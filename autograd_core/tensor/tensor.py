@@ -247,7 +247,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @property
     def layout(self) -> Any:
-        from autograd_core.compat.constants import strided  # few programs ask for a layout
+        from autograd_core.tensor.constants import strided  # few programs ask for a layout
 
         return strided
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autograd_core.compat.kinds import Names
 from autograd_core.dtype import dtype
 
 
@@ -64,7 +63,7 @@ _BYTES = {
 }  # fmt: skip
 _SHORT = {"chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128"}
 
-CONSTANTS: Names = {
+CONSTANTS: dict[str, Any] = {
     "layout": layout,
     "memory_format": memory_format,
     "strided": strided,
