@@ -1,0 +1,126 @@
+"""The corpus holds what its table says: bugs that show, remedies that mend, and healthy programs.
+
+What `gradstep check` says of them is measured by ``python -m tests.check_corpus``.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.check_corpus.report import verdict
+from tests.check_corpus.running import (
+    FOLDER,
+    healthy_programs,
+    holds,
+    lines_of,
+    mended,
+    program_of,
+    run,
+    text,
+)
+from tests.check_corpus.table import ALL, BUGS, TORCH_ONLY, Bug
+
+BY_NAME = {bug.name: bug for bug in BUGS}
+
+
+# All of them run on the core, and a third on PyTorch, where they take twice as long.
+NAMES = [*BY_NAME, *(program.stem for program in healthy_programs())]
+SAMPLE = {*random.Random(0).sample(NAMES, len(NAMES) // 3)}
+
+
+def on(engine: str, name: str) -> list[pytest.MarkDecorator]:
+    if engine != "torch":
+        return []
+    return [pytest.mark.torch] if name in SAMPLE else [pytest.mark.torch, pytest.mark.slow]
+
+
+WITH_BUGS = [
+    pytest.param(bug, engine, id=f"{bug.name}-{engine}", marks=on(engine, bug.name))
+    for bug in BUGS
+    for engine in bug.engines
+]
+WITHOUT_BUGS = [
+    pytest.param(program, engine, id=f"{program.stem}-{engine}", marks=on(engine, program.stem))
+    for program in healthy_programs()
+    for engine in ALL
+    if engine == "torch" or program.stem not in TORCH_ONLY
+]
+
+
+@pytest.mark.parametrize(("bug", "engine"), WITH_BUGS)
+def test_a_bug_shows_and_its_remedy_mends_it(bug: Bug, engine: str) -> None:
+    source = text(program_of(bug), engine)
+
+    ill = run(source, bug.name, engine)
+    if bug.error:
+        assert bug.error in str(ill.error)
+    elif ill.error:
+        raise ill.error
+    assert holds(bug.symptom, ill.variables, engine)
+
+    well = run(mended(bug, source), bug.name, engine)
+    if well.error:
+        raise well.error
+    assert bug.symptom == "True" or not holds(bug.symptom, well.variables, engine)
+    assert all(math.isfinite(loss) for loss in losses(well.variables))
+
+
+def losses(variables: dict[str, Any]) -> Iterator[float]:
+    for name, value in variables.items():
+        if "loss" in name and isinstance(value, float):
+            yield value
+        elif "loss" in name and hasattr(value, "numel"):
+            yield value.sum().item()
+
+
+@pytest.mark.parametrize(("program", "engine"), WITHOUT_BUGS)
+def test_a_healthy_program_learns(program: Path, engine: str) -> None:
+    ended = run(text(program, engine), program.stem, engine)
+    if ended.error:
+        raise ended.error
+    history = ended.variables["history"]
+    assert all(math.isfinite(loss) for loss in history)
+    fifth = -(-len(history) // 5)
+    assert sum(history[-fifth:]) < 0.9 * sum(history[:fifth])
+
+
+def test_each_program_is_in_the_table_once() -> None:
+    programs = sorted(program.stem for program in (FOLDER / "buggy").glob("*.py"))
+    assert sorted(bug.name for bug in BUGS) == programs
+    assert len(BUGS) >= 60
+    assert len(healthy_programs()) >= 30
+
+
+def test_every_second_program_is_held_out() -> None:
+    assert {bug.half for bug in BUGS[::2]} == {"seen"}
+    assert {bug.half for bug in BUGS[1::2]} == {"held_out"}
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_the_lines_of_the_table_are_in_the_program(bug: Bug) -> None:
+    assert lines_of(bug)
+    assert mended(bug, program_of(bug).read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("report", "code", "codes", "told"),
+    [
+        ("1 warning\n\nwarning [domain]  train.py:11\n  sqrt'(0) is inf\n", 5, ("domain",), True),
+        ("error [not-finite]\n  at line 11 a sqrt of 0\n", 5, ("not-finite",), True),
+        ("warning [domain]  train.py:12\n  sqrt'(0) is inf\n", 5, ("domain",), False),
+        ("warning [domain]  train.py:11\n  NaN\n", 5, ("domain",), False),
+        ("warning [domain]  train.py:11\n  rsqrts\n", 5, ("domain",), False),
+        ("note [domain]  train.py:11\n  sqrt\n", 0, (), False),
+    ],
+)
+def test_a_report_is_judged_by_lines_and_names(
+    report: str, code: int, codes: tuple[str, ...], told: bool
+) -> None:
+    said = verdict(report, code, BY_NAME["distance_of_equal_points"])
+    assert (said.found, said.codes, said.told) == (code == 5, codes, told)
