@@ -20,12 +20,14 @@ from gradstep_viz import theme
 from gradstep_viz.layout import lay_out
 from gradstep_viz.layout.crossings import order
 from gradstep_viz.layout.layers import make_layers
+from gradstep_viz.level_of_detail import Composer, folding_of
+from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import Rectangle, Route
 from gradstep_viz.picture.model import VIEWS, View
 from gradstep_viz.picture.records import Records
 from gradstep_viz.picture.subject import graph_of_session
-from tests.viz import sample_graphs, sample_programs
+from tests.viz import picture_programs, sample_graphs, sample_programs
 from tests.viz.laws import check, check_labels, check_saved_lines, inside, label_places, points_of
 from tests.viz.sample_programs import graph_of
 
@@ -88,6 +90,14 @@ def test_programs_keep_the_laws(program: Callable[[], sample_programs.Program]) 
     layout = lay_out(picture)
     check(picture, layout)
     check_labels(picture, layout)
+
+
+@pytest.mark.parametrize("engine", ["core", pytest.param("pytorch", marks=pytest.mark.torch)])
+@pytest.mark.parametrize("program", picture_programs.EACH)
+def test_pictures_of_what_people_write_keep_the_laws(program: str, engine: str) -> None:
+    folding = folding_of(picture_programs.graph_of(program, engine), "both")
+    composed = Composer(folding).compose_for_a_screen(RenderOptions())
+    check(composed.picture, composed.layout or lay_out(composed.picture))
 
 
 @given(any_graphs())

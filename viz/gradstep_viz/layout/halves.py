@@ -14,16 +14,16 @@ from gradstep_viz.layout.compaction import HalfColumns, columns_of
 from gradstep_viz.layout.grid import Grid
 from gradstep_viz.layout.lanes import SIDE_EDGE, SIDE_STEP, side_room
 from gradstep_viz.layout.relief import Relief
-from gradstep_viz.layout.saved import SavedLine, gutter_width
+from gradstep_viz.layout.saved import SavedLine, gutter_edge, gutter_width
 
 
 class Halves(NamedTuple):
     """The halves side by side: their columns, the x of the lines in ``lanes`` beside them, where
-    the gutter ends, and how far all this reaches to the ``right``."""
+    the lanes of the gutter end, and how far all this reaches to the ``right``."""
 
     columns: HalfColumns
     lanes: dict[int, float]
-    gutter_end: float
+    gutter_lanes: float
     right: float
 
 
@@ -48,18 +48,18 @@ def place_halves(
             lane_x[line] = x - SIDE_EDGE - lanes[line] * SIDE_STEP
         offset["forward"] = round(x - low)
         x = offset["forward"] + high
-    gutter_end = x
+    gutter_lanes = x
     if "backward" in columns.extent:
         low, high = columns.extent["backward"]
         if "forward" in columns.extent:
             x += gutter_width(grid, columns, saved, relief.gutter)
         offset["backward"] = round(x - low)
-        gutter_end = float(round(x))
+        gutter_lanes = float(round(x)) - gutter_edge(columns, saved)
         x = offset["backward"] + high
         for line in by_half["backward"]:
             lane_x[line] = x + SIDE_EDGE + lanes[line] * SIDE_STEP
         x += side_room(lanes, by_half["backward"])
-    return Halves(_moved(grid, columns, offset), lane_x, gutter_end, float(ceil(x)))
+    return Halves(_moved(grid, columns, offset), lane_x, gutter_lanes, float(ceil(x)))
 
 
 def _moved(grid: Grid, columns: HalfColumns, offset: dict[Half, float]) -> HalfColumns:

@@ -20,7 +20,7 @@ from gradstep_viz.layout.grid import MANY, Grid
 from gradstep_viz.layout.halves import Halves
 from gradstep_viz.layout.ports import Ports, row_xs
 from gradstep_viz.layout.rows import Rows
-from gradstep_viz.layout.saved import GUTTER_EDGE, GUTTER_STEP, SavedLine
+from gradstep_viz.layout.saved import GUTTER_STEP, SavedLine
 from gradstep_viz.layout.tracks import Anchor, Corner, run
 from gradstep_viz.picture.geometry import Segment
 
@@ -84,7 +84,7 @@ def _saved_corners(grid: Grid, halves: Halves, plan: SavedLine) -> list[Corner]:
             (drop_x, enter),
             (left, enter),
         ]
-    lane_x = halves.gutter_end - GUTTER_EDGE - GUTTER_STEP * plan.lane
+    lane_x = halves.gutter_lanes - GUTTER_STEP * plan.lane
     if plan.exits == "side":
         corners.append((lane_x, leave))
     else:

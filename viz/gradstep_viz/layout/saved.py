@@ -260,7 +260,15 @@ def gutter_width(
             beside = edge - columns.x["forward"][grid.vertex[plan.source]] - half_width
             width = geometry.text_width(labels[plan.line], theme.MUTED_SIZE)
             names = max(names, width + 16 - beside)
-    return max(72.0, names + 16 + GUTTER_EDGE) + lanes * GUTTER_STEP
+    return max(72.0, names + 16 + gutter_edge(columns, plans)) + lanes * GUTTER_STEP
+
+
+def gutter_edge(columns: HalfColumns, plans: Sequence[SavedLine]) -> float:
+    """Measure how wide the part of the gutter is that lies right of its lanes: lines come down to
+    the first boxes there, with which they would otherwise run on lanes, or into the other half."""
+    low, _ = columns.extent["backward"]
+    falling = (plan.drop - columns.left[plan.target] + low for plan in plans if plan.drop)
+    return max([GUTTER_EDGE, *(reach + GUTTER_EDGE - DROPS[-1] for reach in falling)])
 
 
 class Levels(NamedTuple):
