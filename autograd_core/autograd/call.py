@@ -197,17 +197,15 @@ def _run(call: BackwardCall, task: GraphTask | None) -> Gradients:
         for node in task.order:
             if type(node) is AccumulateGrad:
                 mode.undo_log.keep_gradient(node.variable)
-    try:
-        with pass_mode(call.graph, task):
-            if mode is not None and mode.anomaly is not None:
-                run_watched(task, mode.anomaly.check_nan)
-            elif mode is not None and mode.profiler is not None:
-                mode.profiler.run(task)
-            else:
-                task.run()
-    finally:
-        if not task.keep:
-            note_freed(call, task)
+    with pass_mode(call.graph, task):
+        if mode is not None and mode.anomaly is not None:
+            run_watched(task, mode.anomaly.check_nan)
+        elif mode is not None and mode.profiler is not None:
+            mode.profiler.run(task)
+        else:
+            task.run()
+    if not task.keep:
+        note_freed(call, task)
     return gradients(call, task)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import CO_OPTIMIZED
 from itertools import chain, count, islice
-from types import FrameType, FunctionType, ModuleType
+from traceback import walk_tb
+from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, Final
 
 from gradstep.capturing.module_paths import (
@@ -258,20 +259,34 @@ def caller_names(others: Mapping[str, Any] | None = None) -> Names:
     """Return the names in the calling program: local ones, global ones, those of the functions
     that called these, then ``others``. Where a library calls, such as a trainer's, the program's
     own functions come before the library's."""
-    calling = _calling_frames()
+    stack: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        stack.append(frame)
+        frame = frame.f_back
+    calling = _frames_of_program(stack)
+    names = _names_in(calling, others or {})
+    if sys.version_info < (3, 13):
+        for each in calling:
+            _forget_copy(each)
+    return names
+
+
+def names_in_traceback(traceback: TracebackType | None) -> Names:
+    """Return the names in the program where it raised, as :func:`caller_names` does."""
+    stack = [frame for frame, _ in walk_tb(traceback)]
+    return _names_in(_frames_of_program(stack[::-1]), {})
+
+
+def _names_in(frames: Sequence[FrameType], others: Mapping[str, Any]) -> Names:
     namespaces: list[Mapping[str, Any]] = []
-    for at, frame in enumerate(calling):
+    for at, frame in enumerate(frames):
         namespaces.append(frame.f_locals)
         # the variables of a library's modules are none of the program's
         if at == 0 or not _is_of_library(_file(frame)):
             namespaces.append(frame.f_globals)
     different = list({id(each): each for each in namespaces}.values())
-    names = Names(*different, others or {})
-    if sys.version_info < (3, 13):
-        del namespaces, different
-        for frame in calling:
-            _forget_copy(frame)
-    return names
+    return Names(*different, others)
 
 
 def _forget_copy(frame: FrameType) -> None:
@@ -283,15 +298,11 @@ def _forget_copy(frame: FrameType) -> None:
             copy.clear()
 
 
-def _calling_frames() -> list[FrameType]:
-    """Return the frames of the user's own files, from the inside out, then those of libraries
-    that these called; those of libraries alone where the user's program has none."""
-    found: list[FrameType] = []
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        if is_user_file(_file(frame)):
-            found.append(frame)
-        frame = frame.f_back
+def _frames_of_program(stack: Sequence[FrameType]) -> list[FrameType]:
+    """Return the frames of the user's own files, from the inside out as those of ``stack`` are,
+    then those of libraries that these called; those of libraries alone where the user's program
+    has none."""
+    found = [frame for frame in stack if is_user_file(_file(frame))]
     own = [at for at, each in enumerate(found) if not _is_of_library(_file(each))]
     inside = found[: own[-1] + 1] if own else found
     return sorted(inside, key=lambda each: _is_of_library(_file(each)))

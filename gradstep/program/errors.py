@@ -10,7 +10,12 @@ ScriptDone              not an error: ends a script from inside its ``backward()
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from gradstep.program.tracebacks import user_traceback
+
+if TYPE_CHECKING:
+    from gradstep.findings.linting import Finding
 
 
 class ProgramError(Exception):
@@ -39,12 +44,16 @@ class NeedsArguments(ProgramError):
 
 
 class ScriptFailed(ProgramError):
-    """An exception of the user's code; the message is the traceback that Python would print."""
+    """An exception of the user's code; the message is the traceback that Python would print, up to
+    the program's own line where a ``note`` or ``findings`` say why the engine refused a pass."""
 
-    def __init__(self, error: BaseException, note: str = "") -> None:
-        note = note or getattr(error, "gradstep_note", "")
-        super().__init__(f"{user_traceback(error)}{note and f' ({note})'}")
-        self.error = error
+    def __init__(
+        self, error: BaseException, note: str = "", findings: tuple[Finding, ...] = ()
+    ) -> None:
+        note = "" if findings else note or getattr(error, "gradstep_note", "")
+        shown = user_traceback(error, into_libraries=not (findings or note))
+        super().__init__(f"{shown}{note and f' ({note})'}")
+        self.error, self.findings = error, findings
 
 
 class ScriptExited(ProgramError):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from gradstep.program.errors import ProgramError, ScriptDone, ScriptExited, ScriptFailed
-from gradstep.program.lost_graph import note_of
+from gradstep.program.refused_pass import findings_of, note_of
 from gradstep.program.target import Target
 from gradstep.program.tracebacks import our_frames_hidden
 
@@ -151,7 +151,7 @@ def user_code(*ours: type[BaseException]) -> Iterator[None]:
         if ending.code not in (None, 0):
             raise ScriptExited(ending.code) from None
     except BaseException as error:
-        raise ScriptFailed(error, note_of(error)) from None
+        raise ScriptFailed(error, note_of(error), findings_of(error)) from None
 
 
 @contextmanager

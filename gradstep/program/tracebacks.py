@@ -10,11 +10,12 @@ from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from gradstep.graph.fence import within_fence
-from gradstep.own_files import frames_of_program
+from gradstep.own_files import frames_of_program, is_user_file
 
 
-def user_traceback(error: BaseException) -> str:
-    """Return the traceback of ``error`` as Python prints it, without the frames of this program."""
+def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
+    """Return the traceback of ``error`` as Python prints it, without the frames of this program;
+    also without those of PyTorch that end it, unless it is to go ``into_libraries``."""
     shown = traceback.TracebackException.from_exception(error)
     waiting: list[traceback.TracebackException | None] = [shown]
     while waiting:
@@ -22,6 +23,8 @@ def user_traceback(error: BaseException) -> str:
         if each is None:
             continue
         each.stack[:] = frames_of_program(each.stack)
+        while not into_libraries and each.stack and not is_user_file(each.stack[-1].filename):
+            each.stack.pop()
         waiting += [each.__cause__, each.__context__, *(each.exceptions or ())]
     bare = not shown.stack and shown.__cause__ is None and shown.__context__ is None
     return "".join(shown.format_exception_only() if bare else shown.format()).rstrip()

@@ -107,7 +107,7 @@ loss.backward()
     run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
     assert run.returncode == 1
     assert "backward through the graph a second time" in run.stderr
-    assert "(the call at train.py:5 freed them)" in run.stderr
+    assert "error [freed]  exp:1 train.py:4, freed at train.py:5\n" in run.stderr
 
 
 def test_what_grad_did_not_run_is_not_freed(tmp_path: Path) -> None:

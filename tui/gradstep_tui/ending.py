@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from gradstep_tui import output
 from gradstep_tui.errors import ExitCode, Failure
 
@@ -26,6 +28,12 @@ def tell(error: BaseException) -> int | None:
     match error:
         case program.ScriptFailed():
             output.relay(str(error))
+            if error.findings:
+                # it is slow to load, as above
+                from gradstep.findings.reports.findings import finding_text
+
+                for found in error.findings:
+                    output.relay(f"\n{finding_text(found, Path.cwd())}")
             return ExitCode.SCRIPT_FAILED
         case program.ScriptExited(code=int(code)):
             output.say(str(error))

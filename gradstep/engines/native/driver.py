@@ -728,13 +728,15 @@ class NativeDriver:
 
     def release(self, stop: int | None = None) -> None:
         if not self.call.keep:
+            whole = stop is None or stop >= len(self.order)
             if stop is None:
                 stop = len(self.order)
             elif self.failed_in.startswith("post"):
                 stop += 1  # the node whose result a hook refused has been called
             for node in self.order[: min(stop, self._freeing_from)]:
                 node.release()
-            note_freed(self.call, self._task)
+            if whole:
+                note_freed(self.call, self._task)
 
     def gradients(self) -> Gradients:
         return gradients(self.call, self._task)

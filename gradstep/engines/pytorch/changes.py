@@ -4,36 +4,89 @@ can name the line."""
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from inspect import signature
 from typing import Any, Final
 
 import torch
 
-from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in
+from gradstep.engines.pytorch.private import StorageWeakRef, function_mode_count
 from gradstep.graph.model import Source
 
 _MOST: Final = 1000
-"""Changes of one tensor that are remembered: training changes parameters for as long as it runs."""
+"""Changes of one tensor that are remembered, as training changes parameters for as long as it runs;
+and memories that are remembered at once."""
 
 
 class Changes:
     """The versions that tensors had before each change, and the lines that changed them."""
 
     def __init__(self) -> None:
-        self._of: dict[int, deque[tuple[int, Source]]] = {}
+        self._of: dict[int, tuple[Any, deque[tuple[int, Source]]]] = {}
 
-    def ran(
-        self, op: Any, changed: list[tuple[torch.Tensor, int]], result: Any, line: Source | None
-    ) -> None:
-        """Note what ``op`` changed, and forget what was where its new results are."""
-        for tensor, version in changed:
-            place = memory_of(tensor)
-            if place and line is not None:
-                self._of.setdefault(place, deque(maxlen=_MOST)).append((version, line))
-        if self._of and not changed and gives_new_memory(op):
-            for each in tensors_in(result):
-                self._of.pop(memory_of(each), None)
+    def note(self, tensor: torch.Tensor, version: int, line: Source | None) -> None:
+        """Note that ``line`` changed ``tensor``, which had ``version`` before."""
+        place = _memory_of(tensor)
+        if place is None or line is None:
+            return
+        if place not in self._of:
+            if len(self._of) >= _MOST:
+                self._make_room()
+            # while it is there, no other memory has this identity
+            self._of[place] = StorageWeakRef(tensor.untyped_storage()), deque(maxlen=_MOST)
+        self._of[place][1].append((version, line))
 
     def since(self, tensor: torch.Tensor, version: int) -> tuple[Source, ...]:
         """Return the lines that changed ``tensor`` since it had ``version``."""
-        known = self._of.get(memory_of(tensor), ())
+        place = _memory_of(tensor)
+        known = () if place is None or place not in self._of else self._of[place][1]
         return tuple(line for before, line in known if before >= version)
+
+    def _make_room(self) -> None:
+        """Forget what is gone; where that is too little, the older half of all."""
+        kept = [item for item in self._of.items() if not item[1][0].expired()]
+        self._of = dict(kept if len(kept) <= _MOST // 2 else kept[len(kept) // 2 :])
+
+
+def _memory_of(tensor: torch.Tensor) -> int | None:
+    """Return the identity of the memory of a tensor, None of one that has none of its own."""
+    if StorageWeakRef is None:
+        return None
+    try:
+        return int(tensor.untyped_storage()._cdata)
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return None
+
+
+@lru_cache(maxsize=4096)
+def may_change(function: Callable[..., Any]) -> bool:
+    """Return whether a torch function may change its first argument in place, by its name and its
+    parameters.
+
+    >>> may_change(torch.Tensor.mul_), may_change(torch.nn.functional.relu), may_change(torch.mul)
+    (True, True, False)
+    """
+    name = getattr(function, "__name__", "")
+    if name.startswith("__"):
+        return (name.startswith("__i") and name != "__invert__") or name == "__setitem__"
+    if name.endswith("_"):
+        return True
+    try:
+        return "inplace" in signature(function).parameters
+    except (TypeError, ValueError):  # one of C
+        return False
+
+
+def version_of(given: Sequence[Any]) -> int | None:
+    """Return the version of the first of some arguments; None of what is no plain tensor, and
+    where asking would be seen by modes of the program's."""
+    if not given or type(given[0]) not in _PLAIN or function_mode_count():
+        return None
+    try:
+        return int(given[0]._version)
+    except RuntimeError:  # made in inference mode
+        return None
+
+
+_PLAIN: Final = (torch.Tensor, torch.nn.Parameter)

@@ -153,10 +153,10 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
     finally:
         interceptor.reset(token)
         origins.running = inside
-        if not inside and not given.keep:
-            with within_fence("the line that frees a graph"):
-                if line := user_source(sys._getframe(1)):
-                    origins.freed(max(map(_number, given.outputs), default=0), line)
+    if not inside and not given.keep:
+        with within_fence("the line that frees a graph"):
+            if line := user_source(sys._getframe(1)):
+                origins.freed(max(map(_number, given.outputs), default=0), line)
     if noted is not None:
         noted.over, noted.gradients = True, lambda: result
     if origins.ops is not None and not given.accumulate_grad and not given.graph:

@@ -14,27 +14,13 @@ from weakref import WeakSet
 import torch
 
 from gradstep.engines.pytorch.calls import TorchCall
-from gradstep.engines.pytorch.nodes import Freed, TorchGraph, TorchNode
+from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, TorchNode
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
 
-_MARK: Final = "gradstep: freed"  # in the metadata of a node, which live as long as it
-
-
-class _Mark:
-    """Lives in the metadata of nodes: as long as one of them.
-
-    Attributes:
-        line: of the call that freed them, None where it is unknown.
-    """
-
-    def __init__(self, line: Source | None) -> None:
-        self.line = line
-
-
-_marks: Final[WeakSet[_Mark]] = WeakSet()
+_marks: Final[WeakSet[FreedMark]] = WeakSet()
 
 
 def mark_as_freed(call: TorchCall, nodes: Iterable[Any]) -> None:
@@ -42,10 +28,10 @@ def mark_as_freed(call: TorchCall, nodes: Iterable[Any]) -> None:
     nodes = list(nodes)
     if not nodes:
         return
-    mark = _Mark(None if call.line is None else Source(*call.line))
+    mark = FreedMark(None if call.line is None else Source(*call.line))
     for node in nodes:
         if not hasattr(node, "variable"):  # that of a leaf keeps nothing, and may live on
-            node.metadata[_MARK] = mark
+            node.metadata[FREED_MARK] = mark
     _marks.add(mark)
 
 
@@ -85,7 +71,7 @@ def error_of_freed(roots: Sequence[Any]) -> RuntimeError | None:
     if not _marks:
         return None
     for node in nodes_behind(roots):
-        mark = node.metadata.get(_MARK)
+        mark = node.metadata.get(FREED_MARK)
         if mark is not None and TorchGraph(Origins()).keeps_values(node):
             error = RuntimeError(_WORDS)
             if note := _note_of(mark.line):

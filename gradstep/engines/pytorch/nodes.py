@@ -55,6 +55,22 @@ class Freed:
         raise error
 
 
+FREED_MARK: Final = "gradstep: freed"
+"""Of what a call of the program's would have freed: in the metadata of nodes, as long as these
+live."""
+
+
+class FreedMark:
+    """Lives in the metadata of nodes: as long as one of them.
+
+    Attributes:
+        line: of the call that freed them, None where it is unknown.
+    """
+
+    def __init__(self, line: Source | None) -> None:
+        self.line = line
+
+
 class TorchNode:
     """A node of PyTorch; ``origin`` is that node.
 
@@ -154,7 +170,10 @@ class TorchNode:
         """List what it keeps, as it was when this was first asked."""
         if self._saved is None:
             with unobserved():
-                self._saved = _read_saved(self)
+                found = _read_saved(self)
+                if FREED_MARK in self.origin.metadata:
+                    found = [(name, None, "freed") for name, _, _ in found]
+                self._saved = found
         return iter(self._saved)
 
     def is_packed(self) -> bool:
@@ -171,7 +190,8 @@ class TorchNode:
     @property
     def freed_at(self) -> Any:
         """The line whose call freed what it kept, None where that is unknown."""
-        return self.graph.origins.freed_at(self.sequence_nr)
+        mark = self.origin.metadata.get(FREED_MARK)
+        return mark.line if mark is not None else self.graph.origins.freed_at(self.sequence_nr)
 
     def changed_at(self, name: str) -> tuple[Source, ...]:
         """Return the lines that changed in place what it kept as ``name``, the first one first."""
@@ -180,9 +200,8 @@ class TorchNode:
     def note_changed(self, name: str, raw: Any, error: RuntimeError) -> None:
         """Find the lines that changed a value since this node saved it."""
         version = re.search(r"expected version (\d+)", str(error))
-        recorder = self.graph.origins.recorder
-        if recorder is not None and version is not None:
-            found = recorder.changes.since(raw.data, int(version[1]))
+        if version is not None:
+            found = self.graph.origins.changes.since(raw.data, int(version[1]))
             self._changed = {**self._changed, name: found}
 
     @property

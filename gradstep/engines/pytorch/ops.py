@@ -18,7 +18,6 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.capturing.frames import user_source
 from gradstep.capturing.op_records import WITHOUT_GRAPH, Cut, LeafRecord, OpRecord, reachable
-from gradstep.engines.pytorch.changes import Changes
 from gradstep.engines.pytorch.departures import Departures
 from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
 from gradstep.engines.pytorch.names import stem
@@ -64,7 +63,6 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         super().__init__()
         self._origins = origins
         self.inputs = Inputs(budget)
-        self.changes = Changes()
         self.departures = Departures()
         self._made: Any = WeakTensorKeyDictionary()
         self._leaves: Any = WeakTensorKeyDictionary()
@@ -126,7 +124,8 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                 if each._version == version:
                     torch.autograd.graph.increment_version(each)
         self._finish(op, record, args, result, own, grad_mode)
-        self.changes.ran(op, changed, result, record.source)
+        for tensor, version in changed:
+            self._origins.changes.note(tensor, version, record.source)
 
     def _is_part(self, given: list[torch.Tensor], origins: list[Any]) -> bool:
         """Return whether an op works on what the op before made for the same node: below autograd,

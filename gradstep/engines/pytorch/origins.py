@@ -27,6 +27,7 @@ from torch.overrides import TorchFunctionMode
 
 from gradstep.capturing.frames import outermost_of, user_source
 from gradstep.capturing.module_paths import ModulePaths, ModulesRun, named_modules
+from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.private import (
     hook_tables,
@@ -82,6 +83,7 @@ class Origins:
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
         self.ops: Any = None  # what records them, where values were asked for
         self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
+        self.changes = Changes()
         self.recorder: Any = None  # the same, which stays known when it records no more
         self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
         self._forgotten = -1
@@ -227,9 +229,12 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
             return function(*args, **kwargs) if kwargs else function(*args)
         assert sequence_nr is not None
         before = sequence_nr()
+        version = version_of(args) if may_change(function) else None
         result = function(*args, **kwargs) if kwargs else function(*args)
         try:
             after = sequence_nr()
+            if version is not None and self._origins.ops is None and args[0]._version != version:
+                self._origins.changes.note(args[0], version, user_source(sys._getframe(1)))
             if function in _TOLD_OF:
                 self._tell(function, args[0])
             if after != before:
@@ -317,13 +322,13 @@ def _may_be_theirs(value: Any) -> bool:
 
 class _Scope(NamedTuple):
     """A module that runs: its path, the paths of all modules, and whether all that runs belongs to
-    the line that called it or one around it; of that one, the first node and the line.  Outside of
-    all modules there are no paths."""
+    the line that called it or one around it; of that one, the first node, the line, and the version
+    of what it was given.  Outside of all modules there are no paths."""
 
     path: str
     paths: ModulePaths | None
     whole: bool
-    caller: tuple[int, Source] | None
+    caller: tuple[int, Source, int | None] | None
 
 
 # made in a third of the time that its names take
@@ -361,12 +366,12 @@ class Modules:
         def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
             if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
                 return call(module, *args, **kwargs)
-            outside = before(self, module)
+            outside = before(self, module, args)
             try:
                 return call(module, *args, **kwargs)
             finally:
                 if outside is not None:
-                    after(self, module, outside)
+                    after(self, module, args, outside)
 
         update_wrapper(noted, call)
         # as PyTorch's own frames of a call are no part of what is compiled
@@ -378,8 +383,8 @@ class Modules:
             if torch.nn.Module.__call__ is noted:  # else who has put another there calls this one
                 torch.nn.Module.__call__ = call
 
-    def _before(self, module: Any) -> _Scope:
-        """Note that a module begins; returns what ran outside of it."""
+    def _before(self, module: Any, given: tuple[Any, ...]) -> _Scope:
+        """Note that a module begins with what it is ``given``; returns what ran outside of it."""
         outside = self._scope
         paths = outside.paths
         if paths is None:
@@ -400,18 +405,20 @@ class Modules:
         if not whole and self._lines is not None and self._is_pytorchs(module):
             line = user_source(sys._getframe(2))
             if line is not None and self._lines.suspend():
-                whole, caller = True, (number, line)
+                whole, caller = True, (number, line, version_of(given))
         self._scope = _made_scope((path, paths, whole, caller))
         return outside
 
-    def _after(self, module: Any, outside: _Scope) -> None:
+    def _after(self, module: Any, given: tuple[Any, ...], outside: _Scope) -> None:
         """Note that ``module``, which runs, has ended, inside of ``outside``."""
         assert sequence_nr is not None
         number = sequence_nr()
         caller, self._scope = self._scope.caller, outside
         if caller is not None:
             assert self._lines is not None
-            start, line = caller
+            start, line, version = caller
+            if version is not None and version_of(given) != version:
+                self._origins.changes.note(given[0], version, line)
             if number != start:
                 self._origins.ran(start, number, line.file, line.line)
                 if type(module) in _DROPOUT_MODULES:

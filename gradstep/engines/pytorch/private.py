@@ -65,6 +65,10 @@ NAMES: Final = (
         )
     ),
     PrivateName("_foreach_norm", "--fail-on takes longer"),
+    *(
+        PrivateName(path, "lines that changed a saved value in place are unknown")
+        for path in ("_C._len_torch_function_stack", "multiprocessing.reductions.StorageWeakRef")
+    ),
     PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     PrivateName("_guards.detect_fake_mode", "calls that torch.compile makes are counted"),
@@ -344,6 +348,8 @@ def innermost_function_mode() -> Any:
     return found[-1] if found else None
 
 
+function_mode_count: Final[Callable[[], int]] = _find("_C._len_torch_function_stack") or (lambda: 1)
+StorageWeakRef: Final[Any] = _find("multiprocessing.reductions.StorageWeakRef")
 push_function_mode: Final[Callable[[Any], None] | None] = _find("overrides._push_mode")
 pop_function_mode: Final[Callable[[], Any] | None] = _find("overrides._pop_mode")
 

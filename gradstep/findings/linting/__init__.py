@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from gradstep.capturing import capture
@@ -16,11 +16,11 @@ from gradstep.findings.linting.hooks import find_duplicates
 from gradstep.findings.linting.leaves import find_shared, find_stale, find_unreached
 from gradstep.findings.linting.memory import find_memory
 from gradstep.findings.linting.saturated import find_saturated
-from gradstep.findings.linting.saved import find_changed, find_freed
+from gradstep.findings.linting.saved import CHANGED, FREED, find_changed, find_freed
 from gradstep.findings.linting.squashed import find_squashed_twice
 from gradstep.findings.linting.subject import Subject
 
-__all__ = ["CODES", "Code", "Finding", "Severity", "lint"]
+__all__ = ["CODES", "Code", "Finding", "Severity", "lint", "refusals"]
 
 _GRAVITY = ("error", "warning", "info")
 
@@ -60,17 +60,41 @@ def lint(
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
+    return _of_pass(roots, known, _findings, elsewhere, fresh)
+
+
+def refusals(roots: Any, names: Names, message: str) -> tuple[Finding, ...]:
+    """Find why the backward pass from ``roots``, which has begun, raised an error with ``message``:
+    values that nodes had saved were freed by an earlier pass, or changed in place; nothing of
+    other errors.
+
+    Raises:
+        NotInGraph: a root requires no gradient, or is no tensor.
+    """
+    if FREED in message:
+        return _of_pass(roots, names, lambda subject: [*find_freed(subject, begun=True)])
+    if CHANGED in message:
+        return _of_pass(roots, names, lambda subject: [*find_changed(subject)])
+    return ()
+
+
+def _of_pass(
+    roots: Any,
+    names: Names,
+    find: Callable[[Subject], list[Finding]],
+    elsewhere: Collection[int] = frozenset(),
+    fresh: Collection[int] = frozenset(),
+) -> tuple[Finding, ...]:
     given, engine = tensors_in(roots)
     tensors = engine.tensors(given)
 
-    def find() -> list[Finding]:
-        graph = capture(tensors, "backward", names=known, live=True)
-        return _findings(
-            Subject(tensors, engine.plan(tensors).order, graph, known, elsewhere, fresh)
-        )
+    def found() -> list[Finding]:
+        graph = capture(tensors, "backward", names=names, live=True)
+        order = engine.plan(tensors).order
+        return find(Subject(tensors, order, graph, names, elsewhere, fresh))
 
     return tuple(
-        sorted(merged(engine.isolated(find)), key=lambda found: _GRAVITY.index(found.severity))
+        sorted(merged(engine.isolated(found)), key=lambda each: _GRAVITY.index(each.severity))
     )
 
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from autograd_core.autograd.version import Detached
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source
 
+FREED: Final = "backward through the graph a second time"
+CHANGED: Final = "modified by an inplace operation"
+"""In the message of either library, where a pass misses a saved value."""
 _AGAIN = "call that earlier backward() with retain_graph=True, or compute the loss again"
 _CARRIED = (
     "call detach() on what is carried over from the earlier step, at or just after {}; or call "
@@ -21,23 +25,24 @@ _CHANGED = (
 _DETACHED = "detached", "use x = x.detach() instead of x.detach_()"
 
 
-def find_freed(subject: Subject) -> Iterator[Finding]:
-    """Yield one finding for all nodes whose saved values are gone: they all have one cause."""
+def find_freed(subject: Subject, *, begun: bool = False) -> Iterator[Finding]:
+    """Yield one finding for all nodes whose saved values are gone: they all have one cause.
+
+    A pass that has ``begun`` has freed some itself, of which no line is known.
+    """
     freed = [
         index
         for index, node in subject.ops()
         if any(state == "freed" for _, _, state in node.saved())
     ]
+    if begun:
+        freed = [index for index in freed if subject.order[index].freed_at is not None] or freed
     if not freed:
         return
     addresses = [subject.graph.address(index) for index in freed]
     verb = "has lost the values that it" if len(freed) == 1 else "have lost the values that they"
     line = subject.order[freed[0]].freed_at
-    newer = any(
-        state == "kept"
-        for node in subject.order[: freed[0]]
-        for _, _, state in getattr(node, "inner", node).saved()
-    )
+    newer = any(next(iter(node.saved()), None) for index, node in subject.ops() if index < freed[0])
     remedy = _AGAIN if not newer else _CARRIED.format(addresses[0])
     yield Finding(
         "error", "freed",

@@ -14,11 +14,12 @@ from gradstep.capturing.roots import tensors_in
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.checking import check
-from gradstep.findings.linting import CODES, Finding, lint
+from gradstep.findings.linting import CODES, Code, Finding, lint
 from gradstep.findings.linting.between import Between
 from gradstep.graph.fence import not_shown
 from gradstep.own_files import is_own_file
 from gradstep.program.calls import CallSelector, InterceptedCall
+from gradstep.program.errors import ScriptFailed
 from gradstep.program.process import user_code
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import run_target
@@ -144,18 +145,23 @@ def check_target(
     count, failure = _report_on(target, arguments, call, rules, show)
     if call.number is None and not call.last and not quiet:
         output.show(f"{plural(count, 'call')} checked")
+    if isinstance(failure, ScriptFailed):  # a report above may say the same
+        failure.findings = tuple(f for f in failure.findings if f.code not in shown.codes)
     return end_as(failure, ExitCode.FOUND if bad else ExitCode.FINE)
 
 
 class _Shown:
-    """The findings that earlier calls had: a loop has the same ones in each."""
+    """The findings that earlier calls had: a loop has the same ones in each; and the ``codes`` of
+    all that were shown."""
 
     def __init__(self) -> None:
+        self.codes: set[Code] = set()
         self._findings: set[Finding] = set()
         self._wrong: set[str] = set()
 
     def news_of(self, report: Report, *, several: bool) -> Report:
         """Leave out of ``report`` what was in an earlier one, whatever its numbers were there."""
+        self.codes.update(found.code for found in report.findings)
         if not several:
             return report
         causes = {found: found.cause for found in report.findings}

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gradstep.capturing.sources import portable
 from gradstep.findings.checking import NodeCheck
 from gradstep.findings.linting import Finding
-from gradstep.graph.model import Source
+from gradstep.findings.reports.findings import finding_text, place_text
 from gradstep.own_files import is_own_file
 from gradstep.text import plural
 
@@ -51,7 +50,8 @@ def report_text(report: Report, here: Path, *, everything: bool, quiet: bool) ->
     blocks = [report.title]
     blocks += [_wrong(each, here, count) for each, count in _distinct(report.of("wrong"))]
     blocks += [
-        _finding(found, here) for found in report.findings if everything or found.severity != "info"
+        finding_text(found, here)
+        for found in (report.findings if everything else report.bad_findings)
     ]
     blocks += _unchecked(report, here, everything)
     if everything:
@@ -61,9 +61,9 @@ def report_text(report: Report, here: Path, *, everything: bool, quiet: bool) ->
 
 def _short(report: Report, here: Path) -> Iterator[str]:
     for each in report.of("wrong"):
-        yield f"{_place(each.source, here, each.address)}: {each.sentence}"
+        yield f"{place_text(each.source, here, each.address)}: {each.sentence}"
     for found in report.bad_findings:
-        place = _place(found.source, here, found.address)
+        place = place_text(found.source, here, found.address)
         yield f"{place}{': ' if place else ''}{found.severity}: {found.what} [{found.code}]"
 
 
@@ -84,20 +84,8 @@ def _wrong(found: NodeCheck, here: Path, count: int) -> str:
         if each.verdict == "wrong":
             lines += [f"  {each.claim}", *([f"  {each.cause}"] if each.cause else [])]
     if found.rule is not None and not is_own_file(found.rule.file):
-        lines.append(f"  the rule is defined at {_place(found.rule, here)}")
+        lines.append(f"  the rule is defined at {place_text(found.rule, here)}")
     return "\n".join(lines)
-
-
-def _finding(found: Finding, here: Path) -> str:
-    where = " ".join(filter(None, [found.address, _place(found.source, here)]))
-    if found.other is not None:
-        verb = {"changed": "changed at", "freed": "freed at", "not-finite": "after"}.get(
-            found.code, "and"
-        )
-        where = f"{where}, {verb} {_place(found.other, here)}"
-    head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
-    times = f" ({found.count} times)" if found.count > 1 else ""
-    return f"{head}\n  {found.what}{times}\n  remedy: {found.remedy}"
 
 
 def _unchecked(report: Report, here: Path, everything: bool) -> list[str]:
@@ -114,17 +102,15 @@ def _unchecked(report: Report, here: Path, everything: bool) -> list[str]:
 
 def _nodes(checks: Sequence[NodeCheck], here: Path) -> str:
     first = checks[0]
-    place = _place(first.source, here)
+    place = place_text(first.source, here)
     named = f"{first.address} {place}".rstrip()
     return named if len(checks) == 1 else f"{named} and {len(checks) - 1} more"
 
 
 def _line(verdict: str, found: NodeCheck, here: Path) -> str:
-    return "  ".join(filter(None, [verdict, found.op, found.address, _place(found.source, here)]))
-
-
-def _place(source: Source | None, here: Path, otherwise: str = "") -> str:
-    return otherwise if source is None else f"{portable(source.file, here)}:{source.line}"
+    return "  ".join(
+        filter(None, [verdict, found.op, found.address, place_text(found.source, here)])
+    )
 
 
 def _summary(report: Report, everything: bool) -> str:

@@ -81,8 +81,8 @@ def why_target(target: Target, leaf: str, arguments: list[str], *, call: CallSel
     )
     if ran.found is not None:
         asked.explain_tensor(ran.found)
-    if asked.answer is None and ran.failure is not None:
-        raise ran.failure
+    if ran.failure is not None and (asked.answer is None or asked.answer.verdict == "unknown"):
+        raise ran.failure  # which says why
     return end_as(ran.failure, asked.show())
 
 

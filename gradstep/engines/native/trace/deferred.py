@@ -16,6 +16,7 @@ from typing import Any, Final
 from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.node import Node, notes_of
 from autograd_core.tensor import Tensor
+from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.scopes import Scope
 
 Place = tuple[CodeType, int]
@@ -59,7 +60,10 @@ class Deferred:
                 if node is None or not node.is_freed:
                     rest.append(each)
                 else:  # to which a later pass may still come
-                    notes_of(node).freed_at = line
+                    name, _, attributes, _, _, place, scope, grads = each
+                    notes, path = notes_of(node), "" if scope is None else scope.path
+                    notes.freed_at = line
+                    notes.record = OpRecord(name, (), attributes, path, place, True, grads)
         return rest[::-1]
 
 

@@ -1,0 +1,27 @@
+"""Findings as text: what, where, and the remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gradstep.capturing.sources import portable
+from gradstep.findings.linting import Finding
+from gradstep.graph.model import Source
+
+
+def finding_text(found: Finding, here: Path) -> str:
+    """Return a finding for a person; files are named as seen from ``here``."""
+    where = " ".join(filter(None, [found.address, place_text(found.source, here)]))
+    if found.other is not None:
+        verb = {"changed": "changed at", "freed": "freed at", "not-finite": "after"}.get(
+            found.code, "and"
+        )
+        where = f"{where}, {verb} {place_text(found.other, here)}"
+    head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
+    times = f" ({found.count} times)" if found.count > 1 else ""
+    return f"{head}\n  {found.what}{times}\n  remedy: {found.remedy}"
+
+
+def place_text(source: Source | None, here: Path, otherwise: str = "") -> str:
+    """Return ``file:line`` as seen from ``here``, ``otherwise`` where there is none."""
+    return otherwise if source is None else f"{portable(source.file, here)}:{source.line}"
