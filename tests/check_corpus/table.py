@@ -63,7 +63,11 @@ BUGS = (
         "layers_in_a_plain_list",
         "seen",
         "self.blocks is a Python list: model.parameters() and the optimizer lack its layers",
-        ("self.blocks = [nn.Linear(width, width) for _ in range(depth)]",),
+        (
+            "self.blocks = [nn.Linear(width, width) for _ in range(depth)]",
+            "x = torch.tanh(block(x))",
+            "optimizer = torch.optim.Adam(model.parameters(), lr=0.02)",
+        ),
         ("blocks",),
         "[nn.Linear(width, width) for _ in range(depth)]",
         "nn.ModuleList(nn.Linear(width, width) for _ in range(depth))",
@@ -119,7 +123,7 @@ BUGS = (
         "eval_mode_never_left",
         "held_out",
         "validate() switches to eval mode, and nothing switches back: dropout is off from epoch 1",
-        ("model.eval()",),
+        ("model.eval()", "loss = criterion(model(xb), yb)"),
         ("eval", "train()"),
         """\
         return criterion(model(X[64:]), Y[64:]).item()
@@ -352,11 +356,16 @@ target_net.load_state_dict(q_net.state_dict())
         "decoder_tied_by_a_copy",
         "held_out",
         "clone() makes a copy: the weights start equal and then part",
-        ("self.decoder.weight = nn.Parameter(self.encoder.weight.clone())",),
+        (
+            "self.decoder.weight = nn.Parameter(self.encoder.weight.clone())",
+            "h, _ = self.rnn(self.encoder(tokens))",
+            "return self.decoder(h)",
+        ),
         ("encoder.weight", "decoder.weight"),
         "nn.Parameter(self.encoder.weight.clone())",
         "self.encoder.weight",
         "lm.decoder.weight is not lm.encoder.weight",
+        GITHUB + "facebookresearch/pytext/pull/704",
     ),
     Bug(
         "argmax_in_a_loss_term",
@@ -447,7 +456,10 @@ optimizer = optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
         "half_precision_norm_overflows",
         "held_out",
         "the sum of squares is inf in float16, its rsqrt 0: everything behind it is 0",
-        ("square_sum = (x * x).sum(dim=-1, keepdim=True)",),
+        (
+            "square_sum = (x * x).sum(dim=-1, keepdim=True)",
+            "return x * torch.rsqrt(square_sum / x.size(-1) + 1e-3) * self.weight",
+        ),
         ("float16", "inf"),
         """\
         square_sum = (x * x).sum(dim=-1, keepdim=True)
@@ -464,7 +476,12 @@ optimizer = optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
         "everything_initialised_to_zero",
         "seen",
         "all weights start at 0: no gradient passes the second layer, and no unit differs",
-        ("nn.init.zeros_(m.weight)", "net.apply(init_weights)"),
+        (
+            "nn.init.zeros_(m.weight)",
+            "net.apply(init_weights)",
+            "net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))",
+            "loss = nn.functional.binary_cross_entropy_with_logits(net(x), y)",
+        ),
         ("zero|zeros_|0.weight",),
         "nn.init.zeros_(m.weight)",
         "nn.init.xavier_normal_(m.weight, gain=1.4)",
@@ -525,7 +542,10 @@ optimizer = optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
         "parameter_moved_in_init",
         "held_out",
         "to() returns a new tensor: self.gain is no parameter, and the optimizer lacks it",
-        ("self.gain = nn.Parameter(torch.full((dim,), 0.1)).to(device, dtype)",),
+        (
+            "self.gain = nn.Parameter(torch.full((dim,), 0.1)).to(device, dtype)",
+            "optimizer = torch.optim.Adam(model.parameters(), lr=0.01)",
+        ),
         ("gain",),
         "nn.Parameter(torch.full((dim,), 0.1)).to(device, dtype)",
         "nn.Parameter(torch.full((dim,), 0.1, device=device, dtype=dtype))",
@@ -758,6 +778,7 @@ mass = torch.rand(60, 4)
         "optimizer_D = optim.Adam(generator.parameters(), lr=2e-3)",
         "optimizer_D = optim.Adam(discriminator.parameters(), lr=2e-3)",
         "not held_by(optimizer_D, discriminator)",
+        GITHUB + "bohaohuang/mrs/issues/68",
     ),
     Bug(
         "gradients_never_zeroed",
@@ -783,6 +804,7 @@ mass = torch.rand(60, 4)
         "lr=0.01",
         "lr=5e-5",
         "not_finite(model)",
+        "https://taourl.com/read-2580275.html",
     ),
     Bug(
         "learning_rate_too_low",
@@ -848,6 +870,7 @@ mass = torch.rand(60, 4)
 """,
         "        return self.fc(x.max(dim=2).values)\n",
         "no_gradient(network.conv)",
+        GITHUB + "delira-dev/delira/issues/40",
     ),
     Bug(
         "outputs_stacked_as_data",
@@ -925,6 +948,7 @@ mass = torch.rand(60, 4)
         "kl = 0.5 *",
         "kl = -0.5 *",
         "kl < -1",
+        GITHUB + "FluxML/model-zoo/pull/147",
     ),
     Bug(
         "optimizing_a_moved_image",
@@ -989,11 +1013,16 @@ mass = torch.rand(60, 4)
         "misspelt_requires_grad",
         "seen",
         "param.require_grad is a new attribute: the backbone stays frozen",
-        ("param.require_grad = True",),
+        (
+            "param.require_grad = True",
+            "param.requires_grad = False",
+            "optimizer = torch.optim.Adam(params, lr=0.005)",
+        ),
         ("require_grad|backbone",),
         "param.require_grad = True",
         "param.requires_grad = True",
         "no_gradient(backbone)",
+        GITHUB + "udacity/deep-learning-v2-pytorch/issues/12",
     ),
     Bug(
         "warmup_by_integer_division",
@@ -1017,6 +1046,7 @@ mass = torch.rand(60, 4)
         'mode="max"',
         'mode="min"',
         "optimizer.param_groups[0]['lr'] < 1e-6",
+        GITHUB + "RMeli/gnina-torch/pull/57",
     ),
     Bug(
         "action_chosen_by_argmax",
@@ -1060,6 +1090,7 @@ mass = torch.rand(60, 4)
         "temperature = 1.0 - epoch / epochs",
         "temperature = max(0.1, 1.0 - epoch / epochs)",
         "not_finite(scores)",
+        GITHUB + "pytorch/pytorch/issues/184031",
     ),
     Bug(
         "cosine_of_an_unknown_word",
@@ -1092,6 +1123,7 @@ mass = torch.rand(60, 4)
         "torch.tensor(saved_log_probs)",
         "torch.stack(saved_log_probs)",
         "True",
+        GITHUB + "kengz/SLM-Lab/pull/133",
         error="does not require grad",
     ),
     Bug(
@@ -1101,6 +1133,7 @@ mass = torch.rand(60, 4)
         (
             "optimizer = torch.optim.Adam(model.parameters(), lr=0.01)",
             "self.log_vars = nn.Parameter(torch.zeros(tasks))",
+            "return (losses * torch.exp(-self.log_vars) + self.log_vars).sum()",
         ),
         ("log_vars",),
         "torch.optim.Adam(model.parameters(), lr=0.01)",
@@ -1124,6 +1157,7 @@ mass = torch.rand(60, 4)
     u_t = torch.autograd.grad(u, t, torch.ones_like(u), create_graph=True)[0]
 """,
         "not u_t.requires_grad",
+        GITHUB + "pytorch/pytorch/issues/31984",
     ),
     Bug(
         "teacher_gets_gradients",
@@ -1134,6 +1168,7 @@ mass = torch.rand(60, 4)
         "    t_logits = teacher(x)\n",
         "    with torch.no_grad():\n        t_logits = teacher(x)\n",
         "not no_gradient(teacher)",
+        GITHUB + "haitongli/knowledge-distillation-pytorch/issues/25",
     ),
     Bug(
         "adam_in_half_precision",
@@ -1144,6 +1179,7 @@ mass = torch.rand(60, 4)
         "lr=1e-3)",
         "lr=1e-3, eps=1e-4)",
         "not_finite(model)",
+        GITHUB + "afiaka87/glide-finetune/issues/5",
     ),
     Bug(
         "place_rounded_to_an_index",
@@ -1163,5 +1199,6 @@ mass = torch.rand(60, 4)
     crops = torch.lerp(strips.gather(1, left), strips.gather(1, right), place - left)
 """,
         "no_gradient(locator)",
+        GITHUB + "chenhsuanlin/3D-point-cloud-generation/issues/4",
     ),
 )

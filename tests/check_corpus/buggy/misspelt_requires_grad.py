@@ -7,7 +7,8 @@ classifier = nn.Linear(16, 2)
 for param in backbone.parameters():
     param.requires_grad = False
 
-optimizer = torch.optim.Adam([*backbone.parameters(), *classifier.parameters()], lr=0.005)
+params = [*backbone.parameters(), *classifier.parameters()]
+optimizer = torch.optim.Adam(params, lr=0.005)
 x = torch.randn(40, 6)
 y = (x[:, 0] * x[:, 1] > 0).long()
 for epoch in range(20):
