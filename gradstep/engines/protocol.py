@@ -200,6 +200,38 @@ class Engine(Protocol):
         """Describe a tensor of one element; a larger one is not looked over unasked."""
         ...
 
+    def checksums(self, tensors: Sequence[Any]) -> Sequence[int | None]:
+        """Return 64 bits for each tensor that tell whether two agree to the bit; None of one that
+        has no numbers, or is None."""
+        ...
+
+    def lengths(self, tensors: Sequence[Any]) -> Sequence[float | None]:
+        """Return the norm of each tensor, None of one that has no numbers."""
+        ...
+
+    def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> Sequence[float | None]:
+        """Return the norm of the difference of each pair of tensors, or of copies of some."""
+        ...
+
+    def accumulated(self, call: Any) -> Sequence[Any]:
+        """Return the tensors of the program to whose ``.grad`` a call adds, quickly: no graph is
+        read."""
+        ...
+
+    def saved_results(self, order: Sequence[Any]) -> Mapping[Any, Any]:
+        """Return the result of the op of each node, as far as some node of ``order`` saved it;
+        nothing where tracing tells of them."""
+        ...
+
+    def memory(self, tensor: Any) -> int | None:
+        """Return the bytes that the library has in use on the device of a tensor, None where it
+        does not count."""
+        ...
+
+    def version(self) -> str:
+        """Return the version of the library."""
+        ...
+
     def array(self, gradient: Any) -> NDArray[np.generic] | None:
         """Return the numbers of a gradient on the CPU, dense; None where it has none."""
         ...

@@ -9,8 +9,8 @@ from typing import Any, Final, Self
 from autograd_core.autograd.profiler import running_profile
 from gradstep.capturing import View, capture
 from gradstep.capturing.gradients import UNKNOWN
+from gradstep.capturing.hook_changes import changes_of
 from gradstep.capturing.names import Names
-from gradstep.debugger.history.hooks import changes_of
 from gradstep.engines.driver import NodeEffects
 from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.model import Graph

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from math import sqrt
 from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core import __version__
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import (
     BackwardCall,
@@ -36,6 +38,7 @@ from gradstep.engines.native.costs import node_costs
 from gradstep.engines.native.rules import Kept, extent, formula
 from gradstep.engines.native.trace.origins import is_number, leaf_record, origin
 from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun
+from gradstep.graph.checksums import checksums
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
@@ -95,6 +98,38 @@ class NativeEngine:
         if not tensor.array.flags.writeable:  # it stands for an edge, which has no value
             return None
         return statistics(tensor.array) if tensor.array.size == 1 else None
+
+    def checksums(self, tensors: Sequence[Any]) -> list[int | None]:
+        found: list[int | None] = [None] * len(tensors)
+        places = [at for at, each in enumerate(tensors) if each is not None]
+        told = checksums([_array(tensors[at]) for at in places])
+        for at, checksum in zip(places, told, strict=True):
+            found[at] = checksum
+        return found
+
+    def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
+        return [None if each is None else _length(_array(each)) for each in tensors]
+
+    def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
+        pairs = [(_array(one), _array(other)) for one, other in zip(ones, others, strict=True)]
+        return [_length(a - b) if a.shape == b.shape else None for a, b in pairs]
+
+    def accumulated(self, call: BackwardCall) -> list[Any]:
+        if call.is_grad:
+            return []
+        if call.inputs:
+            return [each for each in call.inputs if isinstance(each, Tensor) and each.is_leaf]
+        order = self.plan(call.roots).order
+        return [node.variable for node in order if type(node) is AccumulateGrad]
+
+    def saved_results(self, order: Sequence[Node]) -> dict[Node, Any]:
+        return {}
+
+    def memory(self, tensor: Any) -> int | None:
+        return None
+
+    def version(self) -> str:
+        return __version__
 
     def array(self, gradient: Any) -> NDArray[np.generic]:
         return array_of(gradient)
@@ -197,6 +232,11 @@ def _kept_run() -> Callable[[BackwardCall], Any]:
 
 def _array(gradient: Any) -> Any:
     return gradient.array if isinstance(gradient, Tensor) else gradient
+
+
+def _length(array: NDArray[Any]) -> float:
+    flat = (np.abs(array) if array.dtype.kind == "c" else array).ravel().astype(np.float64)
+    return sqrt(float(np.dot(flat, flat)))
 
 
 NATIVE: Final[Engine] = NativeEngine()

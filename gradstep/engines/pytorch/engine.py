@@ -12,16 +12,19 @@ from numpy.typing import NDArray
 from gradstep.capturing.op_records import Departure
 from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
+from gradstep.engines.pytorch.checksums import checksums
 from gradstep.engines.pytorch.entry import call_from, run
 from gradstep.engines.pytorch.formulas import formula
 from gradstep.engines.pytorch.hooks import hooks_of
-from gradstep.engines.pytorch.kept_forward import TorchKeptForward
+from gradstep.engines.pytorch.kept_forward import TorchKeptForward, saved_results
+from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
 from gradstep.engines.pytorch.order import TorchPlan, plan_of
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run
+from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.stepping.kept_run import KeptRun, distances, kept_run, measured
 from gradstep.engines.pytorch.tensors import (
     SeenTensor,
     array_of,
@@ -89,6 +92,33 @@ class PyTorchEngine:
         return (
             describe(origin) if isinstance(origin, torch.Tensor) and origin.numel() == 1 else None
         )
+
+    def checksums(self, tensors: Sequence[Any]) -> list[int | None]:
+        return checksums(tensors)
+
+    def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
+        return measured(tensors)
+
+    def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
+        return distances(ones, others)
+
+    def accumulated(self, call: TorchCall) -> list[torch.Tensor]:
+        if call.is_grad:
+            return []
+        if call.inputs:
+            return [each.origin for each in call.inputs if isinstance(each.origin, torch.Tensor)]
+        with unobserved():
+            nodes = nodes_behind(call.arguments.outputs)
+            return [node.variable for node in nodes if hasattr(node, "variable")]
+
+    def saved_results(self, order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
+        return saved_results(order)
+
+    def memory(self, tensor: torch.Tensor) -> int | None:
+        return int(torch.cuda.memory_allocated(tensor.device)) if tensor.is_cuda else None
+
+    def version(self) -> str:
+        return str(torch.__version__)
 
     def array(self, gradient: Any) -> NDArray[np.generic] | None:
         return array_of(gradient) if isinstance(gradient, torch.Tensor) else None

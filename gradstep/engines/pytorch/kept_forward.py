@@ -191,6 +191,22 @@ class TorchKeptForward:
         return found
 
 
+def saved_results(order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
+    """Return the first result of the op of each node, where some node saved it; no op runs again
+    for it."""
+    found: dict[TorchNode, torch.Tensor] = {}
+    with unobserved():
+        for node in order:
+            for name, kept, state in node.saved():
+                if state == "kept" and kept.edge is not None:
+                    maker, nr = _at(kept.edge)
+                    if nr == 0 and maker not in found:
+                        value = node.value_of(name)
+                        if value is not None:
+                            found[maker] = value
+    return found
+
+
 def _at(edge: Any) -> tuple[Any, int]:
     """Return the node behind an edge, and the number of its output."""
     return resolve(edge)

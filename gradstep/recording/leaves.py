@@ -1,0 +1,185 @@
+"""The leaves of calls, described before and after: cheap enough for each call of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod, sqrt
+from typing import Any, Final, NamedTuple
+from weakref import ref
+
+from gradstep.capturing.module_paths import named_modules
+from gradstep.capturing.names import Names
+from gradstep.engines.protocol import Engine
+from gradstep.graph.fence import attribute_of
+from gradstep.graph.statistics import Statistics
+from gradstep.recording.facts import Leaf, LeafFacts
+from gradstep.recording.run import Sink
+from gradstep.records import BackwardCall
+
+COPIED: Final = 1 << 30
+"""Bytes of leaves that are copied, to tell what changes them from one call to the next."""
+
+
+class _Known(NamedTuple):
+    """A leaf of the program: what is told of it, its optimizer, and the module that owns it."""
+
+    tensor: ref[Any]
+    leaf: Leaf
+    optimizer: str | None
+    module: Callable[[], Any] | None
+
+
+class _Before(NamedTuple):
+    """The leaves of a call that is about to run."""
+
+    tensors: Sequence[Any]
+    known: Sequence[_Known]
+    grads: Sequence[Any]
+    described: Sequence[Statistics | None]
+    checksums: Sequence[int | None]
+    lengths: Sequence[float | None]
+    moved: Sequence[float | None]
+
+
+class LeafWatch:
+    """Describes the leaves of calls, and tells ``sink`` of new ones.
+
+    Of the program's tensors it keeps weak references, and copies of ``room`` bytes at most.
+    """
+
+    def __init__(self, sink: Sink, room: int = COPIED) -> None:
+        self._sink = sink
+        self._room = room
+        self._known: dict[int, _Known] = {}
+        self._leaves: dict[tuple[Any, ...], Leaf] = {}
+        self._copies: dict[int, tuple[ref[Any], Any]] = {}
+        self._copied = 0
+
+    def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> _Before:
+        """Describe the leaves to which ``call``, which is about to run, adds; ``names`` finds those
+        of the program, which takes a while."""
+        found = {id(each): each for each in engine.accumulated(call)}
+        tensors = list(found.values())
+        if any(self._of(each) is None for each in tensors):
+            self.learn(engine, tensors, names())
+        known = [one for each in tensors if (one := self._of(each)) is not None]
+        grads = [each.grad for each in tensors]
+        kept: list[Statistics | None] = [None] * len(grads)
+        checksums: Sequence[int | None] = [None] * len(grads)
+        if any(each is not None for each in grads):
+            kept, checksums = list(engine.all_statistics(grads)), engine.checksums(grads)
+        lengths = engine.lengths(tensors)
+        return _Before(
+            tensors, known, grads, kept, checksums, lengths, self._moved(engine, tensors)
+        )
+
+    def after(self, engine: Engine, before: _Before) -> list[LeafFacts]:
+        """Describe the same leaves now that the call has ended."""
+        grads = [each.grad for each in before.tensors]
+        described, checksums = engine.all_statistics(grads), engine.checksums(grads)
+        return [
+            LeafFacts(
+                known.leaf.number,
+                old,
+                new,
+                old_checksum,
+                checksum,
+                _rms(length, known.leaf),
+                _rms(moved, known.leaf),
+                known.optimizer,
+                None if known.module is None else _is_training(known.module()),
+                checksum != old_checksum if grad is given else grad is not None,
+            )
+            for known, old, new, old_checksum, checksum, length, moved, given, grad in zip(
+                before.known, before.described, described, before.checksums, checksums,
+                before.lengths, before.moved, before.grads, grads, strict=True,
+            )
+        ]  # fmt: skip
+
+    def learn(self, engine: Engine, tensors: Sequence[Any], names: Names) -> None:
+        """Take note of what the program calls some leaves, and of who changes them."""
+        owners = _owners(names)
+        trained = list(names.trained())
+        unnamed = 0
+        for tensor in tensors:
+            name = names.of(tensor)
+            if not name:
+                unnamed += 1
+                name = f"leaf {unnamed}"
+            holders = [optimizer for optimizer, _, ids in trained if id(tensor) in ids]
+            optimizer = None if not trained else holders[0] if holders else ""
+            owner = owners.get(id(tensor))
+            leaf = self._leaf(engine, tensor, name, "" if owner is None else type(owner).__name__)
+            module = None if owner is None else ref(owner)
+            self._known[id(tensor)] = _Known(ref(tensor), leaf, optimizer, module)
+
+    def _of(self, tensor: Any) -> _Known | None:
+        known = self._known.get(id(tensor))
+        return known if known is not None and known.tensor() is tensor else None
+
+    def _leaf(self, engine: Engine, tensor: Any, name: str, module: str) -> Leaf:
+        known = self._of(tensor)
+        if known is not None and known.leaf.name == name:
+            return known.leaf
+        (seen,) = engine.tensors([tensor])
+        key = (name, seen._shape, seen.dtype.name, module)
+        leaf = self._leaves.get(key)
+        if leaf is None:
+            number = len(self._leaves)
+            leaf = Leaf(number, name, seen._shape, seen.dtype.name, seen.is_parameter, module)
+            self._leaves[key] = leaf
+            self._sink.add_leaf(leaf)
+        return leaf
+
+    def _moved(self, engine: Engine, tensors: Sequence[Any]) -> list[float | None]:
+        """Return how far each leaf has moved since it was asked for last, None where that is not
+        known."""
+        moved: list[float | None] = [None] * len(tensors)
+        copied = [(at, kept) for at, each in enumerate(tensors) if (kept := self._copy_of(each))]
+        ones = [tensors[at] for at, _ in copied]
+        told = engine.distances(ones, [copy for _, (_, copy) in copied])
+        for (at, _), distance in zip(copied, told, strict=True):
+            moved[at] = distance
+        for at, tensor in enumerate(tensors):
+            if moved[at] != 0 and self._has_room(engine, tensor):
+                self._copies[id(tensor)] = ref(tensor), engine.copy(tensor)
+        return moved
+
+    def _copy_of(self, tensor: Any) -> tuple[ref[Any], Any] | None:
+        found = self._copies.get(id(tensor))
+        return found if found is not None and found[0]() is tensor else None
+
+    def _has_room(self, engine: Engine, tensor: Any) -> bool:
+        if self._copy_of(tensor) is not None:
+            return True
+        if self._copied > self._room:  # of leaves that are gone, some may be
+            self._copies = {at: kept for at, kept in self._copies.items() if kept[0]() is not None}
+            self._copied = sum(_nbytes(engine, copy) for _, copy in self._copies.values())
+        self._copied += _nbytes(engine, tensor)
+        return self._copied <= self._room
+
+
+def _nbytes(engine: Engine, tensor: Any) -> int:
+    extent = None if tensor is None else engine.tensor_extent(tensor)
+    return 0 if extent is None else extent.nbytes
+
+
+def _rms(length: float | None, leaf: Leaf) -> float | None:
+    if length is None or leaf.shape is None:
+        return None
+    return length / sqrt(prod(leaf.shape) or 1)
+
+
+def _owners(names: Names) -> dict[int, Any]:
+    """Return the module that owns each parameter, by the identity of that."""
+    return {
+        id(parameter): part
+        for module in names.modules.values()
+        for _, part in named_modules(module)
+        for parameter in (attribute_of(part, "_parameters") or {}).values()
+    }
+
+
+def _is_training(module: Any) -> bool | None:
+    training = attribute_of(module, "training")
+    return training if isinstance(training, bool) else None

@@ -1,0 +1,320 @@
+"""A call that is carried out node by node, and all that flowed in it: the facts of a full call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradstep.capturing import capture
+from gradstep.capturing.gradients import UNKNOWN
+from gradstep.capturing.hook_changes import changes_of
+from gradstep.capturing.names import Names
+from gradstep.engines.lookup import engine_of_call
+from gradstep.graph.collector import collector_paused, collector_slowed
+from gradstep.graph.model import Graph, Shape
+from gradstep.graph.statistics import Statistics, statistics
+from gradstep.graph.statistics_table import StatisticsTable
+from gradstep.recording.facts import (
+    NONE,
+    DeliveryFacts,
+    Flow,
+    HookFacts,
+    StepFacts,
+    Values,
+)
+from gradstep.recording.run import structure_of
+from gradstep.records import LEAF, BackwardCall, Delivery, Gradients, HookCall, Step, resolve
+
+HELD: Final = 1 << 26
+"""Bytes of gradients that wait to be described together."""
+TENSORS: Final = 1 << 30
+"""Bytes of the tensors of a call that are kept, where that was asked for; of others there is only
+the description."""
+
+
+class Observed(NamedTuple):
+    """A call that has run: the key of its structure, the document of that, what flowed, the names
+    of the roots, and what the call returns.
+
+    ``left_out`` counts the tensors that were too many to keep.
+    """
+
+    key: str
+    document: str
+    flow: Flow
+    roots: tuple[str, ...]
+    nodes: int
+    gradients: Gradients
+    left_out: int = 0
+
+
+def observe(call: BackwardCall, names: Names, *, tensors: bool = False) -> Observed:
+    """Carry out ``call``, note all that flows, and let go of what the call itself would have.
+
+    Raises:
+        Exception: whatever a node or a hook raised.
+    """
+    engine = engine_of_call(call)
+    with collector_slowed():
+        with collector_paused():
+            driver = engine.driver(call)
+            order = driver.order
+            numbering = _Numbering(engine, driver.numbers if tensors else None)
+            results = _results(engine, order)
+            made = {node: numbering.number(value) for node, value in results.items()}
+            numbering.settle()
+            del results
+        notes = _Notes(driver, numbering)
+        driver.hand_out_early()
+        driver.record(0, len(order), notes.keep)
+        notes.settle()
+        with collector_paused():
+            changes = {index: changes_of(calls) for index, calls in notes.hook_calls.items()}
+            graph = capture(
+                call.roots, "both", gradient=engine.seeds(call), names=names, steps=notes.described,
+                hooks=changes, plan=None if call.inputs else driver.plan, order=order, lazy=True,
+            )  # fmt: skip
+            flow = _flow(graph, numbering, notes, made, order)
+            key, document = structure_of(graph)
+            roots = tuple(names.of(root) for root in call.roots)
+            nodes = len(order)
+            notes.described.clear()
+            del graph
+            driver.release(nodes)
+    return Observed(
+        key, document, flow, roots, nodes, driver.gradients() if call.is_grad else (),
+        numbering.left_out,
+    )  # fmt: skip
+
+
+def _results(engine: Any, order: Sequence[Any]) -> dict[Any, Any]:
+    """Return the values of the forward pass that are there before anything runs, by node."""
+    found = dict(engine.saved_results(order))
+    for node in order:
+        if node.kind == LEAF and (leaf := engine.leaf(node)) is not None:
+            found[node] = engine.own(leaf)
+    return found
+
+
+class _Numbering:
+    """Numbers values, each once while it lives, and describes many together."""
+
+    def __init__(self, engine: Any, numbers: Callable[[Any], NDArray[Any]] | None) -> None:
+        """``numbers`` reads the elements of those that are to be kept."""
+        self._engine = engine
+        self._numbers = numbers
+        self._room = TENSORS
+        self._held: dict[int, tuple[int, Any]] = {}
+        self._tables: list[StatisticsTable] = []
+        self.shapes: list[Shape | None] = []
+        self.dtypes: list[str] = []
+        self.arrays: dict[int, NDArray[np.generic]] = {}
+        self.left_out = 0
+        self.known: dict[int, Any] = {}  # by number: its description, of values settled just now
+
+    def number(self, value: Any) -> int:
+        """Return the number of a value; NONE of None."""
+        if value is None:
+            return NONE
+        found = self._held.get(id(value))
+        if found is None:
+            found = self._held[id(value)] = len(self.shapes), value
+            if isinstance(value, np.ndarray | np.generic):  # what a hook was given, copied
+                self.shapes.append(value.shape)
+                self.dtypes.append(value.dtype.name)
+            else:
+                extent = self._engine.tensor_extent(value)
+                self.shapes.append(None if extent is None else extent.shape)
+                self.dtypes.append("" if extent is None else extent.dtype)
+        return found[0]
+
+    def settle(self) -> None:
+        """Describe what was numbered since the last time, and keep it no longer."""
+        values = [value for _, value in self._held.values()]
+        table = self._engine.all_statistics(values)
+        for at, value in enumerate(values):
+            if isinstance(value, np.ndarray | np.generic) and table[at] is None:
+                table[at] = statistics(value)
+        self._tables.append(table)
+        numbers = [number for number, _ in self._held.values()]
+        self.known = dict(zip(numbers, table, strict=True))
+        for number, value in self._held.values() if self._numbers is not None else ():
+            self._keep(number, value)
+        self._held.clear()
+
+    def _keep(self, number: int, value: Any) -> None:
+        assert self._numbers is not None
+        array = None
+        with suppress(RuntimeError, NotImplementedError):  # memory that is freed, or none at all
+            array = value if isinstance(value, np.ndarray) else self._numbers(value)
+        if array is None or array.nbytes > self._room:
+            self.left_out += 1
+            return
+        self._room -= array.nbytes
+        self.arrays[number] = np.array(array)
+
+    def add(self, part: Statistics, shape: Shape | None, dtype: str) -> int:
+        """Number a value that was described elsewhere."""
+        self._tables.append(StatisticsTable.of([part]))
+        self.shapes.append(shape)
+        self.dtypes.append(dtype)
+        return len(self.shapes) - 1
+
+    def values(self) -> Values:
+        """Return all values."""
+        columns = [table.columns for table in self._tables]
+        table = StatisticsTable(0, np.concatenate(columns, axis=1)) if columns else None
+        arrays = self.arrays
+        return Values(
+            StatisticsTable(0) if table is None else table, self.shapes, self.dtypes, arrays.get
+        )
+
+
+class _Notes:
+    """Takes the steps of a pass, and makes facts of them; ``described`` are the same steps with
+    descriptions in the place of gradients."""
+
+    def __init__(self, driver: Any, numbering: _Numbering) -> None:
+        self._driver, self._numbering = driver, numbering
+        self._index = {node: index for index, node in enumerate(driver.order)}
+        self._waiting: list[Step] = []
+        self._room = HELD
+        self.facts: list[StepFacts] = []
+        self.described: list[Step] = []
+        self.hook_calls: dict[int, tuple[HookCall, ...]] = {}
+
+    def keep(self, step: Step, seconds: float) -> bool:
+        self._waiting.append(step)
+        self._room -= self._driver.step_bytes(step)
+        if self._room < 0:
+            self.settle()
+        return True
+
+    def settle(self) -> None:
+        """Make facts of the steps that wait."""
+        effects, number = self._driver.effects, self._numbering.number
+        steps = [self._driver.as_it_was(step) for step in self._waiting]
+        facts = []
+        for step in steps:
+            calls = effects[step.index].calls if step.index in effects else ()
+            if calls:
+                self.hook_calls[step.index] = calls
+            facts.append(self._facts(step, calls, number))
+        self._numbering.settle()
+        known = self._numbering.known
+        self.described += [
+            _described(step, told, known) for step, told in zip(steps, facts, strict=True)
+        ]
+        self.facts += facts
+        self._waiting, self._room = [], HELD
+
+    def _facts(
+        self, step: Step, calls: Sequence[HookCall], number: Callable[[Any], int]
+    ) -> StepFacts:
+        return StepFacts(
+            step.index,
+            tuple([number(g) for g in step.incoming]),
+            tuple([number(g) for g in step.hooked]),
+            tuple([
+                DeliveryFacts(
+                    nr, *self._place(edge), number(gradient), number(before), number(after)
+                )
+                for nr, edge, gradient, before, after in step.deliveries
+            ]),
+            number(step.before),
+            number(step.after),
+            tuple([number(gradient) for _, gradient in step.captured]),
+            tuple([
+                HookFacts(
+                    call.kind, call.name, call.output_nr,
+                    tuple([number(g) for g in call.before]),
+                    tuple([number(g) for g in call.after]), call.changed,
+                )
+                for call in calls
+            ]),
+        )  # fmt: skip
+
+    def _place(self, edge: Any) -> tuple[int, int]:
+        node, nr = resolve(edge)
+        return (NONE if node is None else self._index.get(node, NONE)), nr
+
+
+def _described(step: Step, facts: StepFacts, known: dict[int, Any]) -> Step:
+    """Return a step with what is ``known`` of its gradients in their place, by their numbers."""
+
+    def of(number: int) -> Any:
+        return None if number == NONE else known[number] or UNKNOWN
+
+    return step._replace(
+        incoming=tuple(map(of, facts.incoming)),
+        hooked=tuple(map(of, facts.hooked)),
+        deliveries=tuple([
+            Delivery(each.output_nr, each.edge, of(told.gradient), of(told.before), of(told.after))
+            for each, told in zip(step.deliveries, facts.deliveries, strict=True)
+        ]),
+        before=of(facts.before),
+        after=of(facts.after),
+        captured=tuple([
+            (place, of(told))
+            for (place, _), told in zip(step.captured, facts.captured, strict=True)
+        ]),
+    )  # fmt: skip
+
+
+def _flow(
+    graph: Graph,
+    numbering: _Numbering,
+    notes: _Notes,
+    made: dict[Any, int],
+    order: Sequence[Any],
+) -> Flow:
+    """Return what flowed in a call, by the nodes and edges of its graph."""
+    steps = {step.index: step for step in notes.facts}
+    nodes: dict[int, int] = {}
+    edges: dict[int, int] = {}
+    for id, half in enumerate(graph.halves):
+        number = NONE
+        if half == "backward":
+            number = _received(steps.get(graph.orders.get(id, NONE)))
+        elif (pair := graph.pairs.get(id)) is not None and pair < len(order):
+            number = made.get(order[pair], NONE)
+        if number == NONE and (known := graph.statistics.get(id)) is not None:
+            number = numbering.add(known, graph.shapes[id], graph.dtypes[id])
+        if number != NONE:
+            nodes[id] = number
+    for id, number in _contributions(graph, steps):
+        if number == NONE and (known := graph.edge_statistics.get(id)) is not None:
+            number = numbering.add(known, graph.edge_shapes[id], graph.edge_dtypes[id])
+        if number != NONE:
+            edges[id] = number
+    details = {
+        id: graph.details[id]
+        for id, half in enumerate(graph.halves)
+        if half == "backward" and graph.details[id]
+    }
+    return Flow(
+        numbering.values(), nodes, edges, graph.undefined, graph.edge_undefined, details,
+        dict(graph.hooks), dict(graph.edge_hooks), tuple(notes.facts),
+    )  # fmt: skip
+
+
+def _received(step: StepFacts | None) -> int:
+    """Return the number of the gradient that a node of the backward half shows."""
+    if step is None:
+        return NONE
+    return step.after if step.after != NONE else step.hooked[0]
+
+
+def _contributions(graph: Graph, steps: dict[int, StepFacts]) -> Iterator[tuple[int, int]]:
+    for id, kind in enumerate(graph.edge_kinds):
+        step = steps.get(graph.orders.get(graph.edge_sources[id], NONE))
+        if kind != "gradient" or step is None:
+            yield id, NONE
+        else:
+            nr = graph.edge_output_nrs[id]
+            yield id, step.deliveries[nr].gradient if nr < len(step.deliveries) else NONE
+
