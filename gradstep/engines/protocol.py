@@ -218,6 +218,11 @@ class Engine(Protocol):
         read."""
         ...
 
+    def may_run_user_code(self, call: Any) -> bool:
+        """Return whether code of the program's, as a hook, is known to run in a call, or may: such
+        a call is not to be made twice."""
+        ...
+
     def saved_results(self, order: Sequence[Any]) -> Mapping[Any, Any]:
         """Return the result of the op of each node, as far as some node of ``order`` saved it;
         nothing where tracing tells of them."""

@@ -80,7 +80,7 @@ class LeafFacts(NamedTuple):
         leaf: the number of the leaf.
         before, after: its ``.grad`` around the call, described; None where it was None.
         before_checksum, after_checksum: of the bits of these, for equality only; see
-            :mod:`~gradstep.recording.checksums`.
+            :mod:`gradstep.graph.checksums`.
         parameter_rms: the root mean square of the leaf itself when the call began.
         update_rms: that of what the leaf has changed by since the call before; 0.0 where it is the
             same to the bit, None where nobody knows, as in the first call.
@@ -115,6 +115,7 @@ class CallFacts:
         index: its place among all calls of the run, of both kinds, from 1 on.
         kind, number: its kind, and its place among the calls of that kind.
         line: where the program made it.
+        step: how many steps the program had told of by then, where it tells of steps.
         level: how much was kept.
         structure: the key of its graph, "" where that was not read.
         roots: the names of what it was called on.
@@ -138,6 +139,7 @@ class CallFacts:
     roots: tuple[str, ...] = ()
     loss: float | None = None
     nodes: int | None = None
+    step: int = 0
     began: float = 0.0
     seconds: float | None = None
     memory: int | None = None
@@ -155,7 +157,7 @@ class CallFacts:
 class Arrays(Protocol):
     """Reads tensors that were kept."""
 
-    def __call__(self, number: int) -> NDArray[np.generic] | None:
+    def __call__(self, number: int, /) -> NDArray[np.generic] | None:
         """Return value ``number`` in the nearest dtype that NumPy has, None if it was not kept."""
         ...
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import prod, sqrt
 from typing import Any, Final, NamedTuple
@@ -77,7 +78,7 @@ class LeafWatch:
         """Describe the same leaves now that the call has ended."""
         grads = [each.grad for each in before.tensors]
         described, checksums = engine.all_statistics(grads), engine.checksums(grads)
-        return [
+        facts = [
             LeafFacts(
                 known.leaf.number,
                 old,
@@ -95,17 +96,19 @@ class LeafWatch:
                 before.lengths, before.moved, before.grads, grads, strict=True,
             )
         ]  # fmt: skip
+        return sorted(facts, key=lambda each: each.leaf)
 
     def learn(self, engine: Engine, tensors: Sequence[Any], names: Names) -> None:
         """Take note of what the program calls some leaves, and of who changes them."""
         owners = _owners(names)
         trained = list(names.trained())
-        unnamed = 0
-        for tensor in tensors:
-            name = names.of(tensor)
-            if not name:
-                unnamed += 1
-                name = f"leaf {unnamed}"
+        used: Counter[str] = Counter()
+        places = {id(tensor): place for place, tensor in enumerate(names.tensors())}
+        for tensor in sorted(tensors, key=lambda each: places.get(id(each), len(places))):
+            name = names.of(tensor) or "leaf"
+            used[name] += 1
+            if used[name] > 1:
+                name = f"{name} ({used[name]})"
             holders = [optimizer for optimizer, _, ids in trained if id(tensor) in ids]
             optimizer = None if not trained else holders[0] if holders else ""
             owner = owners.get(id(tensor))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from gradstep.capturing import capture
 from gradstep.capturing.gradients import UNKNOWN
 from gradstep.capturing.hook_changes import changes_of
 from gradstep.capturing.names import Names
+from gradstep.capturing.sources import with_portable_sources
 from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.collector import collector_paused, collector_slowed
 from gradstep.graph.model import Graph, Shape
@@ -38,7 +40,7 @@ the description."""
 
 class Observed(NamedTuple):
     """A call that has run: the key of its structure, the document of that, what flowed, the names
-    of the roots, and what the call returns.
+    of the roots, what the call returns, and the files of the program that the graph names.
 
     ``left_out`` counts the tensors that were too many to keep.
     """
@@ -49,11 +51,13 @@ class Observed(NamedTuple):
     roots: tuple[str, ...]
     nodes: int
     gradients: Gradients
+    sources: frozenset[str]
     left_out: int = 0
 
 
-def observe(call: BackwardCall, names: Names, *, tensors: bool = False) -> Observed:
-    """Carry out ``call``, note all that flows, and let go of what the call itself would have.
+def observe(call: BackwardCall, names: Names, folder: Path, *, tensors: bool = False) -> Observed:
+    """Carry out ``call``, note all that flows, and let go of what the call itself would have; files
+    are named as seen from ``folder``.
 
     Raises:
         Exception: whatever a node or a hook raised.
@@ -79,7 +83,8 @@ def observe(call: BackwardCall, names: Names, *, tensors: bool = False) -> Obser
                 hooks=changes, plan=None if call.inputs else driver.plan, order=order, lazy=True,
             )  # fmt: skip
             flow = _flow(graph, numbering, notes, made, order)
-            key, document = structure_of(graph)
+            sources = frozenset(source.file for _, source in graph.sources.items())
+            key, document = structure_of(with_portable_sources(graph, folder))
             roots = tuple(names.of(root) for root in call.roots)
             nodes = len(order)
             notes.described.clear()
@@ -87,7 +92,7 @@ def observe(call: BackwardCall, names: Names, *, tensors: bool = False) -> Obser
             driver.release(nodes)
     return Observed(
         key, document, flow, roots, nodes, driver.gradients() if call.is_grad else (),
-        numbering.left_out,
+        sources, numbering.left_out,
     )  # fmt: skip
 
 
@@ -317,4 +322,3 @@ def _contributions(graph: Graph, steps: dict[int, StepFacts]) -> Iterator[tuple[
         else:
             nr = graph.edge_output_nrs[id]
             yield id, step.deliveries[nr].gradient if nr < len(step.deliveries) else NONE
-

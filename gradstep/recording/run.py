@@ -67,8 +67,8 @@ class Run(Protocol):
         ...
 
     def of_leaves(self, index: int) -> Sequence[LeafFacts]:
-        """Return the facts of each leaf that a call came to, in the order in which it is done with
-        them; nothing where the level was ``call``."""
+        """Return the facts of each leaf that a call came to, by their numbers; nothing where the
+        level was ``call``."""
         ...
 
     def over_calls(self, leaf: int) -> Iterator[tuple[int, LeafFacts]]:
@@ -83,6 +83,10 @@ class Run(Protocol):
         """Return what flowed in a call, None where that was not kept."""
         ...
 
+    def source(self, file: str) -> str | None:
+        """Return the text of a file that graphs and calls name, None where that was not kept."""
+        ...
+
 
 class Sink(Protocol):
     """Who takes note of a run, as it is watched."""
@@ -93,6 +97,10 @@ class Sink(Protocol):
 
     def add_structure(self, key: str, document: str) -> None:
         """Take note of the graph of a structure, see :func:`structure_of`, once."""
+        ...
+
+    def add_source(self, file: str, text: str) -> None:
+        """Take note of the text of a file of the program."""
         ...
 
     def add_warning(self, warned: Warned) -> None:
@@ -111,12 +119,9 @@ class Sink(Protocol):
         """Take note of all that is known of a call that has ended."""
         ...
 
-    def drop_flow(self, index: int) -> None:
-        """Keep no more of a call than its leaves."""
-        ...
-
-    def drop(self, index: int) -> None:
-        """Forget a call."""
+    def add_flow(self, call: CallFacts, flow: Flow) -> None:
+        """Take note of what flowed in a call that has ended before; ``call`` is all else that is
+        known of it now."""
         ...
 
     def add_end(self) -> None:
@@ -213,12 +218,16 @@ class MemoryRun:
         self._flows: dict[int, Flow] = {}
         self._documents: dict[str, str] = {}
         self._graphs: dict[str, Graph] = {}
+        self._sources: dict[str, str] = {}
 
     def add_leaf(self, leaf: Leaf) -> None:
         self.leaves.append(leaf)
 
     def add_structure(self, key: str, document: str) -> None:
         self._documents[key] = document
+
+    def add_source(self, file: str, text: str) -> None:
+        self._sources[file] = text
 
     def add_warning(self, warned: Warned) -> None:
         self.warnings.append(warned)
@@ -235,13 +244,9 @@ class MemoryRun:
         if flow is not None:
             self._flows[call.index] = flow
 
-    def drop_flow(self, index: int) -> None:
-        if self._flows.pop(index, None) is not None:
-            self._calls[index] = replace(self._calls[index], level="leaves")
-
-    def drop(self, index: int) -> None:
-        for kept in (self._calls, self._leaves, self._flows):
-            kept.pop(index, None)
+    def add_flow(self, call: CallFacts, flow: Flow) -> None:
+        self._calls[call.index] = call
+        self._flows[call.index] = flow
 
     def add_end(self) -> None:
         self.is_finished = True
@@ -285,6 +290,9 @@ class MemoryRun:
     def flow(self, index: int) -> Flow | None:
         self.call(index)
         return self._flows.get(index)
+
+    def source(self, file: str) -> str | None:
+        return self._sources.get(file)
 
 
 def no_such_call(run: Run, index: int) -> NotRecorded:

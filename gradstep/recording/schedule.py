@@ -12,6 +12,7 @@ from math import ceil
 from typing import Final, NamedTuple
 
 from gradstep.recording.facts import Level
+from gradstep.records import CallKind
 
 FIRST: Final = 10
 """Calls of a run that are kept in full, whatever follows."""
@@ -45,19 +46,19 @@ class Schedule:
     """
 
     full: Level = "stats"
-    requests: Callable[[int], bool] | None = None
+    requests: Callable[[int, CallKind], bool] | None = None
     every: int = 0
     last: bool = True
     budget: float | None = BUDGET
 
-    def requires(self, number: int) -> bool:
-        """Return whether call ``number`` is kept in full, whatever that takes."""
+    def requires(self, number: int, kind: CallKind = "backward") -> bool:
+        """Return whether call ``number`` of its kind is kept in full, whatever that takes."""
         if self.full in ("call", "leaves"):
             return False
         if self.every and number % self.every == 0:
             return True
         if self.requests is not None:
-            return self.requests(number)
+            return self.requests(number, kind)
         return not self.every and (number <= FIRST or is_power_of_two(number))
 
 
@@ -102,10 +103,10 @@ class Account:
             before = self._of_leaves
             self._of_leaves = seconds if not before else 0.9 * before + 0.1 * seconds
 
-    def wanted(self, number: int) -> Wanted:
-        """Return how much to keep of call ``number``, which is the next one."""
+    def wanted(self, number: int, kind: CallKind = "backward") -> Wanted:
+        """Return how much to keep of call ``number`` of its kind, which is the next one."""
         schedule = self.schedule
-        if schedule.requires(number):
+        if schedule.requires(number, kind):
             return Wanted(schedule.full)
         if schedule.last and schedule.full in ("stats", "all") and self._affords(self._newest):
             return Wanted(schedule.full, passing=True)

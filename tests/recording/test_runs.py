@@ -70,7 +70,7 @@ def test_without_a_bound_every_call_is_in_full_for_a_while() -> None:
 
 
 def test_what_is_asked_for_is_kept_and_nothing_else() -> None:
-    asked = Schedule(requests=lambda number: number == 7, last=False)
+    asked = Schedule(requests=lambda number, kind: number == 7, last=False)
     assert chosen(asked, 50, 1.0)[:2] == ([7], [])
     assert chosen(replace(asked, requests=None, every=20), 50, 1.0)[:2] == ([20, 40], [])
     assert chosen(replace(asked, full="leaves"), 50, 1.0)[:2] == ([], [])

@@ -122,6 +122,12 @@ class NativeEngine:
         order = self.plan(call.roots).order
         return [node.variable for node in order if type(node) is AccumulateGrad]
 
+    def may_run_user_code(self, call: BackwardCall) -> bool:
+        # only debuggers and recordings need it
+        from gradstep.engines.native.driver import nodes_of_user
+
+        return bool(nodes_of_user(self.plan(call.roots).order))
+
     def saved_results(self, order: Sequence[Node]) -> dict[Node, Any]:
         return {}
 

@@ -22,8 +22,8 @@ from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
 from gradstep.engines.pytorch.order import TorchPlan, plan_of
 from gradstep.engines.pytorch.origins import Origins, current
+from gradstep.engines.pytorch.private import FunctionNode, hook_tables, unobserved
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.stepping.kept_run import KeptRun, distances, kept_run, measured
 from gradstep.engines.pytorch.tensors import (
     SeenTensor,
@@ -110,6 +110,16 @@ class PyTorchEngine:
         with unobserved():
             nodes = nodes_behind(call.arguments.outputs)
             return [node.variable for node in nodes if hasattr(node, "variable")]
+
+    def may_run_user_code(self, call: TorchCall) -> bool:
+        if (current.get() or Origins()).hooks:
+            return True
+        with unobserved():
+            return any(
+                isinstance(node, FunctionNode)
+                or (hasattr(node, "variable") and any(hook_tables(node.variable)))
+                for node in nodes_behind(call.arguments.outputs)
+            )
 
     def saved_results(self, order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
         return saved_results(order)

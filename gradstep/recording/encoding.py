@@ -1,0 +1,361 @@
+"""Facts as rows of a recording's file, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradstep.graph.model import HookChange, Shape, Source
+from gradstep.graph.statistics import Statistics
+from gradstep.graph.statistics_table import StatisticsTable
+from gradstep.recording.facts import (
+    LEVELS,
+    CallFacts,
+    DeliveryFacts,
+    Flow,
+    HookFacts,
+    Leaf,
+    LeafFacts,
+    Level,
+    StepFacts,
+    Values,
+)
+from gradstep.records import CallKind, HookKind
+
+Row = tuple[Any, ...]
+LONGEST: Final = 1 << 28
+"""Bytes of a text that is read from a compressed one."""
+_NOTHING: Final = (None,) * len(Statistics._fields)
+
+
+def packed(value: object) -> bytes:
+    """Return a value of numbers, texts and lists as compressed JSON."""
+    return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
+
+
+def unpacked(data: bytes) -> Any:
+    """Return what :func:`packed` was given."""
+    return json.loads(text_of(data))
+
+
+def compressed(text: str) -> bytes:
+    """Return a text compressed."""
+    return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
+
+
+def text_of(data: bytes) -> str:
+    """Return what was compressed.
+
+    Raises:
+        ValueError: it is not such a text, or longer than one can be.
+    """
+    unpack = zlib.decompressobj()
+    found = unpack.decompress(data, LONGEST)
+    if unpack.unconsumed_tail or not unpack.eof:
+        raise ValueError("a text is cut off, or too long")
+    return found.decode("utf-8", "surrogatepass")
+
+
+# --- numbers: SQLite has no NaN -----------------------------------------------------------------
+
+
+def number_row(value: float | None) -> float | str | None:
+    """Return a number as a column has it: NaN is the text ``nan``, unknown is NULL."""
+    return "nan" if value is not None and math.isnan(value) else value
+
+
+def number_of(value: Any) -> float | None:
+    """Return the number of a column."""
+    if value == "nan":
+        return math.nan
+    if value is None:
+        return None
+    return float(_typed(value, (int, float)))
+
+
+def statistics_row(part: Statistics | None) -> Row:
+    """Return a description in seven columns, all of them NULL where there is none."""
+    if part is None:
+        return _NOTHING
+    size, rms, low, high, zeros, nans, infs = part
+    return size, number_row(rms), number_row(low), number_row(high), zeros, nans, infs
+
+
+def statistics_of(row: Sequence[Any]) -> Statistics | None:
+    """Return the description in seven columns."""
+    if row[0] is None:
+        return None
+    size, *others, zeros, nans, infs = row
+    rms, low, high = (math.nan if (n := number_of(each)) is None else n for each in others)
+    return Statistics(
+        _count(size), rms, low, high, _count(zeros), _count(nans), _count(infs)
+    )  # fmt: skip
+
+
+def signed(checksum: int | None) -> int | None:
+    """Return 64 bits as the column has them, which has a sign."""
+    return checksum if checksum is None or checksum < 1 << 63 else checksum - (1 << 64)
+
+
+def unsigned(value: Any) -> int | None:
+    """Return the 64 bits of a column."""
+    return None if value is None else int(_typed(value, int)) & 0xFFFFFFFFFFFFFFFF
+
+
+def shape_row(shape: Shape | None) -> str | None:
+    """Return a shape as text, ``[2,3]``; NULL of an unknown one."""
+    return None if shape is None else "[" + ",".join(map(str, shape)) + "]"
+
+
+def shape_of(text: Any) -> Shape | None:
+    """Return the shape of a text."""
+    return None if text is None else tuple([_count(each) for each in _list(json.loads(text))])
+
+
+# --- rows of the tables -------------------------------------------------------------------------
+
+
+def leaf_of(row: Row) -> Leaf:
+    """Return the leaf of a row of ``leaves``."""
+    number, name, shape, dtype, is_parameter, module = row
+    return Leaf(
+        _count(number), _text(name), shape_of(shape), _text(dtype), bool(is_parameter),
+        _text(module),
+    )  # fmt: skip
+
+
+def leaf_row(leaf: Leaf) -> Row:
+    """Return the row of ``leaves`` for a leaf."""
+    return (
+        leaf.number, leaf.name, shape_row(leaf.shape), leaf.dtype, int(leaf.is_parameter),
+        leaf.module,
+    )  # fmt: skip
+
+
+CALL_COLUMNS: Final = (
+    "call", "kind", "number", "file", "line", "step", "level", "structure", "roots", "loss",
+    "nodes", "began", "seconds", "memory", "is_finished", "error", "is_troubled",
+)  # fmt: skip
+
+
+def call_row(call: CallFacts, structure: int | None) -> Row:
+    """Return the row of ``calls`` for a call."""
+    file, line = (None, None) if call.line is None else call.line
+    return (
+        call.index, call.kind, call.number, file, line, call.step, call.level, structure,
+        json.dumps(call.roots), number_row(call.loss), call.nodes, call.began, call.seconds,
+        call.memory, int(call.is_finished), call.error, int(call.is_troubled),
+    )  # fmt: skip
+
+
+def call_of(row: Row, structure: str) -> CallFacts:
+    """Return the call of a row of ``calls``."""
+    index, kind, number, file, line, step, level, _, roots, loss, nodes, *rest = row
+    began, seconds, memory, is_finished, error, is_troubled = rest
+    if kind not in get_args(CallKind) or level not in LEVELS:
+        raise ValueError(f"there is no kind {kind!r}, or no level {level!r}")
+    return CallFacts(
+        _count(index), cast("CallKind", kind), _count(number), source_of(file, line),
+        cast("Level", level), structure, tuple([_text(each) for each in _list(json.loads(roots))]),
+        number_of(loss), None if nodes is None else _count(nodes), _count(step),
+        number_of(began) or 0.0, number_of(seconds), None if memory is None else _count(memory),
+        bool(is_finished), _text(error), bool(is_troubled),
+    )  # fmt: skip
+
+
+def leaf_call_row(index: int, facts: LeafFacts) -> Row:
+    """Return the row of ``leaf_calls`` for a leaf in a call."""
+    return (
+        index, facts.leaf, *statistics_row(facts.after), signed(facts.after_checksum),
+        *statistics_row(facts.before), signed(facts.before_checksum),
+        number_row(facts.parameter_rms), number_row(facts.update_rms), facts.optimizer,
+        facts.training, facts.arrived,
+    )  # fmt: skip
+
+
+def leaf_call_of(row: Row) -> tuple[int, LeafFacts]:
+    """Return the call, and the leaf in it, of a row of ``leaf_calls``."""
+    index, leaf, *rest = row
+    after, checksum, before, before_checksum = rest[:7], rest[7], rest[8:15], rest[15]
+    size, update, optimizer, training, arrived = rest[16:]
+    return _count(index), LeafFacts(
+        _count(leaf), statistics_of(before), statistics_of(after), unsigned(before_checksum),
+        unsigned(checksum), number_of(size), number_of(update),
+        None if optimizer is None else _text(optimizer),
+        None if training is None else bool(training), None if arrived is None else bool(arrived),
+    )  # fmt: skip
+
+
+# --- what flowed --------------------------------------------------------------------------------
+
+
+def flow_facts(flow: Flow) -> bytes:
+    """Return what ``flows`` has of a call: all but its tensors."""
+    return packed({
+        "undefined": sorted(flow.undefined),
+        "edge_undefined": sorted(flow.edge_undefined),
+        "details": {str(id): text for id, text in flow.details.items()},
+        "hooks": {str(id): [*map(_change_row, each)] for id, each in flow.hooks.items()},
+        "edge_hooks": {str(id): _change_row(each) for id, each in flow.edge_hooks.items()},
+        "steps": flow.steps,
+    })  # fmt: skip
+
+
+def flow_of(facts: Any, values: Values, nodes: Mapping[int, int], edges: Mapping[int, int]) -> Flow:
+    """Return what flowed in a call."""
+    count = len(values)
+    steps = [_step_of(each, count) for each in _list(facts["steps"])]
+    return Flow(
+        values,
+        nodes,
+        edges,
+        frozenset([_count(each) for each in _list(facts["undefined"])]),
+        frozenset([_count(each) for each in _list(facts["edge_undefined"])]),
+        {int(id): _text(text) for id, text in facts["details"].items()},
+        {int(id): tuple(map(_change_of, each)) for id, each in facts["hooks"].items()},
+        {int(id): _change_of(each) for id, each in facts["edge_hooks"].items()},
+        tuple(steps),
+    )
+
+
+def _step_of(row: Any, count: int) -> StepFacts:
+    def numbers(row: Any) -> tuple[int, ...]:
+        return tuple([_below(each, count) for each in _list(row)])
+
+    index, incoming, hooked, deliveries, before, after, captured, hooks = _list(row)
+    return StepFacts(
+        _count(index),
+        numbers(incoming),
+        numbers(hooked),
+        tuple([
+            DeliveryFacts(
+                _count(nr), int(_typed(target, int)), _count(input_nr),
+                *numbers([gradient, earlier, later]),
+            )
+            for nr, target, input_nr, gradient, earlier, later in map(_list, _list(deliveries))
+        ]),
+        _below(before, count),
+        _below(after, count),
+        numbers(captured),
+        tuple([
+            HookFacts(
+                _hook_kind(kind), _text(name), _count(nr), numbers(earlier), numbers(later),
+                bool(changed),
+            )
+            for kind, name, nr, earlier, later, changed in map(_list, _list(hooks))
+        ]),
+    )  # fmt: skip
+
+
+def tensor_rows(index: int, values: Values) -> list[Row]:
+    """Return the rows of ``tensors`` for what flowed in a call."""
+    columns = zip(values.statistics, values.shapes, values.dtypes, strict=True)
+    rows = []
+    for number, (part, shape, dtype) in enumerate(columns):
+        array = values.array(number)
+        stored = None if array is None or array.shape != shape else dtype_text(array.dtype)
+        rows.append((index, number, shape_row(shape), dtype, *statistics_row(part), stored))
+    return rows
+
+
+def values_of(rows: Sequence[Row], arrays: Any) -> Values:
+    """Return the values of rows of ``tensors``, in the order of their numbers."""
+    if [row[1] for row in rows] != [*range(len(rows))]:
+        raise ValueError("tensors of a call are missing")
+    table = StatisticsTable.of([statistics_of(row[4:11]) for row in rows])
+    shapes = [shape_of(row[2]) for row in rows]
+    return Values(table, shapes, [_text(row[3]) for row in rows], arrays)
+
+
+def dtype_text(dtype: np.dtype[Any]) -> str:
+    """Return the name of a dtype that an array is stored as: ``<f4``."""
+    return dtype.newbyteorder("<").str
+
+
+def bytes_of(array: NDArray[Any]) -> bytes:
+    """Return the elements of an array, little-endian, in their order."""
+    plain = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+    return plain.tobytes()
+
+
+STORED: Final = frozenset(
+    f"{order}{kind}{size}"
+    for order, kind, sizes in [
+        ("<", "f", (2, 4, 8)), ("<", "c", (8, 16)), ("<", "i", (2, 4, 8)), ("<", "u", (2, 4, 8)),
+        ("|", "i", (1,)), ("|", "u", (1,)), ("|", "b", (1,)),
+    ]
+    for size in sizes
+)  # fmt: skip
+"""The dtypes that an array is stored as."""
+
+
+def array_of(data: bytes | bytearray, stored: Any, shape: Any) -> NDArray[np.generic]:
+    """Return an array of its bytes; its memory is its own.
+
+    Raises:
+        ValueError: bytes, shape and dtype do not go together.
+    """
+    if stored not in STORED:
+        raise ValueError(f"no array is stored as {stored!r}")
+    sizes = shape_of(shape) or ()
+    return np.frombuffer(bytearray(data), np.dtype(stored)).reshape(sizes)
+
+
+# --- what is read is checked --------------------------------------------------------------------
+
+
+def _change_row(change: HookChange) -> list[Any]:
+    return [
+        list(change.hooks), list(statistics_row(change.before)), list(statistics_row(change.after))
+    ]  # fmt: skip
+
+
+def _change_of(row: Any) -> HookChange:
+    names, before, after = _list(row)
+    hooks = tuple([_text(each) for each in _list(names)])
+    return HookChange(hooks, statistics_of(_list(before)), statistics_of(_list(after)))
+
+
+def _hook_kind(kind: Any) -> HookKind:
+    if kind not in get_args(HookKind):
+        raise ValueError(f"there is no kind of hooks {kind!r}")
+    return cast("HookKind", kind)
+
+
+def _typed(value: Any, kind: type | tuple[type, ...]) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise ValueError(f"a {type(value).__name__} stands where none is meant to be")
+    return value
+
+
+def _text(value: Any) -> str:
+    return cast("str", _typed(value, str))
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", _typed(value, list))
+
+
+def _count(value: Any) -> int:
+    found: int = _typed(value, int)
+    if found < 0:
+        raise ValueError(f"{found} stands where something is counted")
+    return found
+
+
+def _below(value: Any, count: int) -> int:
+    found: int = _typed(value, int)
+    if not -1 <= found < count:
+        raise ValueError(f"there is no tensor {found}")
+    return found
+
+
+def source_of(file: Any, line: Any) -> Source | None:
+    """Return the line that two columns tell of."""
+    return None if file is None else Source(_text(file), _count(line))

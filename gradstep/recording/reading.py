@@ -1,0 +1,357 @@
+"""Reads a run from a file, which anybody may have made: nothing in it is executed, and all that is
+read is checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import fields
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradstep.graph.model import Graph
+from gradstep.graph.serialize import from_json
+from gradstep.recording import encoding, schema
+from gradstep.recording.errors import BadRecording, NotRecorded, RecordingError
+from gradstep.recording.facts import CallFacts, Flow, Header, Leaf, LeafFacts, Warned
+from gradstep.recording.run import no_such_call
+
+_MAGIC: Final = b"SQLite format 3\0"
+_ERRORS: Final = (
+    sqlite3.Error, ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError,
+    RecursionError, MemoryError, zlib.error,
+)  # fmt: skip
+_GRAPHS: Final = 8
+_LONGEST: Final = schema.CHUNK + (1 << 28)
+"""Bytes of a single value that is read."""
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a file begins as a recording does."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError:
+        return False
+    return head[:16] == _MAGIC and head[68:72] == schema.APPLICATION_ID.to_bytes(4, "big")
+
+
+class FileRun:
+    """The run in a file; see :class:`~gradstep.recording.run.Run`. It is read as it is asked for.
+
+    Raises:
+        BadRecording: the file is none, is damaged, or of a newer version; from every method.
+        RecordingError: it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._beside: list[str] = []
+        self._graphs: dict[str, Graph] = {}  # the newest of those that were read
+        head = _head(path)
+        if head[:16] != _MAGIC:
+            raise BadRecording(f"{path} is no recording")
+        if head[68:72] != schema.APPLICATION_ID.to_bytes(4, "big"):
+            raise BadRecording(f"{path} is a database, but no recording")
+        version = int.from_bytes(head[60:64], "big")
+        if version > schema.VERSION:
+            raise BadRecording(
+                f"{path} is a recording of version {version}; this gradstep reads version "
+                f"{schema.VERSION}",
+                remedy="install a newer gradstep",
+            )
+        self._most = 0  # rows that so many bytes can hold
+        self._database = self._open(path, is_logged=head[18:20] == b"\2\2")
+        try:
+            with self._reading():
+                self._check()
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, path: Path, is_logged: bool) -> sqlite3.Connection:
+        """Open the database, that of an interrupted recording from a copy where nobody may write
+        beside it."""
+        log = Path(f"{path}-wal")
+        if not is_logged:
+            return _connected(path, "mode=ro")
+        if not log.exists():
+            self._beside.append(
+                f"the recording was interrupted, and {log.name} is not beside it; where it is, "
+                f"fetch it, too: it may have the last calls"
+            )
+            return _connected(path, "immutable=1")
+        if os.access(path.absolute().parent, os.W_OK):
+            return _connected(path, "mode=ro")
+        self._copy = tempfile.TemporaryDirectory(prefix="gradstep-")
+        copied = Path(self._copy.name) / "run.gsr"
+        try:
+            shutil.copyfile(path, copied)
+            shutil.copyfile(log, f"{copied}-wal")
+        except OSError as error:
+            raise RecordingError(f"cannot copy {path} ({error.strerror})") from None
+        return _connected(copied, "mode=ro")
+
+    def _check(self) -> None:
+        for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
+            self._database.execute(f"PRAGMA {pragma}")
+        size, pages = (
+            int(self._database.execute(f"PRAGMA {each}").fetchone()[0])
+            for each in ("page_size", "page_count")
+        )
+        self._most = size * pages
+        made = self._database.execute(
+            "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex%' LIMIT 100"
+        ).fetchall()
+        if {tuple(each) for each in made} != schema.expected():
+            raise ValueError("its tables are not those of a recording")
+        self._meta = {
+            str(key): json.loads(value)
+            for key, value in self._rows("SELECT key, value FROM meta LIMIT 100")
+        }
+        if not isinstance(self.header.command, tuple):
+            raise ValueError("it has no header")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Say of whatever is wrong inside that the file is damaged."""
+        try:
+            yield
+        except RecordingError:
+            raise
+        except _ERRORS as error:
+            if "locked" in str(error):
+                raise RecordingError(f"{self.path} is locked by another process") from None
+            said = " ".join(str(error).split())[:200]
+            raise BadRecording(f"{self.path} is damaged ({said})") from None
+
+    def _rows(self, query: str, *given: Any) -> Iterator[encoding.Row]:
+        """Yield what a query finds; pages of a damaged file may lead to each other for ever."""
+        for count, row in enumerate(self._database.execute(query, given)):
+            if count > self._most:
+                raise ValueError("it has more rows than room for them")
+            yield row
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+        if self._copy is not None:
+            self._copy.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- what is small --------------------------------------------------------------------------
+
+    @cached_property
+    def header(self) -> Header:
+        with self._reading():
+            known = {each.name: self._meta[each.name] for each in fields(Header)}
+            return Header(
+                tuple(map(str, known["command"])),
+                {str(name): str(each) for name, each in known["engines"].items()},
+                {str(name): str(each) for name, each in known["versions"].items()},
+                str(known["platform"]),
+                int(known["rank"]),
+                int(known["size"]),
+                float(known["started"]),
+            )
+
+    @property
+    def is_finished(self) -> bool:
+        return self._meta.get("finished") is True
+
+    @property
+    def notes(self) -> Sequence[str]:
+        with self._reading():
+            found = [str(text) for (text,) in self._rows("SELECT text FROM notes ORDER BY note")]
+        ended = [] if self.is_finished or self._beside else ["the recording was interrupted"]
+        return [*found, *self._beside, *ended]
+
+    @property
+    def warnings(self) -> Sequence[Warned]:
+        query = "SELECT call, category, message, file, line FROM warnings ORDER BY warning"
+        with self._reading():
+            return [
+                Warned(int(call), str(category), str(message), encoding.source_of(file, line))
+                for call, category, message, file, line in self._rows(query)
+            ]
+
+    @cached_property
+    def leaves(self) -> Sequence[Leaf]:
+        with self._reading():
+            found = [encoding.leaf_of(row) for row in self._rows("SELECT * FROM leaves")]
+            if [leaf.number for leaf in found] != [*range(len(found))]:
+                raise ValueError("leaves are missing")
+            return found
+
+    @cached_property
+    def indices(self) -> Sequence[int]:
+        with self._reading():
+            return [int(index) for (index,) in self._rows("SELECT call FROM calls ORDER BY call")]
+
+    @cached_property
+    def full(self) -> Sequence[int]:
+        with self._reading():
+            return [int(index) for (index,) in self._rows("SELECT call FROM flows ORDER BY call")]
+
+    @cached_property
+    def _structures(self) -> Mapping[int, str]:
+        with self._reading():
+            query = "SELECT structure, key FROM structures"
+            return {int(number): str(key) for number, key in self._rows(query)}
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def calls(self) -> Iterator[CallFacts]:
+        with self._reading():
+            for row in self._rows("SELECT * FROM calls ORDER BY call"):
+                yield self._call_of(row)
+
+    def call(self, index: int) -> CallFacts:
+        with self._reading():
+            for row in self._rows("SELECT * FROM calls WHERE call = ?", index):
+                return self._call_of(row)
+        raise no_such_call(self, index)
+
+    def _call_of(self, row: encoding.Row) -> CallFacts:
+        structure = row[7]
+        return encoding.call_of(row, "" if structure is None else self._structures[structure])
+
+    def of_leaves(self, index: int) -> Sequence[LeafFacts]:
+        self.call(index)
+        query = "SELECT * FROM leaf_calls WHERE call = ? ORDER BY leaf"
+        with self._reading():
+            return [encoding.leaf_call_of(row)[1] for row in self._rows(query, index)]
+
+    def over_calls(self, leaf: int) -> Iterator[tuple[int, LeafFacts]]:
+        query = (
+            "SELECT leaf_calls.* FROM calls CROSS JOIN leaf_calls "
+            "ON leaf_calls.call = calls.call AND leaf_calls.leaf = ? ORDER BY calls.call"
+        )
+        with self._reading():
+            for row in self._rows(query, leaf):
+                yield encoding.leaf_call_of(row)
+
+    # --- graphs, and what flowed ----------------------------------------------------------------
+
+    def graph(self, structure: str) -> Graph:
+        found = self._graphs.get(structure)
+        if found is None:
+            query = "SELECT document FROM structures WHERE key = ?"
+            with self._reading():
+                for (document,) in self._rows(query, structure):
+                    found = from_json(encoding.text_of(document))
+            if found is None:
+                raise NotRecorded(f"there is no structure {structure!r}")
+            while len(self._graphs) >= _GRAPHS:
+                del self._graphs[next(iter(self._graphs))]
+            self._graphs[structure] = found
+        return found
+
+    def flow(self, index: int) -> Flow | None:
+        call = self.call(index)
+        with self._reading():
+            for (facts,) in self._rows("SELECT facts FROM flows WHERE call = ?", index):
+                return self._flow(index, facts, self.graph(call.structure))
+        return None
+
+    def _flow(self, index: int, facts: bytes, graph: Graph) -> Flow:
+        rows = [*self._rows("SELECT * FROM tensors WHERE call = ? ORDER BY tensor", index)]
+
+        def array(number: int, /) -> NDArray[np.generic] | None:
+            with self._reading():
+                return self._array(rows[number])
+
+        values = encoding.values_of(rows, array)
+        nodes = self._places("node", index, len(graph), len(values))
+        edges = self._places("edge", index, graph.edge_count, len(values))
+        flow = encoding.flow_of(encoding.unpacked(facts), values, nodes, edges)
+        _require_places(flow, graph)
+        return flow
+
+    def _places(self, kind: str, index: int, length: int, count: int) -> dict[int, int]:
+        found = {}
+        query = f"SELECT {kind}, tensor FROM {kind}_tensors WHERE call = ? ORDER BY {kind}"
+        for place, tensor in self._rows(query, index):
+            if not (0 <= place < length and 0 <= tensor < count):
+                raise ValueError(f"there is no {kind} {place}, or no tensor {tensor}")
+            found[place] = tensor
+        return found
+
+    def _array(self, row: encoding.Row) -> NDArray[np.generic] | None:
+        index, tensor, shape, _, *_, stored = row
+        if stored is None:
+            return None
+        query = "SELECT data FROM chunks WHERE call = ? AND tensor = ? ORDER BY chunk"
+        data = bytearray()
+        for (chunk,) in self._rows(query, index, tensor):
+            data += chunk
+            if len(data) > self._most:
+                raise ValueError("a tensor is longer than the file")
+        return encoding.array_of(data, stored, shape)
+
+    def source(self, file: str) -> str | None:
+        with self._reading():
+            for (text,) in self._rows("SELECT text FROM sources WHERE file = ?", file):
+                return encoding.text_of(text)
+        return None
+
+
+def _require_places(flow: Flow, graph: Graph) -> None:
+    """See that all that a flow tells is of nodes and edges of its graph."""
+    nodes = (flow.undefined, flow.details, flow.hooks)
+    edges = (flow.edge_undefined, flow.edge_hooks)
+    for known, length in ((nodes, len(graph)), (edges, graph.edge_count)):
+        if any(not 0 <= id < length for each in known for id in each):
+            raise ValueError("it tells of a node or an edge that is not in its graph")
+
+
+def _head(path: Path) -> bytes:
+    """Return the first bytes of a file.
+
+    Raises:
+        RecordingError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(100)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise RecordingError(f"cannot read {path} ({reason})") from None
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    """Open a database for reading."""
+    try:
+        database = sqlite3.connect(
+            f"file:{quote(str(path.absolute()))}?{mode}", uri=True, isolation_level=None,
+            check_same_thread=False, timeout=10,
+        )  # fmt: skip
+    except sqlite3.Error as error:
+        raise BadRecording(f"{path} cannot be opened ({error})") from None
+    with suppress(AttributeError):  # SQLite's own bound is 1 GB
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        database.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    return database

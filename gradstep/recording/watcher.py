@@ -1,0 +1,312 @@
+"""Watches the calls of a program as they come, and tells a sink what they did.
+
+Each call is described before it returns to the program. Nothing of the program is kept but weak
+references, copies of its leaves within a bound, and, of the newest call in full, its descriptions.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Final, NamedTuple
+
+from autograd_core.autograd.grad_mode import settle
+from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.sources import portable
+from gradstep.engines.lookup import engine_of_call
+from gradstep.engines.protocol import Engine
+from gradstep.graph.fence import carried_out, within_fence
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import Trouble
+from gradstep.recording.facts import CallFacts, Flow, LeafFacts, Level, Warned
+from gradstep.recording.leaves import LeafWatch
+from gradstep.recording.observing import Observed, observe
+from gradstep.recording.run import Sink
+from gradstep.recording.schedule import Account, Schedule, Wanted
+from gradstep.records import BackwardCall, CallKind, Gradients
+
+_FULL: Final[tuple[Level, ...]] = ("stats", "all")
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """Keep the newest calls in memory, and write them when something goes wrong.
+
+    Attributes:
+        when: what that is, beside an exception: ``nan`` or ``inf`` in a loss or a gradient.
+        keep: how many calls.
+    """
+
+    when: Collection[Trouble]
+    keep: int = 20
+
+
+class _Told(NamedTuple):
+    """All that is known of a call that has ended."""
+
+    call: CallFacts
+    leaves: Sequence[LeafFacts]
+    flow: Flow | None
+
+
+class Watcher:
+    """Carries out calls, and tells ``sink`` of them; one for each run.
+
+    ``names`` finds the names of the program where a call is made; files are named as seen from
+    ``folder``, and with ``sources`` their text is kept. ``counts`` are those of whoever intercepts
+    the calls: how many there were so far, this one too.
+    """
+
+    def __init__(
+        self,
+        sink: Sink,
+        schedule: Schedule,
+        flight: Flight | None = None,
+        *,
+        folder: Path | None = None,
+        sources: bool = True,
+        names: Callable[[], Names] = caller_names,
+    ) -> None:
+        self._folder = Path.cwd() if folder is None else folder
+        self._sources: set[str] | None = set() if sources else None
+        self._sink, self._schedule, self._flight = sink, schedule, flight
+        self._names = names
+        self._process = os.getpid()
+        self._account = Account(schedule)
+        self._leaves = LeafWatch(sink)
+        self.counts: Counter[CallKind] = Counter()
+        self._structures: dict[str, int] = {}
+        self._warned: set[Warned] = set()
+        self._newest: _Told | None = None  # a full call that stays only until there is another
+        self._ring: deque[_Told] = deque(maxlen=1 if flight is None else flight.keep)
+        self._was_troubled = False
+        self._plain = 0.0  # what a call of late took plainly
+        self._start = self._left = perf_counter()
+        self.index = self.step = 0
+        self.is_over = False
+
+    def __call__(self, call: BackwardCall) -> bool | Gradients:
+        """Carry out ``call``, as a :data:`~gradstep.program.calls.Look` does."""
+        entered = perf_counter()
+        self.index = sum(self.counts.values())
+        wanted = self._account.wanted(self.counts[call.kind], call.kind)
+        begun = self._begun(call, wanted, entered)
+        engine = engine_of_call(call)
+        before = None
+        if begun.level != "call":
+            with within_fence("the leaves of a call"):
+                before = self._leaves.before(engine, call, self._names)
+        leaves: list[LeafFacts] = []
+        started = perf_counter()
+        try:
+            answer, observed = self._carry_out(engine, call, begun.level)
+        except BaseException as error:
+            told = replace(begun, is_finished=False, error=_text_of(error))
+            with within_fence("a call that raised"):
+                self._tell(_Told(told, leaves, None), passing=False)
+            self.flush()
+            raise
+        ended = perf_counter()
+        if before is not None:
+            with within_fence("the leaves of a call"):
+                leaves = self._leaves.after(engine, before)
+        level = begun.level if observed is None or begun.level in _FULL else self._schedule.full
+        facts = replace(begun, level=level, seconds=ended - started)
+        with within_fence("a call"):
+            self._tell(self._told(engine, call, facts, leaves, observed), wanted.passing)
+        self._weigh(level, entered, ended - started)
+        return answer
+
+    def _begun(self, call: BackwardCall, wanted: Wanted, entered: float) -> CallFacts:
+        line = None if call.line is None else self._source(*call.line)
+        begun = CallFacts(
+            self.index, call.kind, self.counts[call.kind], line, wanted.level, step=self.step,
+            began=entered - self._start, is_finished=False,
+        )  # fmt: skip
+        if self._flight is None:
+            self._sink.add_begun(begun)
+        return begun
+
+    def _carry_out(
+        self, engine: Engine, call: BackwardCall, level: Level
+    ) -> tuple[bool | Gradients, Observed | None]:
+        """Carry out a call at a level; where it meets the condition of a flight recorder, once more
+        in full."""
+        if level in _FULL:
+            return self._in_full(engine, call)
+        again = self._flight is not None and self._schedule.full in _FULL
+        if again and not self._was_troubled and not engine.may_run_user_code(call):
+            run = engine.kept_run(call)
+            if run is not None:
+                if run.is_finite() or _runs_user_code(engine, call):
+                    run.release()
+                    return run.result if call.is_grad else True, None
+                run.undo()
+                return self._in_full(engine, call)
+        if call.keep or call.graph:
+            settle()
+        gradients = carried_out(partial(engine.run, call))
+        return gradients if call.is_grad else True, None
+
+    def _in_full(
+        self, engine: Engine, call: BackwardCall
+    ) -> tuple[bool | Gradients, Observed | None]:
+        settle()
+        names = self._names()
+        if not call.is_grad and len(call.roots) == 1:
+            names.add_loss(engine.own(call.roots[0]))
+        with within_fence("the leaves of a call"):
+            self._leaves.learn(engine, engine.accumulated(call), names)
+        observed = observe(call, names, self._folder, tensors=self._schedule.full == "all")
+        return observed.gradients if call.is_grad else True, observed
+
+    def _told(
+        self,
+        engine: Engine,
+        call: BackwardCall,
+        facts: CallFacts,
+        leaves: Sequence[LeafFacts],
+        observed: Observed | None,
+    ) -> _Told:
+        root = call.roots[0]
+        loss = engine.scalar_statistics(root) if len(call.roots) == 1 else None
+        memory = engine.memory(engine.own(root))
+        troubled = (loss is not None and bool(loss.trouble)) or any(
+            each.is_troubled for each in leaves
+        )
+        facts = replace(
+            facts,
+            loss=None if loss is None else loss.scalar,
+            memory=_resident() if memory is None else memory,
+            is_finished=True,
+            is_troubled=troubled,
+        )
+        if observed is None:
+            return _Told(facts, leaves, None)
+        if observed.left_out:
+            self._sink.add_note(
+                f"{facts.title}: {observed.left_out} tensors were too many to keep; they are "
+                f"described"
+            )
+        if observed.key not in self._structures:
+            self._structures[observed.key] = facts.index
+            self._sink.add_structure(observed.key, observed.document)
+            self._keep_sources(observed.sources)
+        facts = replace(facts, structure=observed.key, roots=observed.roots, nodes=observed.nodes)
+        return _Told(facts, leaves, observed.flow)
+
+    def _tell(self, told: _Told, passing: bool) -> None:
+        """Tell the sink of a call, now or when something goes wrong."""
+        if self._flight is not None:
+            self._ring.append(told)
+            troubled = told.call.is_troubled and self._meets(told)
+            if troubled and not self._was_troubled:
+                self.flush()
+            self._was_troubled = troubled
+            return
+        if told.flow is not None and passing and not told.call.is_troubled:
+            self._newest = told
+            told = _Told(replace(told.call, level="leaves"), told.leaves, None)
+        elif told.flow is not None:
+            self._newest = None
+        self._sink.add_ended(*told)
+
+    def _meets(self, told: _Told) -> bool:
+        """Return whether a call meets the condition of the flight recorder."""
+        assert self._flight is not None
+        loss = told.call.loss
+        found = {each.after.trouble for each in told.leaves if each.after is not None}
+        if loss is not None and loss != loss:
+            found.add("nan")
+        elif loss is not None and loss in (float("inf"), float("-inf")):
+            found.add("inf")
+        return not found.isdisjoint(self._flight.when)
+
+    def _weigh(self, level: Level, entered: float, seconds: float) -> None:
+        """Take note of what the run took since the call before, and what watching this one did."""
+        now = perf_counter()
+        if level not in _FULL:
+            self._plain = seconds
+        plain = min(self._plain or seconds, seconds)
+        self._account.ran(entered - self._left + plain)
+        self._account.spent(level, now - entered - plain)
+        self._left = now
+
+    def _source(self, file: str, line: int) -> Source:
+        return Source(portable(file, self._folder), line)
+
+    def _keep_sources(self, files: Collection[str]) -> None:
+        if self._sources is None:
+            return
+        for file in sorted(set(files) - self._sources):
+            self._sources.add(file)
+            text = "".join(linecache.getlines(file))  # as it was when the program began, mostly
+            if text and len(text) <= _LONGEST:
+                self._sink.add_source(portable(file, self._folder), text)
+
+    def warned(self, category: str, message: str, file: str, line: int) -> None:
+        """Take note of a warning of the run."""
+        with within_fence("a warning"):
+            found = Warned(self.index, category, message, self._source(file, line))
+            if (key := found._replace(call=0)) not in self._warned and len(self._warned) < _MOST:
+                self._warned.add(key)
+                self._sink.add_warning(found)
+
+    def flush(self) -> None:
+        """Write what is kept in memory: something has gone wrong, or the run is over."""
+        with within_fence("the newest calls"):
+            if self._newest is not None:
+                told, self._newest = self._newest, None
+                assert told.flow is not None
+                self._sink.add_flow(told.call, told.flow)
+            while self._flight is not None and self._ring:
+                self._sink.add_ended(*self._ring.popleft())
+
+    def end(self, failed: str = "") -> None:
+        """Take note that the run is over; ``failed`` says how, where it was not in good order."""
+        if self.is_over or os.getpid() != self._process:
+            return
+        self.is_over = True
+        if self._flight is None or failed:
+            self.flush()
+        with within_fence("the end of a run"):
+            if self._flight is not None and self._ring:
+                conditions = " or ".join(sorted(self._flight.when)) or "an exception"
+                self._sink.add_note(f"{self.index} calls ran; {conditions} was not met at the end")
+            if failed:
+                self._sink.add_note(f"the run ended with {failed}")
+            self._sink.add_end()
+
+
+def _runs_user_code(engine: Engine, call: BackwardCall) -> bool:
+    """Return whether code of the program's, as a hook, runs in a call, which would run twice."""
+    driver = engine.driver(call)
+    return any(driver.runs_user_code(index) for index in range(len(driver.order)))
+
+
+_LONGEST: Final = 1 << 20
+"""Characters of a file that is kept."""
+_MOST: Final = 1000
+"""Different warnings that are kept."""
+
+
+def _text_of(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:500]
+
+
+def _resident() -> int | None:
+    """Return the bytes of memory that the process has, None where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb") as told:
+            return int(told.read().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+_PAGE: Final[int] = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096

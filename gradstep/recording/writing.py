@@ -1,0 +1,330 @@
+"""Writes a run to a file as it is watched.
+
+While it is written, the database keeps what is new in two files beside it (``-wal`` and ``-shm``):
+whatever becomes of the process, finished calls stay. A recording that is ended is one file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from threading import RLock
+from typing import IO, Any, Final
+
+from gradstep.graph.fence import tell
+from gradstep.graph.serialize import from_json
+from gradstep.graph.statistics import format_bytes
+from gradstep.recording import encoding, schema
+from gradstep.recording.errors import RecordingError
+from gradstep.recording.facts import CallFacts, Flow, Header, Leaf, LeafFacts, Values, Warned
+from gradstep.text import plural
+
+MAX_SIZE: Final = 2 << 30
+"""Bytes of a recording, by default."""
+_BESIDE: Final = ("-wal", "-shm", "-journal")
+
+
+class FileSink:
+    """Writes a run to ``path``, in two transactions for each call; see
+    :class:`~gradstep.recording.run.Sink`.
+
+    Where the file cannot be written any more, the recording ends with a message, and the program
+    goes on. Beyond ``max_size`` bytes, older calls are thinned: of ever more of them only the line,
+    the loss and the time are kept; never of the first, the newest, and those with something wrong.
+
+    Raises:
+        RecordingError: the file cannot be made, is none of ours, or somebody writes to it.
+    """
+
+    def __init__(self, path: Path, header: Header, max_size: int = MAX_SIZE) -> None:
+        self.path = path
+        self._max_size = max_size
+        self._lock = _lock(path)
+        self._database: sqlite3.Connection | None = None
+        self._structures: dict[str, int] = {}
+        self._recorded: deque[int] = deque()  # calls that can be thinned, the oldest first
+        self._kept: deque[int] = deque()  # of these, those that this round has left
+        self._thinned = 0
+        self._newest = 0
+        self._calls = 0
+        self._process = os.getpid()
+        self._busy = RLock()
+        try:
+            self._database = _create(path)
+            with self._transaction() as database:
+                values = asdict(header)
+                rows = [(key, json.dumps(value)) for key, value in values.items()]
+                _many(database, "INSERT INTO meta VALUES (?, ?)", rows)
+        except (sqlite3.Error, OSError) as error:
+            self._close()
+            raise RecordingError(f"cannot write {path} ({_said(error)})") from None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is still written."""
+        return self._database is not None and os.getpid() == self._process
+
+    def add_leaf(self, leaf: Leaf) -> None:
+        self._write(_insert("leaves", 6), encoding.leaf_row(leaf))
+
+    def add_structure(self, key: str, document: str) -> None:
+        number = self._structures[key] = len(self._structures)
+        graph = from_json(document)
+        nodes = [
+            (number, node.id, node.half, node.kind, node.name, node.address, node.scope,
+             *(node.source or (None, None)))
+            for node in graph.nodes()
+        ]  # fmt: skip
+        row = (number, key, len(document), encoding.compressed(document))
+
+        def put(database: sqlite3.Connection) -> None:
+            _many(database, _insert("structures", 4), [row])
+            _many(database, _insert("nodes", 9), nodes)
+
+        self._change(put)
+
+    def add_source(self, file: str, text: str) -> None:
+        self._write(_insert("sources", 2), (file, encoding.compressed(text)))
+
+    def add_warning(self, warned: Warned) -> None:
+        call, category, message, source = warned
+        self._write(
+            _insert("warnings", 6), (None, call, category, message, *(source or (None, None)))
+        )
+
+    def add_note(self, note: str) -> None:
+        self._write(_insert("notes", 2), (None, note))
+
+    def add_begun(self, call: CallFacts) -> None:
+        self._write(_CALL, encoding.call_row(call, None))
+
+    def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
+        rows = [encoding.leaf_call_row(call.index, each) for each in leaves]
+
+        def put(database: sqlite3.Connection) -> None:
+            self._put_call(database, call)
+            _many(database, _LEAF_CALL, rows)
+            if flow is not None:
+                _put_flow(database, call.index, flow)
+
+        self._change(put)
+        self._calls += 1
+        if self._newest and not call.is_troubled and not call.error:
+            self._recorded.append(call.index)
+        self._newest = call.index
+        self._thin()
+
+    def add_flow(self, call: CallFacts, flow: Flow) -> None:
+        def put(database: sqlite3.Connection) -> None:
+            self._put_call(database, call)
+            _put_flow(database, call.index, flow)
+
+        self._change(put)
+
+    def add_end(self) -> None:
+        """Take note that the run is over, and make one file of it."""
+        if self._thinned:
+            self.add_note(
+                f"to stay within {format_bytes(self._max_size)}, only the line, the loss and the "
+                f"time were kept of {plural(self._thinned, 'call')}"
+            )
+        self._write(_insert("meta", 2), ("finished", "true"))
+        if self._database is not None and self.is_open:
+            # where the disk is full, the files that stay belong together
+            with suppress(sqlite3.Error):
+                self._database.execute("PRAGMA journal_mode = DELETE").fetchall()
+        self._close()
+
+    def _put_call(self, database: sqlite3.Connection, call: CallFacts) -> None:
+        structure = self._structures.get(call.structure)
+        _many(database, _CALL, [encoding.call_row(call, structure)])
+
+    def _write(self, statement: str, row: encoding.Row) -> None:
+        self._change(lambda database: _many(database, statement, [row]))
+
+    def _change(self, put: Callable[[sqlite3.Connection], None]) -> None:
+        """Write in a transaction, if the recording goes on; where that fails, it ends."""
+        with self._busy:
+            if self._database is None or not self.is_open:
+                return
+            try:
+                with self._transaction() as database:
+                    put(database)
+            except (sqlite3.Error, OSError) as error:
+                kept = f"{plural(self._calls, 'call')} in {self.path}"
+                tell(f"the recording ends here: cannot write {self.path} ({_said(error)}); {kept}")
+                self._close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        database = self._database
+        assert database is not None
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield database
+            database.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):
+                database.execute("ROLLBACK")
+            raise
+
+    def _close(self) -> None:
+        if os.getpid() == self._process:
+            if self._database is not None:
+                with suppress(sqlite3.Error):
+                    self._database.close()
+            self._lock.close()  # not before the database: this would let go of its locks, too
+        self._database = None
+
+    def _thin(self) -> None:
+        """Forget what is not worth its room, a few calls at a time."""
+        if self._database is None or not self._recorded:
+            return
+        try:
+            if self._used() <= self._max_size:
+                return
+        except sqlite3.Error:
+            return
+        chosen = []
+        for _ in range(min(_AT_ONCE, len(self._recorded) // 2)):
+            chosen.append((self._recorded.popleft(),))
+            self._kept.append(self._recorded.popleft())
+        if len(self._recorded) < 2 * _AT_ONCE:  # once more from the first on
+            self._recorded, self._kept = self._kept + self._recorded, deque()
+
+        def forget(database: sqlite3.Connection) -> None:
+            for table in schema.OF_CALL:
+                _many(database, f"DELETE FROM {table} WHERE call = ?", chosen)
+            _many(database, "UPDATE calls SET level = 'call' WHERE call = ?", chosen)
+
+        self._change(forget)
+        self._thinned += len(chosen)
+
+    def _used(self) -> int:
+        """Return the bytes that the database takes, without what is free in it."""
+        assert self._database is not None
+        database = self._database
+        names = ("page_count", "freelist_count", "page_size")
+        count, free, size = [database.execute(f"PRAGMA {each}").fetchone()[0] for each in names]
+        return int(count - free) * int(size)
+
+
+def _insert(table: str, columns: int) -> str:
+    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"
+
+
+_AT_ONCE: Final = 4
+_CALL: Final = _insert("calls", len(encoding.CALL_COLUMNS))
+_LEAF_CALL: Final = _insert("leaf_calls", 23)
+
+
+def _put_flow(database: sqlite3.Connection, index: int, flow: Flow) -> None:
+    facts = encoding.flow_facts(flow)
+    _many(database, _insert("flows", 2), [(index, facts)])
+    rows = encoding.tensor_rows(index, flow.values)
+    _many(database, _insert("tensors", 12), rows)
+    for table, found in (("node_tensors", flow.nodes), ("edge_tensors", flow.edges)):
+        places = ((index, id, number) for id, number in found.items())
+        _many(database, _insert(table, 3), places)
+    stored = [row[1] for row in rows if row[-1] is not None]
+    chunks = _chunks(index, flow.values, stored)
+    _many(database, _insert("chunks", 4), chunks)
+
+
+def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[encoding.Row]:
+    for number in stored:
+        array = values.array(number)
+        if array is not None:
+            data = memoryview(encoding.bytes_of(array))
+            for chunk, start in enumerate(range(0, len(data), schema.CHUNK)):
+                yield index, number, chunk, data[start : start + schema.CHUNK]
+
+
+def _many(database: sqlite3.Connection, statement: str, rows: Iterable[encoding.Row]) -> None:
+    database.executemany(statement, (tuple(map(_plain, row)) for row in rows))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that a column can have: names of a program may be no text that can be
+    written."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def _lock(path: Path) -> IO[bytes]:
+    """Open the file for us alone, making it where it is not there.
+
+    Raises:
+        RecordingError: it is another file, or another process writes to it.
+    """
+    if path.is_dir():
+        raise RecordingError(f"{path} is a directory; name a file")
+    try:
+        file = path.open("ab+")
+    except OSError as error:
+        raise RecordingError(f"cannot write {path} ({_said(error)})") from None
+    if not _locked(file):
+        file.close()
+        raise RecordingError(
+            f"another process is recording to {path}", remedy="name another file with -o"
+        )
+    file.seek(0)
+    head = file.read(100)
+    ours = head[:16] == b"SQLite format 3\0" and head[68:72] == _ID
+    if head and not ours:
+        file.close()
+        raise RecordingError(
+            f"{path} is there, and is no recording", remedy="name another file with -o"
+        )
+    return file
+
+
+_ID: Final = schema.APPLICATION_ID.to_bytes(4, "big")
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Take the lock of a file, if nobody has it; where the system has none, everybody gets it."""
+    try:
+        import fcntl  # not everywhere
+    except ImportError:
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (11, 13, 35)  # some file systems have no locks
+    return True
+
+
+def _create(path: Path) -> sqlite3.Connection:
+    """Return a new database in place of an old one."""
+    for ending in _BESIDE:
+        Path(f"{path}{ending}").unlink(missing_ok=True)
+    os.truncate(path, 0)
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        database.execute("PRAGMA page_size = 4096")
+        database.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        database.execute(f"PRAGMA user_version = {schema.VERSION}")
+        database.execute("BEGIN")
+        for statement in schema.TABLES.split(";"):
+            database.execute(statement)
+        database.execute("COMMIT")
+        database.execute("PRAGMA journal_mode = WAL").fetchall()
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute(f"PRAGMA journal_size_limit = {schema.CHUNK}")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _said(error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error)
+    return " ".join(text.lower().split())
