@@ -15,7 +15,9 @@ from gradstep.capturing.gradients import UNKNOWN
 from gradstep.capturing.hook_changes import changes_of
 from gradstep.capturing.names import Names
 from gradstep.capturing.sources import with_portable_sources
+from gradstep.engines.driver import Driver
 from gradstep.engines.lookup import engine_of_call
+from gradstep.engines.protocol import Engine
 from gradstep.graph.collector import collector_paused, collector_slowed
 from gradstep.graph.model import Graph, Shape
 from gradstep.graph.statistics import Statistics, statistics
@@ -96,19 +98,19 @@ def observe(call: BackwardCall, names: Names, folder: Path, *, tensors: bool = F
     )  # fmt: skip
 
 
-def _results(engine: Any, order: Sequence[Any]) -> dict[Any, Any]:
+def _results(engine: Engine, order: Sequence[Any]) -> dict[Any, Any]:
     """Return the values of the forward pass that are there before anything runs, by node."""
     found = dict(engine.saved_results(order))
     for node in order:
         if node.kind == LEAF and (leaf := engine.leaf(node)) is not None:
-            found[node] = engine.own(leaf)
+            found[node] = engine.user_tensor(leaf)
     return found
 
 
 class _Numbering:
     """Numbers values, each once while it lives, and describes many together."""
 
-    def __init__(self, engine: Any, numbers: Callable[[Any], NDArray[Any]] | None) -> None:
+    def __init__(self, engine: Engine, numbers: Callable[[Any], NDArray[Any]] | None) -> None:
         """``numbers`` reads the elements of those that are to be kept."""
         self._engine = engine
         self._numbers = numbers
@@ -183,7 +185,7 @@ class _Notes:
     """Takes the steps of a pass, and makes facts of them; ``described`` are the same steps with
     descriptions in the place of gradients."""
 
-    def __init__(self, driver: Any, numbering: _Numbering) -> None:
+    def __init__(self, driver: Driver, numbering: _Numbering) -> None:
         self._driver, self._numbering = driver, numbering
         self._index = {node: index for index, node in enumerate(driver.order)}
         self._waiting: list[Step] = []
@@ -202,7 +204,7 @@ class _Notes:
     def settle(self) -> None:
         """Make facts of the steps that wait."""
         effects, number = self._driver.effects, self._numbering.number
-        steps = [self._driver.as_it_was(step) for step in self._waiting]
+        steps = [self._driver.step_when_run(step) for step in self._waiting]
         facts = []
         for step in steps:
             calls = effects[step.index].calls if step.index in effects else ()

@@ -160,7 +160,7 @@ class Watcher:
         settle()
         names = self._names()
         if not call.is_grad and len(call.roots) == 1:
-            names.add_loss(engine.own(call.roots[0]))
+            names.add_loss(engine.user_tensor(call.roots[0]))
         with within_fence("the leaves of a call"):
             self._leaves.learn(engine, engine.accumulated(call), names)
         observed = observe(call, names, self._folder, tensors=self._schedule.full == "all")
@@ -176,7 +176,7 @@ class Watcher:
     ) -> _Told:
         root = call.roots[0]
         loss = engine.scalar_statistics(root) if len(call.roots) == 1 else None
-        memory = engine.memory(engine.own(root))
+        memory = engine.memory(engine.user_tensor(root))
         troubled = (loss is not None and bool(loss.trouble)) or any(
             each.is_troubled for each in leaves
         )
