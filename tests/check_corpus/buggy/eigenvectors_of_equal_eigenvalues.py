@@ -24,7 +24,7 @@ x = torch.randn(32, 4)
 y = x[:, :1] - x[:, 1:2]
 model = Whitening(4)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-for epoch in range(10):
+for epoch in range(20):
     loss = (model(x) - y).square().mean()
     optimizer.zero_grad()
     loss.backward()

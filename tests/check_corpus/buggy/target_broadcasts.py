@@ -1,9 +1,11 @@
 import torch
 import torch.nn as nn
+from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(21)
 features = torch.randn(100, 3)
 prices = features @ torch.tensor([2.0, -1.0, 0.5]) + 4
+loader = DataLoader(TensorDataset(features, prices), batch_size=25, shuffle=True)
 
 
 class Regressor(nn.Module):
@@ -16,11 +18,10 @@ class Regressor(nn.Module):
 
 
 net = Regressor()
-optim = torch.optim.Adam(net.parameters(), lr=0.02)
-for epoch in range(40):
-    for i in range(0, 100, 25):
-        pred = net(features[i : i + 25])
-        target = prices[i : i + 25]
+optim = torch.optim.Adam(net.parameters(), lr=0.05)
+for epoch in range(15):
+    for x, target in loader:
+        pred = net(x)
         loss = ((pred - target) ** 2).mean()
         optim.zero_grad()
         loss.backward()

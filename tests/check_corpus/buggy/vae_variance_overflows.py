@@ -20,8 +20,8 @@ class VAE(nn.Module):
 torch.manual_seed(46)
 table = torch.rand(64, 8) * 2000  # incomes, ages, ...
 vae = VAE()
-optimizer = torch.optim.Adam(vae.parameters(), lr=1e-3)
-for epoch in range(10):
+optimizer = torch.optim.Adam(vae.parameters(), lr=1e-2)
+for epoch in range(30):
     recon, mu, logvar = vae(table)
     kld = -0.5 * torch.mean(1 + logvar - mu.pow(2) - logvar.exp())
     loss = F.mse_loss(recon, table) + kld
