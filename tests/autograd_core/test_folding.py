@@ -80,9 +80,11 @@ def test_repeated_scopes_fold_to_one_instance_and_a_card() -> None:
     assert card.group.like == "blocks.0"
 
 
-def test_few_repeats_are_all_drawn() -> None:
+def test_few_repeats_are_all_drawn_each_in_its_frame() -> None:
     graph = sample_graphs.residual(5)
-    assert fold(graph) is graph
+    whole = fold(graph)
+    assert whole == graph
+    assert sorted({frame.label for frame in whole.frames}) == [f"blocks.{n}" for n in range(5)]
 
 
 def test_an_instance_opens_by_its_name() -> None:
@@ -213,7 +215,7 @@ def test_scopes_close_down_to_a_depth() -> None:
 
 
 def test_modules_say_their_class() -> None:
-    model = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.Tanh()), nn.Linear(4, 1))
+    model = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.ReLU()), nn.Linear(4, 1))
     with trace():
         loss = model(torch.randn(2, 4)).sum()
     graph = fold(capture(loss, names={"model": model, "loss": loss}), depth=1)
@@ -407,7 +409,7 @@ def test_graphs_that_nest_deep_and_chains_that_are_long_fold() -> None:
         last = node
     assert len(fold(build.graph(), max_boxes=20)) < 30
     chain = fold(sample_graphs.chain(100_000))
-    assert groups(chain) == ["t = 1", "t = 2 … 99998 × 99,997".replace(",", ""), "t = 99999"]
+    assert groups(chain) == ["t = 2 … 99998 × 99997"]
 
 
 def test_a_cycle_in_a_graph_from_a_file_is_left_alone() -> None:

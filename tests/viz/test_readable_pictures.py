@@ -26,8 +26,9 @@ from gradstep_viz.level_of_detail import folded, folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import text_width
+from gradstep_viz.picture.leaves import host_leaves
 from gradstep_viz.picture.model import Picture
-from tests.viz import sample_graphs, sample_programs
+from tests.viz import picture_programs, sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
 
@@ -285,3 +286,26 @@ def test_the_outline_of_a_frame_is_left_out_behind_labels(graph: Callable[[], Gr
 
 def test_a_picture_without_anything_open_of_several_has_no_frame() -> None:
     assert 'class="frame"' not in gradstep.render(sample_graphs.mlp()).text
+
+
+@pytest.mark.parametrize("engine", ["core", pytest.param("pytorch", marks=pytest.mark.torch)])
+@pytest.mark.parametrize("program", picture_programs.EACH)
+def test_a_group_stands_for_three_ops_at_least_and_lists_every_leaf_it_uses(
+    program: str, engine: str
+) -> None:
+    graph = picture_programs.graph_of(program, engine)
+    for most in (60, 24, 8):
+        for view in ("both", "forward", "backward"):
+            options = RenderOptions(view=view, max_boxes=most)
+            (small, _), _ = folded(folding_of(graph, view), options)
+            picture = make_picture(small, view)
+            hosts = host_leaves(small, view, None)
+            for box in picture.boxes:
+                group = small.groups.get(box.node)
+                if group is None or group.kind == "chain":
+                    continue
+                assert group.instances > 1 or group.ops > 2, box.title
+                used = sum(box.node in users for users in hosts.values())
+                more = re.fullmatch(r"… and (\d+) more", box.chips[-1].name) if used else None
+                listed = len(box.chips) + (int(more[1]) - 1 if more else 0)
+                assert listed == used, box.title

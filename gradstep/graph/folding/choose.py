@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradstep.graph.folding.labels import above, scope_depth
-from gradstep.graph.folding.tree import Fold, heads_of
+from gradstep.graph.folding.tree import LEAST_GROUP, Fold, heads_of
 
 SHOWN_ROUNDS = 5
 """A loop of at least so many rounds shows its first two and its last."""
@@ -48,6 +48,13 @@ class Item(NamedTuple):
         return (self.fold,)
 
     @property
+    def is_small(self) -> bool:
+        """Whether it is too small for a group."""
+        if self.instances > 1 or self.fold.kind in ("head", "data"):
+            return False
+        return self.parts[0].heads < LEAST_GROUP
+
+    @property
     def key(self) -> Key:
         """What tells it from others: two folds that are equal may stand in different places."""
         return id(self.fold), self.first, self.last
@@ -78,7 +85,7 @@ def choose_inside(item: Item, budget: int) -> list[Item]:
     starts = range(item.first, item.last + 1, size)
     ends = [min(start + size - 1, item.last) for start in starts]
     if size == 1:
-        return [_item(part) for part in item.parts]
+        return _flatten([_item(part) for part in item.parts], {})
     return [Item(item.fold, start, end) for start, end in zip(starts, ends, strict=True)]
 
 
@@ -199,7 +206,9 @@ def _flatten(items: Sequence[Item], opened: dict[Key, list[Item]]) -> list[Item]
     while stack:
         item = stack.pop()
         inner = opened.get(item.key)
-        if inner is None:
+        if inner is None and item.is_small:
+            found += [Item(head) for head in heads_of(item.parts[0])]
+        elif inner is None:
             found.append(item)
         else:
             stack.extend(reversed(inner))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,9 +15,10 @@ from gradstep.graph.folding.bundles import add_bundles
 from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.choose import Item
 from gradstep.graph.folding.columns import FoldingColumns
+from gradstep.graph.folding.frames import frames_of
 from gradstep.graph.folding.places import Places
 from gradstep.graph.folding.totals import totals
-from gradstep.graph.folding.tree import heads_below
+from gradstep.graph.folding.tree import Fold
 from gradstep.graph.folding.units import Units
 from gradstep.graph.model import PARAMETER_KINDS, Cost, Frame, Graph, Group, GroupKind, Half
 from gradstep.graph.statistics import Statistics
@@ -35,14 +36,15 @@ def contract(
     columns: FoldingColumns,
     units: Units,
     heads: Heads,
+    folds: Sequence[Fold],
     items: Sequence[Item],
     halves: Sequence[Half],
     first: int = 0,
     frame: str = "",
 ) -> Folded:
     """Return a graph with a node for each item and half, and for each leaf that no box swallows;
-    ``items`` cover the heads from number ``first`` on, and what belongs to others stays as it
-    is; ``frame`` is the name of a frame around the items, "" for none."""
+    ``items`` show the ``folds``, whose heads are those from number ``first`` on, and what belongs
+    to others stays as it is; ``frame`` is the name of a frame around the items, "" for none."""
     places = Places(graph, columns, units, heads, items, first)
     build = GraphBuilder(
         graph.title, graph.derived_forward, unfolded=totals(graph), modules=dict(graph.modules),
@@ -56,28 +58,14 @@ def contract(
         if box >= 0:
             build.costs[box] = cost + build.costs.get(box, Cost())
     _add_hooks(build, graph, new_ids)
-    frames = list(_frames(places, units, heads, new_ids))
+    folded = build.graph()
+    frames = frames_of(folded, folds, items, units, heads, new_ids)
     if frame:
-        frames.append(Frame(frame, frozenset(new_ids[places.item >= 0].tolist()) - {-1}))
-    folded = replace(build.graph(), frames=tuple(frames))
+        frames += (Frame(frame, frozenset(new_ids[places.item >= 0].tolist()) - {-1}),)
+    folded = replace(folded, frames=frames)
     inside = (places.item >= 0) & places.closed[places.item]
     numbers = dict(zip(new_ids[inside].tolist(), places.item[inside].tolist(), strict=True))
     return Folded(folded, {id: items[number] for id, number in numbers.items() if id >= 0})
-
-
-def _frames(places: Places, units: Units, heads: Heads, new_ids: Ints) -> Iterator[Frame]:
-    """Find what is open, so that it shows the inside of others that are like it."""
-    shown = {id(item.fold) for item in places.items}
-    alike = {id(item.like): item.like for item in places.items if item.like is not None}
-    for number, fold in alike.items():
-        if number in shown:
-            continue
-        members: set[int] = set()
-        for head in heads_below(fold):
-            ids = (node for unit in heads.members(head.unit) for node in units.nodes(unit))
-            members.update(int(new_ids[node]) for node in ids)
-        members.discard(-1)
-        yield Frame(fold.label, frozenset(members))
 
 
 def _add_hooks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:

@@ -15,6 +15,7 @@ from gradstep.graph.folding.chains import Heads, find_heads
 from gradstep.graph.folding.choose import Item, Options, choose, choose_inside
 from gradstep.graph.folding.columns import FoldingColumns, Truths, columns_of
 from gradstep.graph.folding.contract import Folded, contract
+from gradstep.graph.folding.frames import frames_of
 from gradstep.graph.folding.parts import subgraph
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.folding.tree import Fold, heads_below
@@ -109,8 +110,10 @@ class Folding:
         units, heads, root = self._parts
         items = choose(root, Options(max_boxes - self._ends, depth, tuple(expand)))
         if len(items) == len(units):
-            return Folded(self.graph, {})
-        return contract(self.graph, self._columns, units, heads, items, self._halves)
+            same = np.arange(len(self.graph))
+            frames = frames_of(self.graph, [root], items, units, heads, same)
+            return Folded(replace(self.graph, frames=frames) if frames else self.graph, {})
+        return contract(self.graph, self._columns, units, heads, [root], items, self._halves)
 
     def inside(self, item: Item, name: str, max_boxes: int = 60) -> Folded:
         """Fold what is inside ``item``, which a box called ``name`` stands for, with the leaves
@@ -137,8 +140,9 @@ class Folding:
         )
         items = choose_inside(item, max_boxes)
         return contract(
-            part, columns_of(part, self._halves), own, heads, items, self._halves, first, name
-        )
+            part, columns_of(part, self._halves), own, heads, item.parts, items, self._halves,
+            first, name,
+        )  # fmt: skip
 
 
 def _around(columns: FoldingColumns, inside: Truths) -> Truths:

@@ -117,6 +117,8 @@ def _labels(
         label = _common_path(paths)
         if not label or label in labels:
             return None
+        if not _may_be_called(siblings[start : start + rounds.period], label, scope):
+            return None
         labels[label] = None
     return tuple(labels)
 
@@ -136,6 +138,13 @@ def _paths(fold: Fold, units: Units, scope: str) -> list[str]:
             names = units.parameters.get(one.unit, ())
             paths += [name.rpartition(".")[0] for name in names if "." in name]
     return paths
+
+
+def _may_be_called(folds: Sequence[Fold], module: str, scope: str) -> bool:
+    """Return whether no op of ``folds`` is known to run outside of ``module``: all run inside it,
+    or of none is known more than ``scope``, the scope around them."""
+    scopes = {head.scope for fold in folds for head in heads_below(fold)}
+    return scopes == {scope} or all(one == module or one.startswith(f"{module}.") for one in scopes)
 
 
 def _common_path(paths: list[str]) -> str:

@@ -8,7 +8,7 @@ is entered and left like one op, and no picture gets a cycle by folding.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 FoldKind = Literal["head", "scope", "repeat", "loop", "iteration", "band", "data"]
 
@@ -20,7 +20,8 @@ class Fold(NamedTuple):
     address of its first op for one of several siblings, the first and the last one for a band;
     ``scope`` is the scope whose ops it has.
     ``heads`` and ``boxes`` count the leaves below it and the boxes these take; ``width`` is the
-    boxes that it takes itself when closed.  Two with the same ``signature`` are built alike.
+    boxes that it takes itself when closed, or, too small for a group, all that it takes.  Two with
+    the same ``signature`` are built alike.
     """
 
     kind: FoldKind
@@ -34,6 +35,13 @@ class Fold(NamedTuple):
     width: int
 
 
+BOTH_HALVES: Final = 2
+"""So many boxes has one op, at most."""
+
+LEAST_GROUP: Final = 3
+"""Fewer heads are no group: its title says less than they do."""
+
+
 def fold_of(
     kind: FoldKind, label: str, scope: str, children: Sequence[Fold], signature: int
 ) -> Fold:
@@ -42,7 +50,9 @@ def fold_of(
     for child in children:
         heads += child.heads
         boxes += child.boxes
-        width = max(width, child.width)
+        width = max(width, min(child.width, BOTH_HALVES))
+    if heads < LEAST_GROUP and kind not in ("repeat", "loop"):
+        width = boxes
     return Fold(kind, label, scope, -1, tuple(children), signature, heads, boxes, width)
 
 

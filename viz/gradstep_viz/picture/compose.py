@@ -19,7 +19,7 @@ from gradstep.graph.statistics import Statistics, format_shape
 from gradstep.text import plural, printable
 from gradstep_viz.picture import box_text, formatting
 from gradstep_viz.picture.captions import captions
-from gradstep_viz.picture.leaves import chip_hosts, count_uses, host_leaves
+from gradstep_viz.picture.leaves import count_uses, host_leaves
 from gradstep_viz.picture.lines import lines_of
 from gradstep_viz.picture.links import Links
 from gradstep_viz.picture.magnitude import Gradients, Scale, has_gradients, sign
@@ -29,6 +29,8 @@ from gradstep_viz.picture.tooltips import node_tooltip
 
 LONGEST_TEXT = 40
 MOST_CHIPS = 6
+CHIPS_OF_CARD = 2
+"""Of what is like another one that is open, and uses the like of its leaves."""
 
 
 @collector_paused()
@@ -109,7 +111,7 @@ def _frames(graph: Graph, shown: Sequence[int]) -> Iterator[Frame]:
                 for index, id in enumerate(shown)
                 if id in frame.members and graph.halves[id] == half
             )
-            if len(boxes := tuple(inside)) > 1:
+            if boxes := tuple(inside):
                 yield Frame(printable(frame.label), boxes)
 
 
@@ -163,7 +165,7 @@ def _without_infinities(graph: Graph, masked: Mapping[int, Statistics]) -> Graph
 def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     inside: dict[int, list[int]] = {}
     for leaf, consumers in hosts.items():
-        for consumer in chip_hosts(graph, leaf, consumers):
+        for consumer in consumers:
             inside.setdefault(consumer, []).append(leaf)
     return inside
 
@@ -280,7 +282,9 @@ class _Chips(NamedTuple):
     made: dict[int, Chip]  # the rows that are the same in every box
 
     def of(self, box: int, leaves: Sequence[int]) -> tuple[Chip, ...]:
-        shown = leaves if len(leaves) <= MOST_CHIPS else leaves[: MOST_CHIPS - 1]
+        group = self.graph.groups.get(box)
+        most = CHIPS_OF_CARD if group is not None and group.like else MOST_CHIPS
+        shown = leaves if len(leaves) <= most else leaves[: most - 1]
         chips = [self._known(box, leaf) for leaf in shown]
         if len(shown) < len(leaves):
             rest, first = f"… and {len(leaves) - len(shown)} more", leaves[len(shown)]

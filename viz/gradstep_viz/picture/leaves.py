@@ -7,7 +7,7 @@ therefore rows inside it, unless the graph is small enough to show them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.model import LEAF_KINDS, Graph
@@ -44,16 +44,6 @@ def box_count(graph: Graph, view: str, leaves: bool | None) -> int:
     """Count the boxes that a picture of ``graph`` has."""
     nodes = sum(view in ("both", half) for half in graph.halves)
     return nodes - len(host_leaves(graph, view, leaves))
-
-
-def chip_hosts(graph: Graph, leaf: int, consumers: Sequence[int]) -> Sequence[int]:
-    """Choose the boxes in which a leaf is a row: of those that stand for several ops, only the
-    first, and only where no op of its own shows it."""
-    ops = [user for user in consumers if graph.kinds[user] == "op"]
-    if ops or len(consumers) == 1:
-        return ops or consumers
-    first = min if graph.halves[leaf] == "forward" else max  # the last of the backward pass
-    return (first(consumers),)
 
 
 def count_uses(graph: Graph, leaves: Iterable[int]) -> dict[int, int]:

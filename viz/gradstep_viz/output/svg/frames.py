@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from itertools import pairwise
+from math import inf
+from operator import attrgetter
 
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import rectangle, text_at
@@ -22,22 +24,60 @@ CORNER = 8
 
 
 def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
-    """Draw a frame around boxes that stand together; where a picture goes on in another column,
-    one in each.  Where another box would be in it, there is none."""
+    """Draw the frames of a picture, with their names."""
     for frame in picture.frames:
-        found: list[tuple[list[int], Rectangle | None]] = []
-        for part in _by_column(layout, frame.boxes):
-            boxes = [*found[-1][0], *part] if found else part
-            place = _around(picture, layout, boxes)
-            if found and place is not None:
-                found[-1] = boxes, place
-            else:
-                found.append((part, _around(picture, layout, part)))
-        for boxes, place in found:
-            if place is not None and len(boxes) > 1:
-                name = _name(picture, layout, place, frame)
-                yield f'<g class="frame">{rectangle(place, CORNER)}{name}</g>'
-                yield from _gaps(picture, layout, place)
+        for place in frame_places(picture, layout, frame):
+            name = _name(picture, layout, place, frame)
+            yield f'<g class="frame">{rectangle(place, CORNER)}{name}</g>'
+            yield from _gaps(picture, layout, place)
+
+
+def frame_places(picture: Picture, layout: Layout, frame: Frame) -> list[Rectangle]:
+    """Return where a frame is drawn: around all of its boxes, or around as few parts of them as
+    there can be without another box between them."""
+    parts: list[list[int]] = []
+    waiting = [list(frame.boxes)]
+    while waiting:
+        part = waiting.pop()
+        if len(part) == 1 or _around(picture, layout, part) is not None:
+            parts.append(part)
+        else:
+            waiting += _halved(layout, part)
+    parts.sort(key=lambda part: min(part))
+    found: list[list[int]] = []
+    for part in parts:
+        for at, other in enumerate(found):
+            if _around(picture, layout, [*other, *part]) is not None:
+                found[at] = [*other, *part]
+                break
+        else:
+            found.append(part)
+    places = (_around(picture, layout, part) or _closely(layout, part[0]) for part in found)
+    return list(places)
+
+
+def _halved(layout: Layout, boxes: Sequence[int]) -> list[list[int]]:
+    """Part boxes where the gap between them is widest, across or down."""
+    places = layout.places
+    best: tuple[float, list[int], int] = (-inf, [], 0)
+    for low, high in ((_left, _right), (_top, _bottom)):
+        order = sorted(boxes, key=lambda index: low(places[index]))
+        reach = -inf
+        for at, index in enumerate(order):
+            if at and low(places[index]) - reach > best[0]:
+                best = low(places[index]) - reach, order, at
+            reach = max(reach, high(places[index]))
+    _, order, at = best
+    return [order[:at], order[at:]]
+
+
+_left, _top, _right, _bottom = map(attrgetter, ("x", "y", "right", "bottom"))
+
+
+def _closely(layout: Layout, box: int) -> Rectangle:
+    """Return the room of a frame around one box that has no room for more."""
+    x, y, width, height = layout.places[box]
+    return Rectangle(x - EDGE, y - EDGE, width + 2 * EDGE, height + 2 * EDGE)
 
 
 def _gaps(picture: Picture, layout: Layout, frame: Rectangle) -> Iterator[str]:
@@ -117,19 +157,6 @@ def _between(points: Sequence[tuple[float, float]], share: float) -> tuple[float
             for (x, y), (next_x, next_y) in pairwise(points)
         ]
     return points[0]
-
-
-def _by_column(layout: Layout, boxes: Sequence[int]) -> list[list[int]]:
-    """Part boxes where nothing of them stands above or below another part."""
-    parts: list[list[int]] = []
-    reach = 0.0
-    for index in sorted(boxes, key=lambda index: layout.places[index].x):
-        place = layout.places[index]
-        if not parts or place.x > reach:
-            parts.append([])
-        parts[-1].append(index)
-        reach = max(reach, place.right)
-    return parts
 
 
 def _around(picture: Picture, layout: Layout, boxes: Sequence[int]) -> Rectangle | None:

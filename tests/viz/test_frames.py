@@ -1,0 +1,85 @@
+"""Frames: around each open one of several things alike, what belongs to it, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from gradstep.graph.folding.frames import is_inside
+from gradstep.graph.model import Graph
+from gradstep_viz.layout import lay_out
+from gradstep_viz.level_of_detail import Composed, Composer, folding_of
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.output.svg.frames import frame_places
+from gradstep_viz.picture.geometry import Layout, Rectangle
+from gradstep_viz.picture.model import View
+from tests.viz import picture_programs
+from tests.viz.picture_programs import graph_of
+
+BOTH_ENGINES = ["core", pytest.param("pytorch", marks=pytest.mark.torch)]
+VIEWS: tuple[View, ...] = ("both", "forward", "backward")
+
+
+def composed(graph: Graph, view: View = "both", **options: object) -> Composed:
+    chosen = RenderOptions(view=view, **options)  # type: ignore[arg-type]
+    return Composer(folding_of(graph, view)).compose_for_a_screen(chosen)
+
+
+def check_frames(made: Composed) -> set[str]:
+    """The law of frames; returns the names of those of modules."""
+    picture, graph = made.picture, made.graph
+    assert graph is not None
+    layout: Layout = made.layout or lay_out(picture)
+    places: dict[str, list[Rectangle]] = {}
+    for frame in picture.frames:
+        around = frame_places(picture, layout, frame)
+        places.setdefault(frame.label, []).extend(around)
+        for index in range(len(picture.boxes)):
+            within = any(_holds(one, layout.places[index]) for one in around)
+            assert within == (index in frame.boxes), (frame.label, picture.boxes[index].title)
+    modules = set()
+    for label, around in places.items():
+        if label not in graph.scopes and not any(is_inside(one, label) for one in graph.scopes):
+            continue
+        modules.add(label)
+        for index, box in enumerate(picture.boxes):
+            within = any(_holds(one, layout.places[index]) for one in around)
+            address = graph.address(box.node)
+            halves = {half for half in ("forward", "backward") if _has(made, label, half)}
+            if box.half in halves:
+                assert within == is_inside(address, label), (label, address)
+    return modules
+
+
+def _has(made: Composed, label: str, half: str) -> bool:
+    boxes = made.picture.boxes
+    return any(
+        boxes[index].half == half
+        for frame in made.picture.frames
+        if frame.label == label
+        for index in frame.boxes
+    )
+
+
+def _holds(frame: Rectangle, box: Rectangle) -> bool:
+    across = frame.x < box.right and box.x < frame.right
+    touches = across and frame.y < box.bottom and box.y < frame.bottom
+    whole = frame.x < box.x and box.right < frame.right
+    assert not touches or whole, "a frame through a box"
+    return touches
+
+
+@pytest.mark.parametrize("engine", BOTH_ENGINES)
+@pytest.mark.parametrize("program", picture_programs.EACH)
+def test_frames_hold_their_members_and_nothing_else(program: str, engine: str) -> None:
+    for view in VIEWS:
+        check_frames(composed(graph_of(program, engine), view))
+
+
+@pytest.mark.parametrize("engine", BOTH_ENGINES)
+@pytest.mark.parametrize(
+    ("program", "framed"),
+    [("encoder_layers", "layers.0"), ("small_gpt", "h.0"), ("mixture_of_experts", "")],
+)
+def test_what_is_open_of_several_modules_is_framed(program: str, framed: str, engine: str) -> None:
+    modules = check_frames(composed(graph_of(program, engine)))
+    assert any(one.endswith(framed) for one in modules) if framed else not modules
