@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,24 @@ class Rerun(Protocol):
 Hear = Callable[[Sequence[Any], Sequence[float | None]], None]
 """Is told of gradients, None of those that are undefined, and of the norm of each, None of one that
 was not measured; afterwards they may be dropped."""
+
+
+class Rule(NamedTuple):
+    """The derivative rule of an input of a node.
+
+    Attributes:
+        input: the input, by its name in the table of rules.
+        edge: the place of the input among the edges of the node, None where the rule is for several
+            inputs together.
+        names: the saved values that the rule reads, and its gradients: ``g``, or ``g[0]`` for the
+            first of several.
+        text: writes the rule, with other texts in the place of these names.
+    """
+
+    input: str
+    edge: int | None
+    names: Collection[str]
+    text: Callable[[Mapping[str, str]], str]
 
 
 class KeptRun(Protocol):
@@ -312,8 +330,13 @@ class Engine(Protocol):
         """
         ...
 
-    def rule(self, node: Any) -> Source | None:
-        """Return the line where the rule of ``node`` is written, None where that is unknown."""
+    def rules(self, node: Any) -> Sequence[Rule]:
+        """Return the rules that ``node`` runs for the inputs that need a gradient, as far as they
+        are known."""
+        ...
+
+    def rule_line(self, node: Any) -> Source | None:
+        """Return the line where the user wrote the rule of ``node``, None where they did not."""
         ...
 
     def isolated(self, function: Callable[[], T]) -> T:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograd_core.autograd.saved import SavedNode
 from gradstep.capturing.gradients import describe
 from gradstep.capturing.names import Names
 from gradstep.debugger.history.contributions import PassState
@@ -156,11 +155,13 @@ class Inspector:
             forward=getattr(node.record, "statistics", None),
             forward_seconds=cost.forward_seconds,
             forward_bytes=cost.forward_bytes,
-            terms=terms_of(node, self._given(index, ran or inside), saved, outgoing, self._names),
+            terms=terms_of(
+                self._engine, node, self._given(index, ran or inside), saved, outgoing, self._names
+            ),
             nested=tuple(each.title for each in cursor.nested(index))
             if ran or cursor.error
             else (),
-            rule_line=None if isinstance(node, SavedNode) else self._engine.rule(node),
+            rule_line=self._engine.rule_line(node),
         )
 
     def forward_value(self, index: int) -> Value | Statistics | None:

@@ -35,9 +35,9 @@ from gradstep.capturing.op_records import Departure
 from gradstep.engines import interception
 from gradstep.engines.native.arrays import array_of, copy_of, shown
 from gradstep.engines.native.costs import node_costs
-from gradstep.engines.native.rules import Kept, extent, formula
+from gradstep.engines.native.rules import Kept, extent, formula, rules_with_names
 from gradstep.engines.native.trace.origins import is_number, leaf_record, origin
-from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun
+from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun, Rule
 from gradstep.graph.checksums import checksums
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, statistics
@@ -199,11 +199,14 @@ class NativeEngine:
 
         return rerun.Rerun(node, wide)
 
-    def rule(self, node: Node) -> Source | None:
+    def rules(self, node: Node) -> list[Rule]:
+        return list(rules_with_names(node))
+
+    def rule_line(self, node: Node) -> Source | None:
         # as above
         from gradstep.engines.native.rerun import rule_of
 
-        return rule_of(node)
+        return None if isinstance(node, SavedNode) else rule_of(node)
 
     def isolated(self, function: Callable[[], T]) -> T:
         return function()  # a Rerun sees to it

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from autograd_core.tensor import Tensor
 from gradstep.capturing.formula import Constant, formula_text
 from gradstep.capturing.names import Names
 from gradstep.engines.native.trace.origins import is_number
+from gradstep.engines.protocol import Rule
 from gradstep.records import Extent
 
 Kept = tuple[str, Any, SavedState]
@@ -75,10 +76,7 @@ def formula(node: GradFn, kept: Iterable[Kept], names: Names) -> str:
         else:
             known = names.of(value) if isinstance(value, Tensor) else ""
             called.append((name, known or names.placeholder(name)))
-    for name in node.op.saved_plain:
-        value = getattr(node, name)
-        if isinstance(value, (bool, int, float)) or value is None:
-            constants.append((name, value))
+    constants.extend(_plain_constants(node))
     needed = tuple([edge is not None for edge in node.edges])
     return _formula(node.op, needed, tuple(called), tuple(constants))
 
@@ -97,3 +95,38 @@ def _formula(
         for name, rule in rules_of(op)
         if name in wanted or op.joint is not None or op.variadic
     )
+
+
+def _plain_constants(node: SavedNode) -> Iterator[tuple[str, Constant]]:
+    for name in node.op.saved_plain:
+        value = getattr(node, name)
+        if isinstance(value, (bool, int, float)) or value is None:
+            yield name, value
+
+
+def rules_with_names(node: GradFn) -> Iterator[Rule]:
+    """Yield the rules that a node runs for the inputs that need a gradient."""
+    if not isinstance(node, SavedNode):
+        return
+    op = node.op
+    constants: dict[str, Constant] = {}
+    saved = set()
+    for name, value, _ in node.saved():
+        if is_number(value):
+            constants[name] = value.record
+        else:
+            saved.add(name)
+    constants.update(_plain_constants(node))
+    for name, rule in rules_of(op):
+        nr = op.edges.index(name) if name in op.edges else len(node.edges)
+        is_needed = nr < len(node.edges) and node.edges[nr] is not None
+        if not is_needed and op.joint is None:
+            continue
+        read = saved.intersection(op.rule(name).names)
+        gradients = [f"g[{nr}]" for nr in range(node.output_count)] if node.ported else ["g"]
+        text = partial(_with_texts, rule, constants)
+        yield Rule(name, nr if is_needed else None, {*gradients, *read}, text)
+
+
+def _with_texts(rule: str, constants: dict[str, Constant], texts: Mapping[str, str]) -> str:
+    return formula_text(rule, texts, constants)

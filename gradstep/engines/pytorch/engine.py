@@ -10,11 +10,11 @@ import torch
 from numpy.typing import NDArray
 
 from gradstep.capturing.op_records import Departure
-from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun
+from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun, Rule
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
 from gradstep.engines.pytorch.entry import call_from, run
-from gradstep.engines.pytorch.formulas import formula
+from gradstep.engines.pytorch.formulas import formula, rules_with_names
 from gradstep.engines.pytorch.hooks import hooks_of
 from gradstep.engines.pytorch.kept_forward import TorchKeptForward, saved_results
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
@@ -183,7 +183,10 @@ class PyTorchEngine:
 
         return rerun_of(node, wide)
 
-    def rule(self, node: TorchNode) -> Source | None:
+    def rules(self, node: TorchNode) -> list[Rule]:
+        return list(rules_with_names(node))
+
+    def rule_line(self, node: TorchNode) -> Source | None:
         # as above
         from gradstep.engines.pytorch.rerun import rule_of
 

@@ -8,12 +8,13 @@ entry says, the entry is another version's, and there is no formula.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from gradstep.engines.protocol import Rule
 from gradstep.graph.statistics import format_element
 
 LONGEST: Final = 60
@@ -78,6 +79,32 @@ def formulas(node: Any) -> tuple[tuple[str, str], ...]:
         return ()
     numbers = dict(_plain_numbers(node, entry))
     return tuple((name, readable(rule, {}, numbers)) for name, rule in entry.rules)
+
+
+def rules_with_names(node: Any) -> Iterator[Rule]:
+    """Yield the rules that ``node`` runs for the inputs that need a gradient; nothing where the
+    table has not one for each edge."""
+    entry = entry_of(node.name())
+    saved = {each.rstrip("_"): each for each in node.saved_names}
+    if entry is None or not saved.keys() <= entry.names or len(entry.rules) != len(node.edges):
+        return
+    numbers = dict(_plain_numbers(node, entry))
+    for name, value, _ in node.saved():
+        if value is not None and isinstance(value.number, int | float):
+            numbers[name] = value.number
+    for nr, (name, rule) in enumerate(entry.rules):
+        if node.edges[nr] is None:
+            continue
+        read = set(re.findall(r"(?<![.\w])[a-z]\w*\b(?!\()", _in_full(rule)))
+        names = {saved[each] for each in read & saved.keys() - numbers.keys()}
+        if "grad" in read:
+            names.add("g")
+        yield Rule(name, nr, names, partial(_with_texts, rule, numbers))
+
+
+def _with_texts(rule: str, numbers: Mapping[str, float], texts: Mapping[str, str]) -> str:
+    called = {"grad" if name == "g" else name.rstrip("_"): text for name, text in texts.items()}
+    return readable(rule, called, numbers)
 
 
 @lru_cache(maxsize=4096)

@@ -33,7 +33,7 @@ def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck
     record = inner.record
     source: Source | None = None if record is None else record.source
     inputs, reason, note = engine.isolated(lambda: _check(engine, inner))
-    return NodeCheck(index, address, name, source, engine.rule(inner), inputs, reason, note)
+    return NodeCheck(index, address, name, source, engine.rule_line(inner), inputs, reason, note)
 
 
 def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str, str]:

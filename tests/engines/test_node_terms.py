@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import autograd_core as torch
+import pytest
+
+import autograd_core
 from autograd_core.autograd.profiler import profile
 from gradstep.debugger import NodeDetail, Session
 
 
-def scalars() -> tuple[Any, Any]:
+@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
+def torch(request: pytest.FixtureRequest) -> Any:
+    return pytest.importorskip(request.param)
+
+
+def scalars(torch: Any) -> tuple[Any, Any]:
     return torch.tensor(2.0, requires_grad=True), torch.tensor(-4.0, requires_grad=True)
 
 
@@ -20,8 +27,8 @@ def told(detail: NodeDetail) -> list[tuple[str, str, str, str | None]]:
     ]
 
 
-def test_terms_name_the_numbers_of_a_rule_and_what_came_of_them() -> None:
-    a, b = scalars()
+def test_terms_name_the_numbers_of_a_rule_and_what_came_of_them(torch: Any) -> None:
+    a, b = scalars(torch)
     session = Session(a * b * 3.0, names={"a": a, "b": b})
     session.next()
     assert told(session.detail(1)) == [
@@ -37,21 +44,21 @@ def test_terms_name_the_numbers_of_a_rule_and_what_came_of_them() -> None:
     assert names == [["g", "b"], ["g", "a"]]
 
 
-def test_a_gradient_that_has_not_arrived_is_unknown_not_zero() -> None:
-    a, b = scalars()
+def test_a_gradient_that_has_not_arrived_is_unknown_not_zero(torch: Any) -> None:
+    a, b = scalars(torch)
     session = Session(a * b * 3.0, names={"a": a, "b": b})
     (by_a, _) = session.detail(1).terms
     assert by_a.values[0] == ("g", None)
     assert (by_a.numbers, by_a.result) == ("", None)
 
 
-def test_inputs_that_need_no_gradient_have_no_term() -> None:
-    a, _ = scalars()
+def test_inputs_that_need_no_gradient_have_no_term(torch: Any) -> None:
+    a, _ = scalars(torch)
     session = Session(a * torch.tensor(5.0), names={"a": a})
     assert [term.input for term in session.detail(0).terms] == ["self"]
 
 
-def test_tensors_are_values_not_numbers() -> None:
+def test_tensors_are_values_not_numbers(torch: Any) -> None:
     w = torch.ones(2, 2, requires_grad=True)
     session = Session((w * w).sum(), names={"w": w})
     (term, _) = session.detail(1).terms
@@ -59,8 +66,8 @@ def test_tensors_are_values_not_numbers() -> None:
     assert dict(term.values)["w"].text() == "[1, 1, 1, 1]"  # type: ignore[union-attr]
 
 
-def test_a_hook_changes_what_the_rule_is_given() -> None:
-    a, b = scalars()
+def test_a_hook_changes_what_the_rule_is_given(torch: Any) -> None:
+    a, b = scalars(torch)
     y = a * b
     y.register_hook(lambda g: g * 10)
     session = Session(y, names={"a": a, "b": b})
@@ -69,7 +76,7 @@ def test_a_hook_changes_what_the_rule_is_given() -> None:
 
 
 def test_the_cost_of_the_forward_op_is_known_from_a_profile() -> None:
-    x = torch.ones(3, requires_grad=True)
+    x = autograd_core.ones(3, requires_grad=True)
     with profile() as measured:
         y = x.exp().sum()
     found = Session(y, measured=measured).detail(1)
@@ -81,6 +88,15 @@ def test_the_cost_of_the_forward_op_is_known_from_a_profile() -> None:
 
 
 def test_a_profile_that_runs_is_found() -> None:
-    x = torch.ones(3, requires_grad=True)
+    x = autograd_core.ones(3, requires_grad=True)
     with profile():
         assert Session(x.exp().sum()).detail(1).forward_bytes == 12
+
+
+def test_numbers_that_are_not_real_are_values(torch: Any) -> None:
+    if not hasattr(torch, "view_as_complex"):
+        pytest.skip("the core has no complex tensors")
+    z = torch.tensor([3.0 + 4.0j], requires_grad=True)
+    session = Session((z * z).abs().sum(), names={"z": z})
+    session.next(3)
+    assert [term.numbers for term in session.detail(2).terms] == ["", ""]
