@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import CO_OPTIMIZED
 from itertools import chain, count, islice
 from traceback import walk_tb
-from types import FrameType, FunctionType, ModuleType, TracebackType
+from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, Final
 
 from gradstep.capturing.module_paths import (
@@ -43,7 +43,7 @@ class Names:
             (name, value)
             for namespace in namespaces
             for name, value in list(namespace.items())
-            if isinstance(name, str) and not name.startswith("__")
+            if isinstance(name, str) and not name.startswith("__") and type(value) not in _BARE
         ]
         variables += [held for name, value in variables for held in _kept_by(name, value)]
         variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
@@ -72,6 +72,10 @@ class Names:
                     if id(tensor) not in self._names:
                         self._names[id(tensor)] = path
                         self._alive.append(tensor)
+
+    def settle(self) -> None:
+        """Keep no tensors alive: names are asked for only of those that were there by now."""
+        self._alive.clear()
 
     def add_missing(self, others: Names) -> None:
         """Add the names and modules of ``others`` for tensors that have no name here."""
@@ -149,6 +153,12 @@ class Names:
         return iter(self._alive)
 
 
+_BARE: Final = frozenset([
+    bool, int, float, complex, str, bytes, range, type(None), type, ModuleType, FunctionType,
+    BuiltinFunctionType,
+])  # fmt: skip
+"""Kinds of variables that hold no tensor: nearly all of a program's."""
+
 _INSTEAD = {"x": "input", "self": "input"}
 """PyTorch's names for what our ops call so."""
 
@@ -217,7 +227,7 @@ def _kept_by(name: str, value: Any) -> Named:
         parts += [part for part in inner if part[0] and not is_of_library(part[1])]
     for path, part in parts:
         for attribute, each in list(islice(variables_in(part).items(), MOST_ELEMENTS)):
-            if not isinstance(attribute, str):
+            if type(each) in _BARE or not isinstance(attribute, str):
                 continue
             called = f"{name}.{path}.{attribute}" if path else f"{name}.{attribute}"
             if _is_optimizer(each) or is_tensor(each) or (not whole and is_module(each)):

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol, Self
 
 from numpy.typing import NDArray
 
+from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.records import BackwardCall, Gradients, HookCall, Interceptor, Place, Plan, Step
 
 Pending = dict[Place, Any]
@@ -180,6 +181,14 @@ class Driver(Protocol):
         """Have the seconds of each Step be those that its node takes, on a device the device's
         own; this costs a little at each node."""
         ...
+
+    def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
+        """Keep what a graph of the pass, which is over, shows of the program as it is now, so that
+        the graph can be made later; ``gradients`` are those of its Steps.
+
+        Returns:
+            What describes them as they are now; None where a graph can only be made at once.
+        """
 
     def catch_up(self) -> None:
         """Make the Steps that were left for later."""

@@ -4,10 +4,10 @@ on as if nobody looked."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from traceback import extract_tb
 from typing import Any, Final, Protocol, TypeVar, cast
@@ -217,11 +217,16 @@ def read(found: Callable[[], Iterable[T]]) -> Iterator[T]:
 def class_has(value: object, *names: str) -> bool:
     """Return whether the class of an object of the program's has all of these attributes; the
     ``__getattr__`` of the object itself may do anything."""
-    kind = type(value)
     try:
-        return all(hasattr(kind, name) for name in names)
+        return _has(cast("Hashable", type(value)), names)
     except Exception:  # a metaclass may do so, too
         return False
+
+
+@lru_cache(maxsize=1024)
+def _has(kind: object, names: tuple[str, ...]) -> bool:
+    """Remember it: the same few kinds are asked for every variable of a program at each call."""
+    return all(hasattr(kind, name) for name in names)
 
 
 def attribute_of(value: object, name: str) -> Any:

@@ -318,19 +318,44 @@ def run_and_capture(found: InterceptedCall, view: View) -> tuple[Graph, bool | G
     return run_and_read(found, view, lambda graph: graph, lazy=False)
 
 
+def run_and_keep(
+    found: InterceptedCall, view: View
+) -> tuple[Callable[[], Graph], bool | Gradients]:
+    """Carry out the call; what makes its graph, where anybody asks for it, and what to answer."""
+    with collector_slowed():
+        observed = _observed(found)
+        with collector_paused():
+            make: Callable[[], Graph] = partial(observed.graph, view)
+            if not observed.settle():
+                make = partial(_itself, observed.graph(view))
+                observed.forget()
+            observed.release()
+    return make, observed.gradients if found.call.is_grad else True
+
+
+def _itself(value: T) -> T:
+    return value
+
+
+def _observed(found: InterceptedCall) -> ObservedPass:
+    """Carry out a call, and observe it."""
+    with collector_paused():
+        observed = ObservedPass(found.call, found.names, drops=True)
+    count = len(observed.order)
+    if count > MANY:
+        cost = "drawing them takes minutes, and 6 KB of memory for each"
+        tell(f"{found.title} has {count:,} nodes; {cost}")
+    observed.run()
+    return observed
+
+
 def run_and_read(
     found: InterceptedCall, view: View, read: Callable[[Graph], T], *, lazy: bool = True
 ) -> tuple[T, bool | Gradients]:
     """Carry out the call; what ``read`` makes of its graph with the gradients that flowed, and what
     to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
     with collector_slowed():
-        with collector_paused():
-            observed = ObservedPass(found.call, found.names, drops=True)
-        count = len(observed.order)
-        if count > MANY:
-            cost = "drawing them takes minutes, and 6 KB of memory for each"
-            tell(f"{found.title} has {count:,} nodes; {cost}")
-        observed.run()
+        observed = _observed(found)
         with collector_paused():  # all that is made from here on is needed up to the end
             graph = observed.graph(view, lazy=lazy)
             observed.forget()  # the graph has what it needs: half of the memory

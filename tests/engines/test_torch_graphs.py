@@ -9,8 +9,10 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -21,12 +23,16 @@ import gradstep.engines.pytorch.engine as engine  # noqa: E402  # imports torch
 import gradstep.engines.pytorch.tensors as seen_tensors  # noqa: E402
 from gradstep import Graph, capture, trace  # noqa: E402
 from gradstep.engines.lookup import engine_of  # noqa: E402
+from gradstep.engines.pytorch.order import plan_of  # noqa: E402
+from gradstep.graph.serialize import to_json  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402
     CallSelector,
     InterceptedCall,
     intercepting,
     run_and_capture,
+    run_and_keep,
 )
+from gradstep.records import LEAF  # noqa: E402
 from gradstep_viz import film  # noqa: E402
 from gradstep_viz.options import RenderOptions  # noqa: E402
 from gradstep_viz.rendering import render_graph  # noqa: E402
@@ -160,6 +166,45 @@ def test_a_captured_call_is_what_pytorch_has_and_leaves_the_program_as_it_was(
     assert watched == plain
     assert capsys.readouterr() == printed
     assert graphs or program in torch_programs.FAILING
+
+
+@each_program
+def test_a_graph_that_is_made_later_is_as_it_was(
+    program: Callable[[], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    graphs: list[list[Callable[[], str]]] = []
+    leaves: list[Any] = []  # references, for a list of tensors would give them names
+    found: list[Any] = []
+    for keeps in (False, True):
+        made: list[Callable[[], str]] = []
+        graphs.append(made)
+
+        def handle(
+            call: InterceptedCall, keeps: bool = keeps, made: list[Callable[[], str]] = made
+        ) -> Any:
+            order = plan_of(call.call.roots).order
+            leaves.extend(ref(node.tensor.origin) for node in order if node.kind == LEAF)
+            if keeps:
+                make, answer = run_and_keep(call, "both")
+                made.append(lambda: to_json(make()))
+            else:
+                graph, answer = run_and_capture(call, "both")
+                text = to_json(graph)
+                made.append(lambda: text)
+            return answer
+
+        with intercepting(handle, EVERY_CALL):
+            found.append((run_whole(program), capsys.readouterr()))
+    assert found[0] == found[1]
+    changed = [(leaf.grad, leaf) for each in leaves if (leaf := each()) is not None]
+    for tensor in chain(*changed):  # as optimizers do, and whoever clips gradients
+        if tensor is not None and tensor.layout is torch.strided and tensor.is_floating_point():
+            tensor.data.fill_(7)
+    # the lines of this test that are taken for the program's
+    at_once, later = [
+        [re.sub(rf'"{__file__}", \d+', "", make()) for make in each] for each in graphs
+    ]
+    assert later == at_once
 
 
 def test_the_sample_trains_and_its_picture_in_the_readme_shows_its_graph() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -14,6 +14,7 @@ from gradstep.capturing.names import Names
 from gradstep.engines.driver import NodeEffects
 from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.model import Graph
+from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.records import BackwardCall, Delivery, Gradients, Node, Plan, Step
 
 
@@ -42,6 +43,8 @@ def graph_of_call(
 
 _HELD: Final = 1 << 26
 """Bytes of steps that wait to be described together."""
+_KEPT: Final = 1 << 20
+"""Bytes of steps that are kept when their pass is over, as nobody may ever ask for its graph."""
 
 
 def _gradients_of(step: Step) -> Iterator[Any]:
@@ -91,6 +94,8 @@ class ObservedPass:
         self._driver = self._engine.driver(call)
         self._steps: list[Step] = []
         self._drops, self._described = drops, 0
+        self._held = 0  # bytes of the steps that are not described
+        self._later: tuple[list[int], Callable[[], StatisticsTable]] | None = None
 
     @property
     def order(self) -> Sequence[Node]:
@@ -111,10 +116,8 @@ class ObservedPass:
             self._driver.measure()
         elif self._drops:
             self._driver.hand_out_early()
-        room = _HELD
 
         def keep(step: Step, seconds: float) -> bool:
-            nonlocal room
             append(step)
             if measures:
                 sent = [each.gradient for each in step.deliveries if each.gradient is not None]
@@ -122,10 +125,9 @@ class ObservedPass:
                 nbytes = sum(each.nbytes for each in extents if each is not None)
                 engine.measured(step.node, seconds, nbytes)
             if self._drops:
-                room -= self._driver.step_bytes(step)
-                if room < 0:
+                self._held += self._driver.step_bytes(step)
+                if self._held > _HELD:
                     self.describe()
-                    room = _HELD
             return True
 
         self._driver.record(len(self._steps), end, keep)
@@ -143,11 +145,33 @@ class ObservedPass:
         table = self._engine.all_statistics(list(held.values()))
         known = dict(zip(held, table, strict=True))
         self._steps[self._described :] = [_with(step, known) for step in steps]
-        self._described = len(self._steps)
+        self._described, self._held = len(self._steps), 0
+
+    def settle(self) -> bool:
+        """Keep what :meth:`graph` shows, of a pass that has run to its end, as it is now, so that
+        the graph can be made later, or never; returns whether that can be done.
+
+        Few bytes are kept besides: gradients that take more are described at once."""
+        if self._held > _KEPT:
+            self.describe()
+        self._steps[self._described :] = steps = self.steps[self._described :]
+        held = {id(g): g for step in steps for g in _gradients_of(step) if g is not None}
+        described = self._driver.settle(list(held.values()))
+        if described is None:
+            return False
+        self._later = list(held), described
+        self._names.settle()
+        return True
 
     def graph(self, view: View, title: str = "", *, lazy: bool = False) -> Graph:
-        """Return the graph as it now stands; a ``lazy`` one is to be read before anything else
-        runs."""
+        """Return the graph as it now stands, or as it did when it settled; a ``lazy`` one is to be
+        read before anything else runs."""
+        if self._later is not None:
+            (held, described), self._later = self._later, None
+            known = dict(zip(held, described(), strict=True))
+            steps = self._steps[self._described :]
+            self._steps[self._described :] = [_with(step, known) for step in steps]
+            self._described = len(self._steps)
         plan = None if self._call.inputs else self._driver.plan  # else it may be a part
         return graph_of_call(
             self._call, view, self._names, self.steps, self.order, self._driver.effects, title,

@@ -482,6 +482,9 @@ class NativeDriver:
 
     # what is shown
 
+    def settle(self, gradients: Sequence[Any]) -> None:
+        return None  # what nodes saved, and the records of ops, are gone when the call is over
+
     def step_when_run(self, step: Step) -> Step:
         if not self._changed:
             return step

@@ -88,7 +88,7 @@ class PyTorchEngine:
         return describe_all(gradients)
 
     def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
-        origin = tensor.origin
+        origin = tensor.origin if tensor.number is None else tensor.number
         return (
             describe(origin) if isinstance(origin, torch.Tensor) and origin.numel() == 1 else None
         )

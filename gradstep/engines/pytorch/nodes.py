@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from math import prod
 from typing import Any, ClassVar, Final
+from weakref import WeakKeyDictionary
 
 import torch
 import torch.utils.checkpoint
@@ -24,6 +26,7 @@ from gradstep.engines.pytorch.tensors import (
     DType,
     SavedTensor,
     SeenTensor,
+    copy_of,
     dtype_of,
     extent_of,
     has_memory,
@@ -161,7 +164,8 @@ class TorchNode:
     @property
     def record(self) -> Any:
         """The op that made it, or where that was not traced, the module and the line."""
-        return self.graph.origins.record(self.sequence_nr)
+        known = self.graph.known_places
+        return known[self] if self in known else self.graph.origins.record(self.sequence_nr)
 
     def name(self) -> str:
         return self.torch_name
@@ -190,6 +194,8 @@ class TorchNode:
     @property
     def freed_at(self) -> Any:
         """The line whose call freed what it kept, None where that is unknown."""
+        if self in self.graph.known_ends:
+            return self.graph.known_ends[self]
         mark = self.origin.metadata.get(FREED_MARK)
         return mark.line if mark is not None else self.graph.origins.freed_at(self.sequence_nr)
 
@@ -238,6 +244,26 @@ class TorchLeaf(TorchNode):
         return iter(())
 
 
+_classes: Final[WeakKeyDictionary[type, dict[tuple[str, bool], type[TorchNode]]]] = (
+    WeakKeyDictionary()
+)
+"""The subclasses of :class:`TorchNode`, by the class of PyTorch's nodes: to make one takes longer
+than to read ten nodes."""
+
+
+def _class_of(name: str, origin: type, transposed: bool) -> type[TorchNode]:
+    """Return a class for nodes of a name."""
+    saved = tuple(
+        [each.removeprefix("_raw_saved_") for each in dir(origin) if each.startswith("_raw_saved_")]
+    )
+    members = {
+        "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": why_opaque(origin),
+        "saved_places": tuple([(x, f"_raw_saved_{x}", f"_saved_{x}") for x in saved]),
+        "is_function": issubclass(origin, FunctionNode), "transposed": transposed,
+    }  # fmt: skip
+    return type(name.rpartition("::")[2], (TorchNode,), members)
+
+
 class TorchGraph:
     """All nodes behind some tensors; made anew for each call, and gone with it."""
 
@@ -246,7 +272,20 @@ class TorchGraph:
         self.nodes: dict[Any, TorchNode] = {}
         self.leaves: dict[int, TorchLeaf] = {}  # by the identity of the tensor
         self.plans: dict[Any, Any] = {}  # of passes, by the edges that they begin at
-        self._classes: dict[tuple[str, type, bool], type[TorchNode]] = {}
+        self.known_places: dict[TorchNode, Any] = {}  # of nodes that settled, what made them
+        self.known_ends: dict[TorchNode, Any] = {}  # and, of those that are freed, which line did
+
+    def settle(self, order: Sequence[TorchNode], roots: Iterable[SeenTensor]) -> None:
+        """Keep what is told of the nodes of ``order``, and the numbers of tensors of one element,
+        as they are now, whatever the program does next."""
+        self.known_places = {node: node.record for node in order}
+        self.known_ends = {node: node.freed_at for node in order if node.is_freed}
+        leaves = [node.tensor for node in order if type(node) is TorchLeaf]
+        with unobserved(), torch.no_grad():
+            for each in (*roots, *leaves):
+                is_scalar = each._shape is not None and prod(each._shape) == 1
+                if is_scalar and isinstance(each.origin, torch.Tensor):
+                    each.number = copy_of(each.origin)
 
     def tensor(self, origin: Any) -> SeenTensor:
         """Return a tensor, or a GradientEdge, as a root; reads the graph behind it."""
@@ -306,22 +345,11 @@ class TorchGraph:
             self.leaves[leaf.tensor.gradstep_identity] = leaf
             return leaf
         # two custom Functions of one name are two classes, and save different things
+        classes: Any = _classes.get(type(origin)) or _classes.setdefault(type(origin), {})
         transposed = name == _CONVOLUTION and bool(getattr(origin, "_saved_transposed", False))
-        key = (name, type(origin), transposed)
-        kind: Any = self._classes.get(key)
+        kind: Any = classes.get((name, transposed))
         if kind is None:
-            saved = tuple(
-                [each.removeprefix("_raw_saved_") for each in dir(type(origin))
-                 if each.startswith("_raw_saved_")]
-            )  # fmt: skip
-            opaque = why_opaque(type(origin))
-            members = {
-                "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": opaque,
-                "saved_places": tuple([(x, f"_raw_saved_{x}", f"_saved_{x}") for x in saved]),
-                "is_function": issubclass(type(origin), FunctionNode), "transposed": transposed,
-            }  # fmt: skip
-            kind = type(name.rpartition("::")[2], (TorchNode,), members)
-            self._classes[key] = kind
+            kind = classes[name, transposed] = _class_of(name, type(origin), transposed)
         made: TorchNode = kind(origin, self)
         return made
 

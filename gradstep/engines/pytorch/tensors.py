@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
@@ -41,14 +41,15 @@ def dtype_of(dtype: torch.dtype) -> DType:
 
 class SeenTensor:
     """A root or a leaf of a graph; ``origin`` is the program's own tensor, or a GradientEdge, and
-    ``graph`` the :class:`~gradstep.engines.pytorch.nodes.TorchGraph` that it lies in."""
+    ``graph`` the :class:`~gradstep.engines.pytorch.nodes.TorchGraph` that it lies in; ``number`` is
+    a copy of one of one element, where the program may have changed that since."""
 
-    __slots__ = ("_edge", "_shape", "dtype", "graph", "origin")
+    __slots__ = ("_edge", "_shape", "dtype", "graph", "number", "origin")
 
     gradstep_library: ClassVar[str] = "torch"
 
     def __init__(self, origin: Any, like: Any, edge: Any, graph: Any) -> None:
-        self.origin = origin
+        self.origin, self.number = origin, None
         self._shape = shape_of(like)
         self.dtype = dtype_of(like.dtype)
         self._edge = edge
@@ -250,24 +251,46 @@ _TOGETHER: Final = 1 << 15
 def describe_all(tensors: Sequence[Any]) -> StatisticsTable:
     """Describe tensors as :func:`describe` does each; small ones together, of which each alone
     would take fifty times as long as its numbers."""
-    found = StatisticsTable(len(tensors))
+    return describe_later(tensors)()
+
+
+def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
+    """Describe tensors as :func:`describe_all` does, as they are now, when what is returned is
+    called: until then, small ones are kept as copies."""
     together: dict[torch.dtype, list[int]] = {}
+    copies: list[tuple[list[int], list[int], torch.Tensor]] = []
     elements = 0
-    with unobserved():
+    with unobserved(), torch.no_grad():
         for at, each in enumerate(tensors):
             if not _is_small(each):
                 continue
             together.setdefault(each.dtype, []).append(at)
             elements += each.numel()
             if elements > _TOGETHER:
-                _describe_together(tensors, together, found)
+                copies += _copied_together(tensors, together)
                 elements = 0
-        _describe_together(tensors, together, found)
-    _describe_on_devices(tensors, found)
-    for at in found.unknown().tolist():
-        if isinstance(tensors[at], torch.Tensor):
-            found[at] = describe(tensors[at])
-    return found
+        copies += _copied_together(tensors, together)
+    found = StatisticsTable(len(tensors))
+    known = {at for places, _, _ in copies for at in places}
+    if len(known) < len(tensors):
+        _describe_on_devices(tensors, found)
+        for at in found.unknown().tolist():
+            if at not in known and isinstance(tensors[at], torch.Tensor):
+                found[at] = describe(tensors[at])
+
+    def described() -> StatisticsTable:
+        with unobserved(), torch.no_grad():
+            while copies:
+                places, sizes, numbers = copies.pop()
+                parts = statistics_of_parts(view_of(numbers.double()), sizes)
+                found.columns[:, places] = parts.columns
+                if len(odd := parts.unknown()):
+                    each = numbers.split(sizes)
+                    for number in odd.tolist():
+                        found[places[number]] = describe(each[number])
+        return found
+
+    return described
 
 
 def _is_small(tensor: Any) -> bool:
@@ -287,19 +310,18 @@ def _is_small(tensor: Any) -> bool:
         return False
 
 
-def _describe_together(
-    tensors: Sequence[torch.Tensor],
-    together: dict[torch.dtype, list[int]],
-    found: StatisticsTable,
-) -> None:
-    """Describe the tensors at the places in ``together``, unobserved, and forget the places."""
+def _copied_together(
+    tensors: Sequence[torch.Tensor], together: dict[torch.dtype, list[int]]
+) -> list[tuple[list[int], list[int], torch.Tensor]]:
+    """Copy the tensors at the places in ``together``, and forget the places; returns, by dtype,
+    the places, how many elements each has, and all of them."""
+    copies = []
     for places in together.values():
         chosen = [tensors[at] for at in places]
-        with torch.no_grad():
-            flat = [each if each.dim() == 1 else each.reshape(-1) for each in chosen]
-            values = view_of(torch.cat(flat).double())
-        found.columns[:, places] = statistics_of_parts(values, [*map(len, flat)]).columns
+        flat = [each if each.dim() == 1 else each.reshape(-1) for each in chosen]
+        copies.append((places, [*map(len, flat)], torch.cat(flat)))
     together.clear()
+    return copies
 
 
 def _describe_on_devices(tensors: Sequence[Any], found: StatisticsTable) -> None:

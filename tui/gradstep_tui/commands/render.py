@@ -19,7 +19,7 @@ from gradstep.program.calls import (
     CallSelector,
     InterceptedCall,
     LastCall,
-    run_and_capture,
+    run_and_keep,
     run_and_read,
 )
 from gradstep.program.run import Failure as ProgramFailure
@@ -253,10 +253,12 @@ def draw_target(
         except Exception as error:  # a mistake of ours, not of the program's
             raise _Crash from error
 
-    def look(found: InterceptedCall) -> tuple[Rendering | Graph, bool | Gradients]:
+    Seen = Rendering | Callable[[], Graph]
+
+    def look(found: InterceptedCall) -> tuple[Seen, bool | Gradients]:
         if call.is_over(found.number):  # before the program ends: what is not drawn is not read
             return run_and_read(found, view, draw_or_crash)
-        return run_and_capture(found, view)
+        return run_and_keep(found, view)
 
     seen = LastCall(look)
     ours = (VizError, _Crash)
@@ -268,5 +270,5 @@ def draw_target(
         root, target, names = ran.found
         return draw(capture(root, view, names=names, title=target.name)), Drawn([])
     made = ran.last(seen)
-    drawing = draw(made) if isinstance(made, Graph) else made
+    drawing = draw(made()) if callable(made) else made
     return drawing, Drawn(seen.notes(call), ran.failure)

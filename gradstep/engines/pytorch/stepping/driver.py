@@ -56,6 +56,7 @@ from gradstep.engines.pytorch.stepping.watch_only import (
 from gradstep.engines.pytorch.tensors import (
     array_of,
     copy_of,
+    describe_later,
     extent_of,
     is_passed_on,
     nbytes_of,
@@ -66,6 +67,7 @@ from gradstep.engines.pytorch.tensors import (
 from gradstep.graph.addresses import step_number
 from gradstep.graph.collector import collector_paused, collector_slowed
 from gradstep.graph.fence import is_ours, run_of, tell
+from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.records import (
     LEAF,
     Extent,
@@ -529,6 +531,13 @@ class TorchDriver:
         return nullcontext()  # what is called from Python reads nothing that the pass changed
 
     # what is shown
+
+    def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
+        graph = self.call.roots[0].graph
+        if self._engine.retains or self.call.inputs or graph.origins.ops is not None:
+            return None  # values are still to be read, or other nodes than those that ran
+        graph.settle(self.order, self.call.roots)
+        return describe_later(gradients)
 
     def step_when_run(self, step: Step) -> Step:
         version = self._engine.gradients.versions.get(step.index)
