@@ -368,8 +368,10 @@ def short_name(name: str) -> str:
 
     >>> short_name("MulBackward0"), short_name("MaxPool2DWithIndicesBackward0"), short_name("mul")
     ('mul', 'maxpool2dwithindices', 'mul')
-    >>> short_name("torch::autograd::CopySlices")
-    'CopySlices'
+    >>> short_name("torch::autograd::CopySlices"), short_name("TanhBackwardBackward0")
+    ('CopySlices', 'tanh_backward')
     """
-    stem, marker, _ = name.removeprefix("torch::autograd::").partition("Backward")
+    stem, marker, rest = name.removeprefix("torch::autograd::").partition("Backward")
+    if rest.startswith("Backward"):  # the derivative of a derivative
+        return f"{stem.lower()}_backward"
     return stem.lower() if marker else stem

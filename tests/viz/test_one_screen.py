@@ -71,8 +71,11 @@ def test_both_halves_show_the_inside_of_one_module_of_many(
     program: Callable[[], sample_programs.Program],
 ) -> None:
     text = gradstep.render(graph_of(program), format="txt").text
-    like = re.search(r"\blike (\S+)", text)
+    like = re.search(r"\blike ((?:t = )?\S+)", text)
     assert like is not None
+    if like[1] == "t = 0":  # a round, which runs more than the module that its parameters are of
+        assert re.search(r"^  experts\.0 ", text, re.MULTILINE)
+        return
     assert re.search(
         rf"^  {re.escape(like[1])}\.\w+|in {re.escape(like[1])}\.\w+", text, re.MULTILINE
     )
@@ -80,7 +83,7 @@ def test_both_halves_show_the_inside_of_one_module_of_many(
 
 def test_what_is_asked_for_is_drawn_though_it_is_larger_than_a_screen() -> None:
     graph = graph_of(sample_programs.lstm)
-    assert size_of(graph)[1] < 1000
+    assert size_of(graph)[1] < SCREEN_HEIGHT
     asked = gradstep.render(graph, format="txt", max_boxes=40).text
     assert "sigmoid:1" in asked
     assert "sigmoid:1" not in gradstep.render(graph, format="txt").text

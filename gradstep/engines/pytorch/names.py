@@ -38,10 +38,14 @@ def stem(name: str) -> str:
     ('mul', 'layer_norm', 'avg_pool2d')
     >>> stem("ScaledDotProductFlashAttentionForCpuBackward0"), stem("torch::autograd::CopySlices")
     ('scaled_dot_product_attention', '')
+    >>> stem("TanhBackwardBackward0")
+    'tanh_backward'
     """
-    short, marker, _ = name.removeprefix("torch::autograd::").partition("Backward")
+    short, marker, rest = name.removeprefix("torch::autograd::").partition("Backward")
     if not marker or not short:
         return ""
+    if rest.startswith("Backward"):  # the derivative of a derivative
+        return f"{stem(f'{short}Backward0')}_backward"
     if short in _OTHERS:
         return _OTHERS[short]
     if short.startswith("ScaledDotProduct"):
