@@ -599,7 +599,7 @@ def test_grad_gives_what_hooks_of_its_inputs_made_after_an_edit(walk: list[str])
             session.host(lambda: [*map(session.do, walk), session.finish()])
             return session.gradients
 
-        kinds = CallSelector.parse("all")
+        kinds = CallSelector(None, ("grad",))
         with attached(), intercepting(handle, kinds) if stepped else contextlib.nullcontext():
             found = pytorch.autograd.grad(loss, [x, w, y], allow_unused=True)
         return [g.tolist() for g in found]
@@ -693,4 +693,85 @@ def test_the_recording_keeps_its_limit_on_every_way(torch: Any) -> None:
         session.do(line)
         assert session.snapshot.usage.bytes <= 1.5 * budget, line
     session.continue_()
+    session.finish()
+
+
+def walked(walk: list[str], **options: Any) -> Callable[[InterceptedCall], Any]:
+    """Return what takes a walk in a call, none of whose commands fails."""
+
+    def handle(found: InterceptedCall) -> Any:
+        session = Session.of_call(found.call, names=found.names, **options)
+        replies = [session.do(line) for line in walk]
+        assert not [each.text for each in replies if each.error]
+        session.finish()
+        return session.gradients if found.call.is_grad else True
+
+    return handle
+
+
+EVERY = CallSelector(None, ("backward", "grad"))
+
+
+def test_what_only_muted_edges_lead_to_does_not_run(torch: Any) -> None:
+    def gradients(muted: bool) -> list[Any]:
+        x, y, w = (torch.full((2, 2), 1.0 + n, requires_grad=True) for n in range(3))
+        product = x * x
+        turned = w.t()
+        if muted:
+            handle = walked(["mute mul:2 out.0", "mute t out.0", "continue"])
+        else:
+            handle = walked(["continue"])
+            product, turned = product.detach(), turned.detach()
+        with intercepting(handle, EVERY):
+            ((x @ turned) + product * y).sum().backward()
+        return [None if leaf.grad is None else leaf.grad.tolist() for leaf in (x, y, w)]
+
+    assert gradients(muted=True) == gradients(muted=False)
+
+
+def test_an_edit_where_nothing_waited_is_made_again_from_a_checkpoint(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = x.sin()
+    walk = ["set mul 0.5", "continue", "undo", "continue"]
+    with intercepting(walked(walk, history_bytes=0), EVERY):
+        (gradient,) = torch.autograd.grad((y * 2).exp().sum(), [x])
+    (plain,) = torch.autograd.grad((x.sin() * 2).exp().sum(), [x])
+    assert gradient.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("line", ["continue", "next"])
+def test_the_grad_of_a_leaf_that_grad_ends_at_is_left_and_shown(torch: Any, line: str) -> None:
+    x = torch.ones(2, requires_grad=True)
+    x.grad = torch.full((2,), 3.0)
+    y = x * 2
+
+    def forget(g: Any) -> None:
+        x.grad = None
+
+    y.register_hook(forget)
+    seen: list[list[Any]] = []
+
+    def handle(found: InterceptedCall) -> Any:
+        session = Session.of_call(found.call, names=found.names)
+        for each in ("info leaves", line, "continue", "restart"):
+            session.do(each)
+            (leaf,) = session.snapshot.leaves
+            seen.append([v if v is None else v.array.tolist() for v in (leaf.before, leaf.now)])
+        session.finish()
+        return session.gradients
+
+    with intercepting(handle, EVERY):
+        torch.autograd.grad((y * y).sum(), [x])
+    assert seen[0] == seen[3] == [[3.0, 3.0], [3.0, 3.0]]
+    assert seen[2] == [[3.0, 3.0], None]
+
+
+def test_what_a_leaf_held_before_the_pass_is_not_what_was_added_to_it(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    x.grad = torch.zeros(2)
+    session = Session((x * x).sum(), names={"x": x})
+    first = session.snapshot.leaves[0]
+    session.do("continue")
+    assert first.before is not None
+    assert first.before.array.tolist() == [0.0, 0.0]
     session.finish()

@@ -277,6 +277,14 @@ def test_what_grad_returns_and_only_some_inputs_get_follow_a_change() -> None:
         backward,
         lambda x, y, z: torch.autograd.grad(z, x)[0],
         lambda x, y, z: torch.autograd.grad(z, [y, x])[0],
-        lambda x, y, z: torch.autograd.grad(z, [y, x], create_graph=True)[1].detach(),
     ):
         assert torch.equal(of(call, True), 2 * of(call, False))
+
+
+def test_a_pass_that_makes_a_graph_is_not_edited() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    session = Session((x * x).exp().sum(), names={"x": x}, create_graph=True)
+    session.next()
+    with pytest.raises(EditError, match="it makes a graph"):
+        session.edit.scale(1, 2.0)
+    session.finish()

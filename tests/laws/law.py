@@ -63,6 +63,8 @@ def check(case: Case) -> Found:
     debugged = run(case.program, library, debugger.around)
     if debugger.wrong:
         return Found(debugger.moves, debugger.wrong)
+    if any(sign in debugged.told for sign in ("not shown:", "is not what was shown")):
+        return Found(debugger.moves, f"told: {debugged.told}")
     if edits:  # hooks ran again, and noted it
         plain, debugged = (each._replace(events=()) for each in (plain, debugged))
     wrong = plain.difference(debugged)
@@ -243,7 +245,7 @@ def _sort(found: Found) -> str:
         if sort in found.wrong:
             return sort
     first = found.wrong.partition(":")[0]
-    return first if first in ("printed", "raised", "calls of hooks") else "state"
+    return first if first in ("told", "printed", "raised", "calls of hooks") else "state"
 
 
 def _lacks_names(case: Case) -> bool:

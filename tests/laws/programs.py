@@ -11,7 +11,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from importlib import import_module
 from textwrap import indent
@@ -423,12 +423,14 @@ _ADDED = re.compile(r"\n(They were freed by the pass begun|It was changed) at .*
 
 
 class Ended(NamedTuple):
-    """What a program left behind: texts, each with the name of what it is about."""
+    """What a program left behind: texts, each with the name of what it is about; and what was
+    ``told`` on standard error, which is not compared."""
 
     printed: str
     raised: str
     events: tuple[str, ...]
     state: tuple[tuple[str, str], ...]
+    told: str = ""
 
     def difference(self, other: Ended) -> str:
         """What is not the same in ``other``, "" for nothing."""
@@ -457,7 +459,7 @@ def run(
     torch = import_module(library)
     space: dict[str, Any] = {"__name__": "__main__"}
     code = _compiled(program.text(library))
-    printed = io.StringIO()
+    printed, told = io.StringIO(), io.StringIO()
     raised = ""
 
     def body() -> None:
@@ -467,7 +469,7 @@ def run(
         except Exception as error:
             raised = f"{type(error).__name__}: {error}"
 
-    with redirect_stdout(printed), warnings.catch_warnings():
+    with redirect_stdout(printed), redirect_stderr(told), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         (around or (lambda work: work()))(body)
     kept = {**space, **space.get("kept", {})}
@@ -476,6 +478,7 @@ def run(
         _ADDED.sub("", raised),
         tuple(map(repr, space.get("events", ()))),
         tuple(_state(kept, torch)),
+        told.getvalue(),
     )
 
 

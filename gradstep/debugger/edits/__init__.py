@@ -106,7 +106,7 @@ class Edits:
         """Make the edits of ``position`` on a copy of what waits there."""
         for edit in self._edits:
             if edit.record.position == position and edit.place is not None and edit.change:
-                pending[edit.place] = edit.change(pending[edit.place])
+                pending[edit.place] = edit.change(pending.get(edit.place))
 
     def _make(self, edit: Edit) -> None:
         if edit.change is None:

@@ -83,7 +83,10 @@ RELIEVED: Final = 1 << 26
 """Bytes of gradients at which a pass whose gradients are dropped is relieved of them."""
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
-
+_MAKES_GRAPH: Final = (
+    "this pass is read-only: it makes a graph (create_graph=True), and going on in another way "
+    "would make a different one"
+)
 
 _MOST_IDLE: Final = 20
 
@@ -114,6 +117,9 @@ class TorchDriver:
         self.read_only = ""
         if halting:
             self.read_only = why_watched_only(call, plan.order) or ("" if keep else _NOT_KEPT)
+        self._is_watched = bool(self.read_only)
+        if call.graph:
+            self.read_only = self.read_only or _MAKES_GRAPH
         self._engine = ObservedEngine(
             call,
             plan.order,
@@ -225,7 +231,7 @@ class TorchDriver:
         if self._hands_out_early:
             self._engine.relieve = partial(self._relieve, on_step)
         while index < stop:
-            if not self._engine.has_run(index):
+            if not self._has_run(index):
                 self._advance(index, stop)
                 self._synchronize()
                 index = max(index, self._engine.taken)
@@ -250,7 +256,7 @@ class TorchDriver:
                 run = self._engine.runs.pop(index, None)
                 if run is not None:
                     goes_on = on_step(self._step(index, run), self._engine.seconds(index, run[2]))
-                elif self._engine.has_run(index):
+                elif self._has_run(index):
                     goes_on = on_step(self._unreached(index), 0.0)
                 else:
                     break
@@ -329,13 +335,25 @@ class TorchDriver:
         engine = self._engine
         reached = engine.taken, len(engine.runs)
         engine.advance(index, stop, passed=self._due_runs, muted=self.muted_edges)
-        idle = (engine.taken, len(engine.runs)) == reached and not engine.has_run(index)
+        idle = (engine.taken, len(engine.runs)) == reached and not self._has_run(index)
         self._idle_runs = self._idle_runs + 1 if idle else 0
         if self._idle_runs > _MOST_IDLE:
             raise RuntimeError(
                 f"PyTorch's engine does not get to node #{index + 1}; this is a defect of "
                 "gradstep, please report it"
             )
+
+    def _has_run(self, index: int) -> bool:
+        """Return whether node ``index`` has run, or never will; all before it are known."""
+        if self._engine.has_run(index):
+            return True
+        # one to which only muted edges lead: the engine does not tell that it is left out
+        pending = self._pending
+        return (
+            bool(self.muted_edges)
+            and self._engine.diverged
+            and not any(pending.get(place) is not None for place in places_of(self.order[index]))
+        )
 
     def _synchronize(self) -> None:
         """Wait for what the engine has started on a GPU: this thread may use another stream."""
@@ -364,7 +382,9 @@ class TorchDriver:
         captured = self._capture(node, incoming)
         edges = () if node in self._engine.ends else node.edges
         unsent = tuple(deliver(self._pending, nr, to, None) for nr, to in enumerate(edges))
-        return Step(index, node, incoming, incoming, unsent, captured=captured)
+        gradients = self._engine.gradients
+        held = gradients.unless_it_runs(index) if index in gradients.leaves else None
+        return Step(index, node, incoming, incoming, unsent, held, held, captured)
 
     def _capture(self, node: Any, gradients: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
         """Note what ``grad`` takes at ``node``."""
@@ -452,7 +472,7 @@ class TorchDriver:
         if before is not None:
             self.disturbances += 1  # the engine added in place
         hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
-        if not hooks and not self.read_only:
+        if not hooks and not self._is_watched:
             return before, found, ()
         self._engine.gradients.versions.pop(index, None)
         after = _sum(before, added)
@@ -677,13 +697,12 @@ class TorchDriver:
         return self.order[index].origin.variable.grad
 
     def grad_before(self, index: int) -> Any:
-        first = self._engine.gradients.first.get(index)
-        return self.grad(index) if first is None else first[1]
+        return self._engine.gradients.at_first(index)
 
     def summed_up(self, step: Step) -> Any:
         after, effects = step.after, self._effects.get(step.index)
         hooked = effects is not None and any(each.kind == "accumulated" for each in effects.calls)
-        if after is None or hooked or after.layout is not torch.strided or self.read_only:
+        if after is None or hooked or after.layout is not torch.strided or self._is_watched:
             return after
         if step.index not in self._engine.gradients.versions:
             return after  # it did not run
@@ -707,7 +726,16 @@ class TorchDriver:
 
     def gradients(self) -> Any:
         """Return what the call returns to the program: of ``grad``, the gradients."""
-        return self._engine.result
+        result = self._engine.result
+        if not self.call.is_grad or not self._engine.diverged:
+            return result
+        # the last run does not give what was taken at nodes that did not run again
+        places = [each.edge for each in self.call.inputs]
+        given = result or [None] * len(places)
+        return tuple(
+            self._captured.get(place) if g is None else g
+            for place, g in zip(places, given, strict=True)
+        )
 
     def retain_graph(self) -> None:
         """Keep what nodes saved, whatever the call says."""

@@ -46,6 +46,7 @@ class LeafGradients:
         self.versions: dict[int, int] = {}
         self.changed: dict[int, dict[int, State]] = {}
         self.rewritten: set[int] = set()
+        self._has_begun = False
         self._known: dict[int, tuple[Any, int]] = {}  # what they held last, and its version
         self._of_leaf: dict[int, int] = {}  # the versions of the leaves themselves
 
@@ -53,11 +54,27 @@ class LeafGradients:
         """Take note of all leaves: the nodes from ``start`` on are about to run."""
         with unobserved():
             for index, leaf in self.leaves.items():
-                if index not in self.first:
-                    self.first[index] = state_of(leaf)
+                self.at_first(index)
                 self._known[index] = _held(leaf)
                 if index >= start:
                     self._of_leaf[index] = version_of(leaf)
+        self._has_begun = True
+
+    def at_first(self, index: int) -> Any:
+        """Return what a leaf held before the pass: a copy, which nothing changes."""
+        if not self._has_begun:
+            with unobserved():
+                held, version = _held(self.leaves[index])
+                known = self._known.get(index)
+                if known is None or known[0] is not held or known[1] != version:
+                    self.first[index] = state_of(self.leaves[index])
+                    self._known[index] = held, version
+        return self.first[index][1]
+
+    def unless_it_runs(self, index: int) -> Any:
+        """Return what a leaf holds at its place in the order, where its node does not run."""
+        self.at_first(index)
+        return self._last(index, index)[1]
 
     def runs_next(self, index: int) -> None:
         """Take note that the node of a leaf runs next."""

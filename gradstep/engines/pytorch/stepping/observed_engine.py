@@ -40,6 +40,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
     renumbered,
     state_of,
 )
+from gradstep.engines.pytorch.stepping.replay import deliver, places_of
 from gradstep.engines.pytorch.stepping.watch_only import is_shared_with_processes
 from gradstep.engines.pytorch.tensors import put_gradient
 from gradstep.graph.fence import not_shown
@@ -104,7 +105,7 @@ class ObservedEngine:
             {
                 index: node.tensor.origin
                 for index, node in enumerate(order)
-                if type(node) is TorchLeaf and node not in self.ends
+                if type(node) is TorchLeaf
             }
         )
         self.nested: list[Nested] = []
@@ -227,7 +228,7 @@ class ObservedEngine:
         self, start: int, muted: Collection[tuple[int, int]] = (), *, observed: bool = True
     ) -> None:
         """Let the engine run what is left, from node ``start`` on."""
-        arguments = self._arguments()
+        arguments = self._arguments(muted)
         if arguments is None:
             self._done = True
             return
@@ -316,13 +317,24 @@ class ObservedEngine:
                 found.setdefault(index, []).append(nr)
         return found
 
-    def _arguments(self) -> Arguments | None:
+    def _sums_behind_runs(self, muted: Collection[tuple[int, int]]) -> Pending:
+        """Return what waits, also of nodes that ran sooner than foretold, and that nobody has taken
+        from here: the run ended behind a muted edge."""
+        sums = dict(self._sums())
+        for index, (sent, *_) in self.runs.items():
+            node = self.order[index]
+            sums.update(dict.fromkeys(places_of(node)))
+            for nr, (edge, gradient) in enumerate(zip(node.edges, sent, strict=False)):
+                deliver(sums, nr, edge, None if (index, nr) in muted else gradient)
+        return sums
+
+    def _arguments(self, muted: Collection[tuple[int, int]]) -> Arguments | None:
         """Return what the engine is called with; None where nothing is left to run."""
         given: Arguments = self.call.arguments
         if not self.diverged:
             return given._replace(keep=True) if self.retains else given
         edges, seeds = [], []
-        for place, gradient in self._sums().items():
+        for place, gradient in self._sums_behind_runs(muted).items():
             node = owner(place)
             if gradient is not None and node in self.index:
                 edges.append(GradientEdge(node.origin, place.nr if isinstance(place, Port) else 0))
