@@ -26,7 +26,7 @@ from gradstep.own_files import is_user_file
 class Names:
     """Names of tensors, by identity. Variables take precedence over parameters of modules, and
     these over elements of lists and dictionaries; the first name wins. ``modules`` and
-    ``optimizers`` are the modules and optimizers among the variables, by name; parameters
+    ``optimizers``, and ``scalers`` of losses, are those among the variables, by name; parameters
     ``in_plain_lists``, by identity, are of modules that the one around them does not know.
 
     >>> import autograd_core as torch
@@ -51,6 +51,7 @@ class Names:
         self.optimizers: dict[str, Any] = _by_name(
             variables, _is_optimizer, lambda each: id(attribute_of(each, "param_groups"))
         )
+        self.scalers: dict[str, Any] = _by_name(variables, _is_scaler, id)
         listed = self._listed = _listed_parts(self.modules)
         shared = _shared_paths(self.modules, listed)
         self.in_plain_lists = {
@@ -85,6 +86,7 @@ class Names:
                 self._alive.append(tensor)
         self.modules = {**others.modules, **self.modules}
         self.optimizers = {**others.optimizers, **self.optimizers}
+        self.scalers = {**others.scalers, **self.scalers}
 
     def add_loss(self, tensor: Any) -> None:
         """Call a tensor "loss" that has no name, unless another one is called so."""
@@ -214,6 +216,10 @@ def _is_optimizer(value: Any) -> bool:
     return class_has(value, "zero_grad") and type(attribute_of(value, "param_groups")) is list
 
 
+def _is_scaler(value: Any) -> bool:
+    return class_has(value, "scale", "unscale_", "get_scale", "update")
+
+
 def _kept_by(name: str, value: Any) -> Named:
     """Yield what an object of the program keeps, as a trainer does: ``self.model``; of a module,
     what it does not know as a part of its own; of a list, the modules in it."""
@@ -230,7 +236,12 @@ def _kept_by(name: str, value: Any) -> Named:
             if type(each) in _BARE or not isinstance(attribute, str):
                 continue
             called = f"{name}.{path}.{attribute}" if path else f"{name}.{attribute}"
-            if _is_optimizer(each) or is_tensor(each) or (not whole and is_module(each)):
+            if (
+                _is_optimizer(each)
+                or _is_scaler(each)
+                or is_tensor(each)
+                or (not whole and is_module(each))
+            ):
                 yield called, each
             elif not attribute.startswith("_"):
                 yield from _listed(called, each)

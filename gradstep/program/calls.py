@@ -124,8 +124,6 @@ def _names_for(call: BackwardCall) -> Names:
 
 Look = Callable[[BackwardCall], Gradients | bool | None]
 """Carries out a call before anything is asked about it; None where it is to be handled."""
-After = Callable[[InterceptedCall], None]
-"""Hears of a call that the handler left to the engine, when it is over."""
 Handle = Callable[[InterceptedCall], bool | Gradients]
 """Answers as an :class:`~autograd_core.autograd.call.Interceptor` does."""
 
@@ -177,9 +175,7 @@ class Calls:
         requested: CallSelector,
         ours: tuple[type[Exception], ...],
         look: Look | None = None,
-        after: After | None = None,
     ) -> None:
-        self._after = after
         self._process = os.getpid()
         self._handle = handle
         self._look = look
@@ -243,8 +239,6 @@ class Calls:
         if answer is not False:
             return answer
         found_gradients = carried_out(partial(engine_of_call(call).run, call))
-        if self._after is not None:
-            self._after(found)
         return found_gradients if call.is_grad else True
 
     def tell_of_thread(self) -> None:
@@ -282,20 +276,19 @@ def intercepting(
     budget: Budget | None = None,
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
-    after: After | None = None,
     defers: bool = False,
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
     ``values``, ``budget`` and ``defers`` are as for :func:`~gradstep.trace`;
-    ``look`` may carry out a call first, and ``after`` hears of one that was left to the engine.
+    ``look`` may carry out a call first.
 
     :class:`ScriptDone` is absorbed here.
 
     Raises:
         Exception: one of ``ours`` that ``handle`` raised.
     """
-    calls = Calls(handle, requested, ours, look, after)
+    calls = Calls(handle, requested, ours, look)
     token = set_interceptor(calls)
     listen(calls.tell_of_thread)
     try:

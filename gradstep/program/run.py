@@ -11,7 +11,6 @@ from gradstep.capturing.names import Names
 from gradstep.engines.lookup import engine_of, is_tensor
 from gradstep.engines.native.trace import Values, trace
 from gradstep.program.calls import (
-    After,
     CallSelector,
     Handle,
     InterceptedCall,
@@ -93,7 +92,6 @@ def run_target(
     end: bool = True,
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
-    after: After | None = None,
     defers: bool = False,
 ) -> Ran:
     """Run ``target`` with ``arguments``, and hand its requested backward calls to ``handle``.
@@ -104,7 +102,6 @@ def run_target(
         budget: what these may take; by default 1 GiB.
         end: end the program after a call that was requested by its number.
         look: may carry out a call first, so that it is not handed to ``handle``.
-        after: hears of a call that ``handle`` left to the engine, when it is over.
         defers: make records of ops only when they are needed, as where ``look`` finds something.
         ours: exceptions of ``handle`` that are not the user's, and end the program.
 
@@ -129,7 +126,7 @@ def run_target(
     variables: dict[str, Any] = {}
     failure: Failure | None = None
     with intercepting(
-        handle_and_end, requested, values=values, budget=budget, ours=ours, look=look, after=after,
+        handle_and_end, requested, values=values, budget=budget, ours=ours, look=look,
         defers=defers,
     ) as calls:  # fmt: skip
         try:

@@ -15,7 +15,7 @@ import torch
 
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, TorchNode
-from gradstep.engines.pytorch.origins import Origins
+from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
@@ -25,6 +25,7 @@ _marks: Final[WeakSet[FreedMark]] = WeakSet()
 
 def mark_as_freed(call: TorchCall, nodes: Iterable[Any]) -> None:
     """Let later calls through these nodes of PyTorch, which ``call`` would have freed, fail."""
+    (current.get() or Origins()).modules.clear()  # what runs from here on is of the next pass
     nodes = list(nodes)
     if not nodes:
         return

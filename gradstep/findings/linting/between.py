@@ -53,6 +53,7 @@ class Between:
             and before[key][1] == digest
             and _is_cleared(leaf)
             and (line, key) not in self._idle
+            and not math.isnan(self._sizes[key])  # a step with it may have been skipped
             and not _is_nan(leaf)  # which no step changes any more
         ]
         self._idle.update((line, id(leaf)) for leaf in idle)

@@ -189,7 +189,7 @@ def _saved(
     trouble = known.trouble or "nan"
     return Beginning(
         trouble, subject.graph.address(index), "saved",
-        f"{name} with {_amount(known, trouble, array)}", index, subject.source(index),
+        f"{name} with {amount_text(known, trouble, array)}", index, subject.source(index),
         certain=certain,
     )  # fmt: skip
 
@@ -204,7 +204,7 @@ def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | Non
             known = None if leaf is None else subject.engine.statistics(subject.user_tensor(leaf))
             if known is not None and known.amount(trouble):
                 name = subject.names.of(leaf) or "a leaf"
-                return Beginning(trouble, name, "has", _amount(known, trouble), place)
+                return Beginning(trouble, name, "has", amount_text(known, trouble), place)
             continue
         for name, array in _saved_arrays(subject, node):
             known = statistics(array)
@@ -251,7 +251,7 @@ def _beginning(
     """Return the beginning of a NaN or an infinity at ``origin``; of a NaN that an op made of an
     infinity which another op made of finite values, that other one is."""
     record = origin[0]
-    amount = _amount(values.statistics(origin), trouble, values.array(origin))
+    amount = amount_text(values.statistics(origin), trouble, values.array(origin))
     if not isinstance(record, OpRecord):
         return Beginning(trouble, _named(subject, origin), "has", amount)
     given = [(each, known.trouble) for each, known in _described(values, origin) if known.trouble]
@@ -301,9 +301,9 @@ def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Tro
     """Return an input that is not finite; of what comes from further back, from where."""
     name = _named(subject, origin)
     if not isinstance(origin[0], OpRecord):
-        amount = _amount(values.statistics(origin), trouble, values.array(origin))
+        amount = amount_text(values.statistics(origin), trouble, values.array(origin))
         return Given(f"{name} with {amount}", None, name if origin[0].requires_grad else "")
-    said = f"the result of {name} with {_amount(values.statistics(origin), trouble)}"
+    said = f"the result of {name} with {amount_text(values.statistics(origin), trouble)}"
     first = values.first([origin], trouble) or origin
     if first[0] is not origin[0]:
         said = f"{said}, which began at {_named(subject, first)}"
@@ -327,7 +327,9 @@ def _named(subject: Subject, origin: Origin) -> str:
     return subject.names.of(record.tensor()) or "a tensor"
 
 
-def _amount(known: Statistics | None, trouble: Trouble, array: NDArray[Any] | None = None) -> str:
+def amount_text(
+    known: Statistics | None, trouble: Trouble, array: NDArray[Any] | None = None
+) -> str:
     """Say how much of a value is NaN, or infinite, and where first: ``nan at 1 of 2 places,
     ...``"""
     if known is None or known.size == 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradstep.debugger.breakpoints import Reached
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
@@ -43,7 +45,7 @@ def stop_report(session: PassSession, trigger: Trigger) -> tuple[str, list[str]]
 
 def stop_rows(session: PassSession, trigger: Trigger) -> tuple[str, list[Row]]:
     """Return the same, as rows of a label and a text."""
-    place = _first_place(trigger.subject.gradient)
+    place = first_element(trigger.subject.gradient)
     seen = trigger.cause + (f", first at {list(place)}" if place else "")
     began = _forward_cause(session, trigger)
     if began is None:
@@ -57,7 +59,7 @@ def stop_rows(session: PassSession, trigger: Trigger) -> tuple[str, list[Row]]:
     return seen if began is None else began.headline, rows
 
 
-def _first_place(gradient: Value | None) -> tuple[int, ...]:
+def first_element(gradient: Value | None) -> tuple[int, ...]:
     """Find the first NaN or infinity of a gradient; () for a single number, and for none."""
     trouble = gradient.statistics.trouble if gradient is not None else ""
     return first_place(gradient.array, trouble) if gradient is not None and trouble else ()
@@ -150,6 +152,21 @@ def _ingredients(session: PassSession, trigger: Trigger, place: tuple[int, ...])
             yield f"saved.{saved.name}", _with_element(saved.value, trigger, place)
     if source := session.graph.sources.get(index):
         yield "line", line_text(source)
+
+
+def elements_there(
+    session: PassSession, trigger: Trigger, place: tuple[int, ...]
+) -> list[tuple[str, np.generic]]:
+    """List the elements at ``place`` of what a node computed the gradient from, as its rule names
+    them."""
+    gradient, detail = trigger.subject.gradient, session.detail(trigger.subject.index)
+    given = [("g", each.total) for each in detail.incoming]
+    given += [(saved.name, saved.value) for saved in detail.saved]
+    return [
+        (name, each.array[place])
+        for name, each in given
+        if each is not None and gradient is not None and each.shape == gradient.shape
+    ]
 
 
 def _with_element(value: Value, trigger: Trigger, place: tuple[int, ...]) -> str:

@@ -16,6 +16,7 @@ from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.checking import check
 from gradstep.findings.linting import CODES, Code, Finding, lint
 from gradstep.findings.linting.between import Between
+from gradstep.findings.passes import run_pass
 from gradstep.graph.fence import not_shown
 from gradstep.own_files import is_own_file
 from gradstep.program.calls import CallSelector, InterceptedCall
@@ -24,7 +25,7 @@ from gradstep.program.process import user_code
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import run_target
 from gradstep.program.target import Target, parse_target
-from gradstep.records import LEAF
+from gradstep.records import LEAF, Gradients
 from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
@@ -40,7 +41,7 @@ The forward of every node, custom Functions included, runs again about a dozen
 times on copies in float64. Exit code 5 means a wrong rule, an error or a
 warning:
   error    freed, changed (in place)
-  warning  not-finite (a result of the forward pass), unreached, broadcast,
+  warning  not-finite (a result, or a gradient), unreached, broadcast,
            cut (a leaf has no gradient), saturated, dead-units, squashed-twice
            (a softmax before cross_entropy), duplicate-hook, stale-grad; with
            several calls also unchanged (since the previous call), zero-grad,
@@ -186,11 +187,10 @@ def _report_on(
     """Show a report on each call that is requested, or on the last one; how many there were, and
     how the program failed after that."""
     reports: list[Report] = []
-    count, between = 0, Between()
+    count, between, passes = 0, Between(), _Passes()
     lines: dict[int, set[Any]] = {}  # of the calls that the .grad of a leaf, by identity, is from
-    plans: list[tuple[list[Any], list[tuple[Any, Any]]]] = []
 
-    def examine(found: InterceptedCall) -> bool:
+    def examine(found: InterceptedCall) -> bool | Gradients:
         nonlocal count
         count += 1
         title = f"{target}, {found.title}"
@@ -198,23 +198,26 @@ def _report_on(
         report = _examine(title, tuple(found.call.roots), found.names, rules, elsewhere)
         # grad() leaves .grad alone, and returns what it was asked for
         reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
+        plan = None
         if call.number is None and not found.call.is_grad:
-            plans[:] = [_plan(found)]
-            told = [(leaf, lines.get(id(leaf), set())) for leaf, _ in plans[0][1]]
+            plan = _plan(found)
+            told = [(leaf, lines.get(id(leaf), set())) for leaf, _ in plan[1]]
             more = [
                 *between.left_over(found.call.line, told, found.names),
                 *between.findings(found.call.line, _leaves(found), found.names),
             ]
             reports[:] = [replace(report, findings=(*report.findings, *more))]
-        if not call.last:
-            show(reports.pop())
-        return False
+        try:
+            reports[:], answer = passes.run(reports[0], found)
+        finally:
+            if not call.last:
+                show(reports.pop())
+        if plan is not None:
+            look_back(found, *plan)
+        return answer
 
-    def look_back(found: InterceptedCall) -> None:
+    def look_back(found: InterceptedCall, losses: list[Any], leaves: list[tuple[Any, Any]]) -> None:
         """See what the call has made, where several of them are checked."""
-        if not plans:
-            return
-        losses, leaves = plans.pop()
         for leaf, before in leaves:
             if before is None or not before.any():
                 lines[id(leaf)] = set()
@@ -223,13 +226,68 @@ def _report_on(
         if more:
             show(Report(f"{target}, after {found.title}", more, ()))
 
-    ran = run_target(target, arguments, call, examine, values=True, after=look_back)
+    ran = run_target(target, arguments, call, examine, values=True)
     if ran.found is not None:
         root, named, names = ran.found
-        reports = [_examine(str(named), (root,), names, rules)]
+        reports = [passes.of_tensor(_examine(str(named), (root,), names, rules), root, names)]
     for report in reports:
         show(report)
+    if more := passes.at_the_end():
+        show(Report(f"{target}, all calls", more, ()))
     return count, ran.failure
+
+
+class _Passes:
+    """The passes of the calls that are checked: each runs, and of each line the first in which
+    something is not finite is explained."""
+
+    def __init__(self) -> None:
+        self._explained: set[Any] = set()
+        self._skipped: list[bool] = []  # of each pass from a scaled loss, whether its step is
+
+    def run(self, report: Report, found: InterceptedCall) -> tuple[list[Report], bool | Gradients]:
+        """Carry out a call; ``report`` with what is found of its pass, and what to answer."""
+        if report.of("wrong") or any(each.severity == "error" for each in report.findings):
+            return [report], False  # it may well raise what they say
+        line = found.call.line
+        is_known = any(each.code == "not-finite" for each in report.findings)
+        explains = not is_known and line not in self._explained
+        passed = run_pass(found.call, found.names, found.number, explains=explains)
+        if passed.findings:
+            self._explained.add(line)
+        findings = report.findings
+        if passed.scaling is not None:
+            self._skipped.append(not passed.finite)
+            findings = tuple(passed.scaling.softened(each, found.call) for each in findings)
+        return [replace(report, findings=(*findings, *passed.findings))], passed.answer
+
+    def of_tensor(self, report: Report, root: Any, names: Names) -> Report:
+        """Return ``report`` with what is found of the pass from ``root``, for which nobody asks."""
+        if any(each.severity == "error" or each.code == "not-finite" for each in report.findings):
+            return report
+        tensors, engine = tensors_in(root)
+        seed = None if root.numel() == 1 else root.detach().new_ones(root.shape)
+        passed = None
+        with user_code():
+            call = engine.call(tensors, seed, True, False)
+            passed = run_pass(call, names, 1, keep=True)
+        more = () if passed is None else passed.findings
+        return replace(report, findings=(*report.findings, *more))
+
+    def at_the_end(self) -> tuple[Finding, ...]:
+        """Return what only all calls together show."""
+        count = len(self._skipped)
+        if count < 2 or not all(self._skipped):
+            return ()
+        return (
+            Finding(
+                "warning", "not-finite",
+                f"the gradients were not finite in any of the {count} calls with a scaled loss: "
+                "every step was skipped, and nothing was learned",
+                "run more steps, as the factor shrinks with each; if it goes on, gradstep check "
+                "without the scaler finds what is not finite",
+            ),
+        )  # fmt: skip
 
 
 def _leaves(found: InterceptedCall) -> list[Any]:

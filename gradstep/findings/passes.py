@@ -1,0 +1,191 @@
+"""What a backward pass makes that is NaN or infinite: the pass runs, and where it makes such, once
+more in a session that stops where that began."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from gradstep.capturing.names import Names
+from gradstep.debugger.breakpoints.trigger import Trigger
+from gradstep.debugger.pass_session import PassSession
+from gradstep.debugger.snapshot.value import value
+from gradstep.engines.lookup import engine_of_call
+from gradstep.engines.protocol import Engine
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.finite import amount_text
+from gradstep.findings.reports.stop import elements_there, first_element
+from gradstep.findings.scaling import Scaling, scaling_of
+from gradstep.graph.fence import carried_out
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import format_element
+from gradstep.records import LEAF, BackwardCall, Gradients
+
+_AT_ZERO: Final = (
+    "keep its inputs away from there, as sqrt(x + 1e-12) does; torch.where() on its result does "
+    "not help, as that multiplies its gradient by 0, and 0 times inf is nan"
+)
+_TOO_LARGE: Final = (
+    "these numbers are too large for their dtype: make the loss or the weights smaller, normalize, "
+    "or compute this in a wider dtype"
+)
+_CODE: Final = "look at the code that made it: a hook, a custom Function, or the gradient given"
+_UNKNOWN: Final = "gradstep debug --fail-on nan,inf finds the first gradient that is not finite"
+_MASKED: Final = "nothing if the loss uses these values as a mask; else look at what made them"
+
+
+class Passed(NamedTuple):
+    """What is found of a pass that has run, and what its call returns to the program; whether it is
+    ``finite``, and what scaled its loss."""
+
+    findings: tuple[Finding, ...]
+    answer: bool | Gradients
+    finite: bool
+    scaling: Scaling | None
+
+
+def run_pass(
+    call: BackwardCall, names: Names, number: int, *, explains: bool = True, keep: bool = False
+) -> Passed:
+    """Carry out ``call``, number ``number`` of its kind, and find out whether its roots and the
+    gradients that it makes are finite.
+
+    Args:
+        explains: find out where that began; the pass then runs twice.
+        keep: put all back afterwards, and keep the graph.
+
+    Raises:
+        Exception: whatever the pass raises.
+    """
+    engine = engine_of_call(call)
+    order = engine.plan(call.roots).order
+    scaling = scaling_of(names, engine, order)
+
+    def passed(findings: Sequence[Finding], returned: Any, finite: bool = False) -> Passed:
+        return Passed(tuple(findings), returned if call.is_grad else True, finite, scaling)
+
+    run = engine.kept_run(call)
+    if run is None:  # it can run once only
+        returned = carried_out(partial(engine.run, call))
+        found = _not_finite(call, engine, order, names, returned)
+        if found is None:
+            return passed((), returned, finite=True)
+        if scaling is not None:
+            return passed([scaling.note(found.text, call)], returned)
+        return passed([_finding(found.text, _UNKNOWN, call)], returned)
+    found = None if run.is_finite() else _not_finite(call, engine, order, names, run.result)
+    if found is None or not explains:
+        (run.undo if keep else run.release)()
+        return passed((), run.result, finite=found is None)
+    run.undo()
+    if scaling is not None and _is_finite_without(scaling, call, names):
+        returned = () if keep else carried_out(partial(engine.run, call))
+        return passed([scaling.note(found.text, call)], returned)
+    session = PassSession.of_call(call, names=names, call=number)
+    try:
+        finding = _explained(session, found, call)
+    finally:
+        (session.abort if keep else session.finish)()
+    return passed([finding], session.gradients)
+
+
+class _NotFinite(NamedTuple):
+    """What of a pass is not finite, in words; ``gradients`` says that some of its gradients are."""
+
+    text: str
+    gradients: bool
+
+
+def _not_finite(
+    call: BackwardCall, engine: Engine, order: Sequence[Any], names: Names, returned: Any
+) -> _NotFinite | None:
+    """Name the gradients that a pass made which are NaN or infinite, or else such a root."""
+    if call.is_grad:
+        made = [("a gradient that it returns", each) for each in returned]
+    else:
+        leaves = [engine.user_tensor(engine.leaf(node)) for node in order if node.kind == LEAF]
+        made = [
+            (f"{names.of(leaf) or f'a leaf of shape {list(leaf.shape)}'}.grad", leaf.grad)
+            for leaf in leaves
+            if leaf is not None
+        ]
+    roots = [("the loss", engine.user_tensor(root)) for root in call.roots]
+    for among in (made, roots):
+        troubles: dict[str, list[str]] = {}
+        for what, tensor in among:
+            shown = None if tensor is None else value(tensor)
+            if shown is not None and shown.statistics.trouble:
+                troubles.setdefault(shown.statistics.trouble, []).append(what)
+        if troubles:
+            texts = [
+                f"{listed(list(dict.fromkeys(who)))} {'is' if len(who) == 1 else 'are'} {what}"
+                for what, who in troubles.items()
+            ]
+            return _NotFinite(", and ".join(texts), among is made)
+    return None
+
+
+def _explained(session: PassSession, found: _NotFinite, call: BackwardCall) -> Finding:
+    """Run the pass up to the gradient that is not finite first, and say what made it."""
+    point = session.breakpoints.add(kind="catch", born=True, condition="nan or inf")
+    before = None
+    while before != (before := session.position) and session.breakpoints.last is None:
+        session.continue_()
+    reached = session.breakpoints.last
+    session.breakpoints.delete(point.number)
+    if reached is None:  # the roots alone are so, or what only the other run had
+        return _finding(found.text, _UNKNOWN if found.gradients else _MASKED, call)
+    return _of_trigger(session, reached.trigger, found)
+
+
+def _of_trigger(session: PassSession, trigger: Trigger, found: _NotFinite) -> Finding:
+    index, gradient = trigger.subject.index, trigger.subject.gradient
+    address, source = session.graph.address(index), session.graph.sources.get(index)
+    known = None if gradient is None else gradient.statistics
+    so = f"; {found.text}" if found.gradients else ""
+    if not trigger.computed or gradient is None or known is None or not known.trouble:
+        what, remedy = f"{trigger.cause}: {trigger.explanation}{so}", _CODE
+        return Finding("warning", "not-finite", what, remedy, address, index, source)
+    there = elements_there(session, trigger, first_element(gradient))
+    given = [f"{name} is {format_element(element)}" for name, element in there]
+    formula = session.graph.node(index).formula
+    rule = f", by the rule {formula}" if formula else ""
+    where = f", where {listed(given)}" if given else ""
+    amount = amount_text(known, known.trouble, gradient.array)
+    remedy = _TOO_LARGE
+    if any(not np.any(element) for _, element in there) or known.trouble == "nan":
+        remedy = _AT_ZERO
+    if not formula:
+        remedy = _CODE
+    return Finding(
+        "warning", "not-finite",
+        f"the gradient that {address} sends on is {amount}{rule}{where}{so}",
+        remedy, address, index, source,
+    )  # fmt: skip
+
+
+def _is_finite_without(scaling: Scaling, call: BackwardCall, names: Names) -> bool:
+    """Return whether the pass from a scaled loss is finite where the scale is taken out again."""
+    seeds = [scaling.undone(seed) for seed in call.seeds]
+    roots = [engine_of_call(call).user_tensor(root) for root in call.roots]
+    session = PassSession(roots, seeds, retain_graph=True, names=names)
+    try:
+        session.jump(session.length)
+        sums = [
+            incoming.total
+            for index, node in enumerate(session.order)
+            if node.kind == LEAF
+            for incoming in session.inspector.incoming(index)
+        ]
+        finite = not any(each is not None and each.statistics.trouble for each in sums)
+        return finite and session.cursor.error is None
+    finally:
+        session.abort()
+
+
+def _finding(what: str, remedy: str, call: BackwardCall) -> Finding:
+    source = None if call.line is None else Source(*call.line[:2])
+    return Finding("warning", "not-finite", what, remedy, source=source)

@@ -1,0 +1,212 @@
+"""``gradstep check`` says "right" of no pass whose loss or gradients are NaN or infinite, on both
+engines; what a gradient scaler skips is a note, unless it skips everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gradstep_tui.cli import main
+
+Check = Callable[..., tuple[int, str]]
+
+ROOT = """\
+import LIBRARY as torch
+w = torch.tensor([0.0, 4.0], requires_grad=True)
+loss = (w.sqrt() * w).sum()
+"""
+BY_A_HOOK = """\
+import LIBRARY as torch
+w = torch.ones(3, requires_grad=True)
+y = w * 2
+y.register_hook(lambda g: g / 0)
+y.sum().backward()
+"""
+TOO_LARGE = """\
+import LIBRARY as torch
+w = torch.full((3,), 1e20, requires_grad=True)
+((w * 1e10) * 1e30).backward(torch.full((3,), 1e5))
+"""
+EMPTY_ROW = """\
+import LIBRARY as torch
+from LIBRARY import nn
+torch.manual_seed(0)
+net = nn.Linear(4, 3, bias=False)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    x = torch.rand(5, 4) * (0.0 if step == 1 else 1.0)
+    opt.zero_grad()
+    net(x).square().sum().sqrt().backward()
+    opt.step()
+"""
+SEEDED = """\
+import LIBRARY as torch
+w = torch.ones(3, requires_grad=True)
+(w * 2).backward(torch.tensor([1.0, float("nan"), 1.0]))
+"""
+ONCE_RUN = """\
+import LIBRARY as torch
+w = torch.tensor([0.0, 4.0], requires_grad=True)
+torch.autograd.backward([(w.sqrt() * w).sum()], inputs=[w])
+"""
+RAISING = """\
+import LIBRARY as torch
+w = torch.ones(3, requires_grad=True)
+y = w * 2
+y.register_hook(lambda g: 1 / 0)
+y.sum().backward()
+"""
+
+
+@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
+def check(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> Check:
+    """Run ``gradstep check`` on a script, with either library: the exit code and the text."""
+    if request.param == "torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(tmp_path)
+
+    def check(script: str, *options: str, target: str = "train.py") -> tuple[int, str]:
+        Path("train.py").write_text(script.replace("LIBRARY", request.param))
+        code = main(["check", *options, target])
+        printed = capfd.readouterr()
+        return code, printed.out + printed.err
+
+    return check
+
+
+@pytest.mark.parametrize("options", [(), ("--lint",), ("--call", "all"), ("--call", "last")])
+def test_a_gradient_that_only_the_pass_makes_nan_is_found_with_its_line(
+    check: Check, options: tuple[str, ...]
+) -> None:
+    code, printed = check(f"{ROOT}loss.backward()\n", *options)
+    assert code == 5
+    assert "warning [not-finite]  sqrt:1 train.py:3" in printed
+    assert "nan at 1 of 2 places, first at [0]" in printed
+    assert "g is 0 and result is 0; w.grad is nan" in printed
+    assert "no common mistakes" not in printed
+
+
+def test_a_tensor_that_is_named_is_checked_alike_and_left_alone(check: Check) -> None:
+    code, printed = check(ROOT, target="train.py:loss")
+    assert code == 5
+    assert "warning [not-finite]  sqrt:1 train.py:3" in printed
+
+
+def test_a_call_of_grad_is_checked_alike(check: Check) -> None:
+    script = f"{ROOT}print(torch.autograd.grad(loss, [w])[0].isnan().tolist())\n"
+    code, printed = check(script, "--call", "grad:1,2")
+    assert code == 5
+    assert "a gradient that it returns is nan" in printed
+    assert "[True, False]" in printed  # the program got what it asked for
+
+
+def test_a_hook_that_made_it_is_named(check: Check) -> None:
+    code, printed = check(BY_A_HOOK)
+    assert code == 5
+    assert "hook" in printed
+    assert "remedy: look at the code that made it" in printed
+
+
+def test_numbers_that_are_too_large_are_no_matter_of_zeros(check: Check) -> None:
+    code, printed = check(TOO_LARGE, "--lint")
+    assert code == 5
+    assert "[not-finite]" in printed
+    assert "torch.where" not in printed
+
+
+def test_a_gradient_that_was_given_is_said_to_be(check: Check) -> None:
+    code, printed = check(SEEDED, "--lint")
+    assert code == 5
+    assert "passed to backward()" in printed
+
+
+def test_a_pass_that_can_run_only_once_is_looked_at_too(check: Check) -> None:
+    code, printed = check(ONCE_RUN)
+    assert code == 5
+    assert "w.grad is nan" in printed
+
+
+def test_in_a_loop_it_is_told_after_the_call_that_made_it_and_once(check: Check) -> None:
+    code, printed = check(EMPTY_ROW, "--lint", "--call", "all")
+    assert code == 5
+    assert "backward() call 2\n\nwarning [not-finite]  sqrt:1 train.py:9" in printed
+    assert printed.count("sends on") == 1
+    assert "unchanged" not in printed
+
+
+def test_what_the_pass_raises_follows_what_was_found_before(check: Check) -> None:
+    code, printed = check(RAISING)
+    assert code == 1
+    assert "2 nodes: 2 right" in printed
+    assert "ZeroDivisionError" in printed
+
+
+def test_hooks_run_once_where_all_is_finite(check: Check) -> None:
+    script = BY_A_HOOK.replace("lambda g: g / 0", "lambda g: print('hook')")
+    code, printed = check(script)
+    assert (code, printed.count("hook\n")) == (0, 1)
+
+
+SCALED = """\
+import torch
+torch.manual_seed(0)
+w = torch.full((4,), 3.0, requires_grad=True)
+opt = torch.optim.SGD([w], lr=1e-6)
+class Trainer:
+    def __init__(self):
+        self.scaler = torch.amp.GradScaler("cpu", init_scale=2.0**SIZE)
+    def fit(self):
+        for step in range(4):
+            loss = ((w * START) * 100).EXPRESSION
+            opt.zero_grad()
+            self.scaler.scale(loss).backward()
+            self.scaler.step(opt)
+            self.scaler.update()
+Trainer().fit()
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("size", "start", "expression", "all_calls"),
+    [
+        (125, "1.0", "square().sum()", 5),  # of the loss itself, in all four
+        (100, "1.0", "square().sum()", 0),  # of none
+        (105, "(1e4 if step == 0 else 1.0)", "square().sum()", 0),  # in the first
+    ],
+)
+def test_what_a_scaler_skips_is_a_note_unless_it_skips_everything(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    size: int,
+    start: str,
+    expression: str,
+    all_calls: int,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = SCALED.replace("SIZE", str(size)).replace("START", start)
+    Path("train.py").write_text(script.replace("EXPRESSION", expression))
+    assert main(["check", "--lint", "train.py"]) == 0
+    assert main(["check", "--lint", "--call", "all", "train.py"]) == all_calls
+    printed = capfd.readouterr().out
+    assert ("every step was skipped" in printed) == bool(all_calls)
+    assert "[unchanged]" not in printed
+
+
+@pytest.mark.torch
+def test_a_derivative_that_is_infinite_without_a_scaler_is_no_matter_of_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = SCALED.replace("SIZE", "4").replace("START", "0.0")
+    Path("train.py").write_text(script.replace("EXPRESSION", "sqrt().sum()"))
+    assert main(["check", "--lint", "train.py"]) == 5
+    assert "sqrt:1" in capfd.readouterr().out
