@@ -266,7 +266,7 @@ def test_an_import_inside_a_function_says_why() -> None:
 LATE = [
     ("gradstep", ("numpy", "autograd_core", "gradstep_viz", "gradstep_tui")),
     ("autograd_core", ("scipy", "graphviz", "textual", "wasmtime", "torch", "gradstep")),
-    ("gradstep_viz", ("scipy", "textual", "wasmtime", "torch", "gradstep_tui")),
+    ("gradstep_viz", ("scipy", "textual", "wasmtime", "torch", "matplotlib", "gradstep_tui")),
     ("gradstep_tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
     ("gradstep_tui.commands.render", ("scipy", "textual", "graphviz", "gradstep.debugger.session")),
 ]

@@ -32,10 +32,15 @@ _SYSTEM = (
 def page_rules(scope: str, light: Tokens, dark: Tokens) -> list[str]:
     """Write the rules that switch the variables of ``scope``; viewers that do not know
     ``light-dark()`` keep the light ones."""
-    both = ";".join(f"--gs-{name}:light-dark({light[name]},{dark[name]})" for name in light)
     return [
-        f"@supports (color:light-dark(red,red)){{{scope}{{{both}}}}}",
+        both_rule(scope, light, dark),
         f"{scope}:root,:is({','.join(_SYSTEM)}) {scope}{{color-scheme:light dark}}",
         f":is({','.join(_DARK)}) {scope}{{color-scheme:dark}}",
         f":is({','.join(_LIGHT)}) {scope}{{color-scheme:light}}",
     ]
+
+
+def both_rule(scope: str, light: Tokens, dark: Tokens) -> str:
+    """Write the rule that gives variables of ``scope`` the one colour or the other."""
+    both = ";".join(f"--gs-{name}:light-dark({light[name]},{dark[name]})" for name in light)
+    return f"@supports (color:light-dark(red,red)){{{scope}{{{both}}}}}"

@@ -1,0 +1,207 @@
+"""What a plot shows of a run, before anything is drawn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+from gradstep.recording.facts import CallFacts, Header, Leaf
+from gradstep.recording.run import Run
+from gradstep.text import plural, printable
+from gradstep_viz.errors import NothingToDraw
+from gradstep_viz.picture.formatting import listed
+from gradstep_viz.plots.columns import Columns, columns_of
+from gradstep_viz.plots.flow import FlowLine, flow_of, some_of
+from gradstep_viz.plots.maps import Map, map_of
+from gradstep_viz.plots.rows import Row, forward_order, matching, rows_of
+from gradstep_viz.plots.series import Quantity, Series, all_series
+from gradstep_viz.plots.shading import Shading, shading_of
+from gradstep_viz.plots.sizes import Measure, Sizes, State, sizes_of
+from gradstep_viz.plots.spreads import Spread, spreads_of
+
+What = Literal["rms", "update", "nan", "loss", "memory", "time"]
+QUANTITIES: Final[tuple[Quantity, ...]] = ("loss", "memory", "time")
+Progress = Callable[[int, int], None]
+"""Hears of how many calls the leaves are read, and of how many."""
+
+
+class Panel(NamedTuple):
+    """A quantity over the calls; ``others`` lines of the program are left out."""
+
+    quantity: Quantity
+    series: Sequence[Series]
+    others: int
+
+
+class Remark(NamedTuple):
+    """A sentence above a plot; ``is_alert`` where something is wrong."""
+
+    text: str
+    is_alert: bool = True
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a plot shows.
+
+    Attributes:
+        title: of which run.
+        remarks: what is to be seen at once.
+        panels: quantities of calls.
+        columns: the calls of the x axis.
+        map: the sizes of leaves; ``shading`` is None where they are not to be told apart.
+        flow, spreads: what stands beside the map.
+        calls: the calls that were recorded, by index.
+        leaves: all leaves, by number.
+    """
+
+    what: What | None
+    title: str
+    columns: Columns
+    calls: Mapping[int, CallFacts]
+    leaves: Sequence[Leaf]
+    panels: Sequence[Panel] = ()
+    map: Map | None = None
+    shading: Shading | None = None
+    flow: Sequence[FlowLine] = ()
+    spreads: Sequence[Spread] = ()
+    remarks: Sequence[Remark] = ()
+    notes: tuple[str, ...] = ()
+
+
+def contents_of(
+    run: Run,
+    what: What | None = None,
+    of: Sequence[str] = (),
+    wanted: Callable[[CallFacts], bool] = lambda call: True,
+    title: str | None = None,
+    progress: Progress = lambda done, count: None,
+) -> Contents:
+    """Read what a plot of ``run`` shows.
+
+    Args:
+        what: one thing; by default the loss, the size of gradients, and the update-to-weight ratio.
+        of: patterns of the leaves, see :func:`~gradstep_viz.plots.rows.matching`.
+        wanted: which calls.
+
+    Raises:
+        NothingToDraw: nothing of that was recorded.
+        UnknownNode: no leaf matches.
+    """
+    calls = [call for call in run.calls() if wanted(call)]
+    if not calls:
+        raise NothingToDraw("no call was recorded", remedy="record some that exist")
+    chosen = set(matching(run.leaves, of))
+    title = title_of(run.header, calls) if title is None else printable(title)
+    known = {call.index: call for call in calls}
+    notes = tuple(map(printable, run.notes))
+    if what in QUANTITIES:
+        series, others = all_series(calls, what)
+        if not series:
+            raise NothingToDraw(f"the recording has no {what} of any call", remedy=_REMEDY[what])
+        columns = columns_of([call.index for call in calls])
+        panels = [Panel(what, series, others)]
+        return Contents(what, title, columns, known, run.leaves, panels, notes=notes)
+
+    measures: tuple[Measure, ...] = ("rms", "update") if what is None else (
+        ("update",) if what == "update" else ("rms",)
+    )  # fmt: skip
+    read = sizes_of(run, measures, calls, chosen, lambda done: progress(done, len(calls)))
+    main = read[measures[0]]
+    panels = []
+    if what is None:
+        series, others = all_series(calls, "loss")
+        panels = [Panel("loss", series, others)] if series else []
+    indices = [call.index for call in calls]
+    if not len(main):
+        if not panels:
+            raise NothingToDraw(
+                "the leaves of no call were recorded", remedy="record with --values leaves"
+            )
+        return Contents(what, title, columns_of(indices), known, run.leaves, panels, notes=notes)
+    rows = rows_of(run.leaves, forward_order(main))
+    columns = columns_of(indices, main.recorded.tolist())
+    shown = map_of(rows, columns, main)
+    shading = None
+    if what != "nan":
+        shading = shading_of(shown.values[shown.states == State.SIZE])
+    flow: Sequence[FlowLine] = ()
+    spreads: Sequence[Spread] = ()
+    if what == "rms":
+        flow = flow_of(run, rows, [known[index] for index in some_of(main.recorded)])
+    elif what != "nan":
+        spreads = spreads_of(rows, read["update"])
+    remarks = [*_first(main, run.leaves, what), *_never(run, rows, read.get("update"))]
+    return Contents(
+        what, title, columns, known, run.leaves, panels, shown, shading, flow, spreads, remarks,
+        notes,
+    )  # fmt: skip
+
+
+_REMEDY: Final[Mapping[str, str]] = {
+    "loss": "backward() was called on no single number",
+    "memory": "record the run again",
+    "time": "record the run again",
+}
+
+
+def title_of(header: Header, calls: Sequence[CallFacts]) -> str:
+    """Name a run by its program, and say how many calls were recorded.
+
+    >>> title_of(Header(("runs/train.py", "--lr", "1")), [])
+    'train.py --lr 1: no calls'
+    """
+    words = [os.path.basename(word) if os.path.isabs(word) or not at else word
+             for at, word in enumerate(header.command)]  # fmt: skip
+    name = printable(" ".join(words))
+    last = calls[-1].index if calls else 0
+    told = plural(len(calls), "call") if calls else "no calls"
+    if calls and len(calls) < last - calls[0].index + 1:
+        told += f" of {last - calls[0].index + 1:,} recorded"
+    return f"{name[:60]}: {told}" if name else told
+
+
+def _first(sizes: Sizes, leaves: Sequence[Leaf], what: What | None) -> list[Remark]:
+    """Say where each kind of trouble came first."""
+    found = []
+    for state, said in ((State.NAN, "NaN"), (State.INF, "Inf")):
+        places = np.flatnonzero(sizes.states == state)
+        if not len(places):
+            continue
+        call = int(sizes.calls[places[0]])
+        names = [
+            printable(leaves[int(leaf)].name)
+            for leaf in sizes.leaves[places[sizes.calls[places] == call]][::-1]
+        ]
+        found.append(Remark(f"{said} first in call {call:,}: {listed(names)}"))
+    if what == "nan" and not found:
+        told = f"no NaN or Inf in the gradients of {plural(len(sizes.recorded), 'call')}"
+        found.append(Remark(told, is_alert=False))
+    return found
+
+
+def _never(run: Run, rows: Sequence[Row], updates: Sizes | None) -> list[Remark]:
+    """Say which leaves never change, and which of them no optimizer holds."""
+    if updates is None:
+        return []
+    held = {
+        facts.leaf: facts.optimizer
+        for facts in (run.of_leaves(int(updates.recorded[-1])) if len(updates.recorded) else ())
+    }
+    found: dict[bool, list[str]] = {}
+    for leaf in (leaf for row in rows for leaf in row.leaves):
+        states = updates.states[updates.leaves == leaf]
+        known = states[states != State.NONE]
+        if len(known) and (known == State.ZERO).all():
+            found.setdefault(held.get(leaf) == "", []).append(printable(run.leaves[leaf].name))
+    return [
+        Remark(
+            f"{listed(names)} never change{'s' if len(names) == 1 else ''}"
+            + ("; no optimizer holds " + ("it" if len(names) == 1 else "them") if free else "")
+        )
+        for free, names in sorted(found.items(), reverse=True)
+    ]
