@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gradstep.engines.native.trace import scope, trace
     from gradstep.findings import check, lint, why
     from gradstep.graph import Graph
+    from gradstep.program.recording import record
     from gradstep_tui import debug
     from gradstep_viz import film, render, to_dot, to_graphviz
 
@@ -39,6 +40,7 @@ __all__ = [
     "debug",
     "film",
     "lint",
+    "record",
     "render",
     "scope",
     "to_dot",
@@ -56,6 +58,7 @@ _HOMES = {
     "film": "gradstep_viz",
     "lint": "gradstep.findings",
     "load_ipython_extension": "gradstep_viz.notebook",
+    "record": "gradstep.program.recording",
     "render": "gradstep_viz",
     "scope": "gradstep.engines.native.trace",
     "to_dot": "gradstep_viz",

@@ -277,10 +277,11 @@ def intercepting(
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
     defers: bool = False,
+    lines: bool = True,
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
-    ``values``, ``budget`` and ``defers`` are as for :func:`~gradstep.trace`;
+    ``values``, ``budget``, ``defers`` and ``lines`` are as for :func:`~gradstep.trace`;
     ``look`` may carry out a call first.
 
     :class:`ScriptDone` is absorbed here.
@@ -292,7 +293,7 @@ def intercepting(
     token = set_interceptor(calls)
     listen(calls.tell_of_thread)
     try:
-        with trace(values=values, budget=budget or BUDGET, defers=defers):
+        with trace(values=values, budget=budget or BUDGET, defers=defers, lines=lines):
             yield calls
     except ScriptDone:
         pass

@@ -30,7 +30,7 @@ from gradstep.recording.facts import (
     StepFacts,
     Values,
 )
-from gradstep.recording.run import structure_of
+from gradstep.recording.run import quick_key, structure_of
 from gradstep.records import LEAF, BackwardCall, Delivery, Gradients, HookCall, Step, resolve
 
 HELD: Final = 1 << 26
@@ -57,9 +57,18 @@ class Observed(NamedTuple):
     left_out: int = 0
 
 
-def observe(call: BackwardCall, names: Names, folder: Path, *, tensors: bool = False) -> Observed:
+def observe(
+    call: BackwardCall,
+    names: Names,
+    folder: Path,
+    known: dict[int, str],
+    *,
+    tensors: bool = False,
+) -> Observed:
     """Carry out ``call``, note all that flows, and let go of what the call itself would have; files
     are named as seen from ``folder``.
+
+    ``known`` are the keys of structures that were seen; the document of such a one is "".
 
     Raises:
         Exception: whatever a node or a hook raised.
@@ -86,14 +95,16 @@ def observe(call: BackwardCall, names: Names, folder: Path, *, tensors: bool = F
             )  # fmt: skip
             flow = _flow(graph, numbering, notes, made, order)
             sources = frozenset(source.file for _, source in graph.sources.items())
-            key, document = structure_of(with_portable_sources(graph, folder))
+            quick, document = quick_key(graph), ""
+            if quick not in known:
+                known[quick], document = structure_of(with_portable_sources(graph, folder))
             roots = tuple(names.of(root) for root in call.roots)
             nodes = len(order)
             notes.described.clear()
             del graph
             driver.release(nodes)
     return Observed(
-        key, document, flow, roots, nodes, driver.gradients() if call.is_grad else (),
+        known[quick], document, flow, roots, nodes, driver.gradients() if call.is_grad else (),
         sources, numbering.left_out,
     )  # fmt: skip
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from gradstep.graph.columns import Ints
 from gradstep.graph.model import Graph
+from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.graph.statistics_columns import StatisticsColumns
 from gradstep.recording.errors import NotRecorded
@@ -90,6 +91,10 @@ class Run(Protocol):
 
 class Sink(Protocol):
     """Who takes note of a run, as it is watched."""
+
+    def add_header(self, header: Header) -> None:
+        """Take note of the run, in place of what was known of it."""
+        ...
 
     def add_leaf(self, leaf: Leaf) -> None:
         """Take note of a leaf, before the first call that came to it ends."""
@@ -204,6 +209,29 @@ def structure_of(graph: Graph) -> tuple[str, str]:
     return sha256(document.encode()).hexdigest()[:32], document
 
 
+def quick_key(graph: Graph) -> int:
+    """Return a number that is equal for graphs of equal structure, in this process only; it takes a
+    tenth of the time of :func:`structure_of`."""
+    saved = SavedColumns.of(graph.saved)
+    details = [
+        "" if half == "backward" else detail
+        for half, detail in zip(graph.halves, graph.details, strict=True)
+    ]
+    columns: list[Iterable[Any]] = [
+        [graph.title, graph.derived_forward], graph.kinds, graph.halves, graph.names, graph.counts,
+        graph.scopes, graph.shapes, graph.dtypes, details, graph.formulas, graph.edge_kinds,
+        graph.edge_sources, graph.edge_targets, graph.edge_output_nrs, graph.edge_input_nrs,
+        graph.edge_shapes, graph.edge_dtypes, saved.nodes, saved.names, saved.shapes, saved.dtypes,
+        saved.nbytes, saved.states, saved.storages,
+    ]  # fmt: skip
+    entries: list[Mapping[Any, Any]] = [
+        graph.stems, graph.variables, graph.sources, graph.orders, graph.pairs, graph.modules,
+        graph.edge_labels, graph.edge_nbytes, saved.lines,
+    ]  # fmt: skip
+    columns += [each.items() for each in entries]
+    return hash(tuple(map(tuple, columns)))
+
+
 class MemoryRun:
     """A run that is watched, or was, in memory: a :class:`Sink`, and a :class:`Run`."""
 
@@ -219,6 +247,9 @@ class MemoryRun:
         self._documents: dict[str, str] = {}
         self._graphs: dict[str, Graph] = {}
         self._sources: dict[str, str] = {}
+
+    def add_header(self, header: Header) -> None:
+        self.header = header
 
     def add_leaf(self, leaf: Leaf) -> None:
         self.leaves.append(leaf)

@@ -24,7 +24,7 @@ from gradstep.engines.protocol import Engine
 from gradstep.graph.fence import carried_out, within_fence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Trouble
-from gradstep.recording.facts import CallFacts, Flow, LeafFacts, Level, Warned
+from gradstep.recording.facts import CallFacts, Flow, Header, LeafFacts, Level, Warned
 from gradstep.recording.leaves import LeafWatch
 from gradstep.recording.observing import Observed, observe
 from gradstep.recording.run import Sink
@@ -60,12 +60,14 @@ class Watcher:
 
     ``names`` finds the names of the program where a call is made; files are named as seen from
     ``folder``, and with ``sources`` their text is kept. ``counts`` are those of whoever intercepts
-    the calls: how many there were so far, this one too.
+    the calls: how many there were so far, this one too. While a call is watched it ``is_busy``, and
+    then calls ``on_idle``, if there is one.
     """
 
     def __init__(
         self,
         sink: Sink,
+        header: Header,
         schedule: Schedule,
         flight: Flight | None = None,
         *,
@@ -75,13 +77,15 @@ class Watcher:
     ) -> None:
         self._folder = Path.cwd() if folder is None else folder
         self._sources: set[str] | None = set() if sources else None
-        self._sink, self._schedule, self._flight = sink, schedule, flight
+        self._sink, self._header = sink, header
+        self._schedule, self._flight = schedule, flight
         self._names = names
         self._process = os.getpid()
         self._account = Account(schedule)
         self._leaves = LeafWatch(sink)
         self.counts: Counter[CallKind] = Counter()
-        self._structures: dict[str, int] = {}
+        self._known: dict[int, str] = {}
+        self._structures: set[str] = set()
         self._warned: set[Warned] = set()
         self._newest: _Told | None = None  # a full call that stays only until there is another
         self._ring: deque[_Told] = deque(maxlen=1 if flight is None else flight.keep)
@@ -89,15 +93,29 @@ class Watcher:
         self._plain = 0.0  # what a call of late took plainly
         self._start = self._left = perf_counter()
         self.index = self.step = 0
-        self.is_over = False
+        self.is_over = self.is_busy = False
+        self.on_idle: Callable[[], None] | None = None
 
     def __call__(self, call: BackwardCall) -> bool | Gradients:
         """Carry out ``call``, as a :data:`~gradstep.program.calls.Look` does."""
+        self.is_busy = True
+        try:
+            return self._watch(call)
+        finally:
+            self.is_busy = False
+            if self.on_idle is not None:
+                self.on_idle()
+
+    def _watch(self, call: BackwardCall) -> bool | Gradients:
         entered = perf_counter()
         self.index = sum(self.counts.values())
         wanted = self._account.wanted(self.counts[call.kind], call.kind)
         begun = self._begun(call, wanted, entered)
         engine = engine_of_call(call)
+        if engine.name not in self._header.engines:
+            engines = {**self._header.engines, engine.name: engine.version()}
+            self._header = replace(self._header, engines=engines)
+            self._sink.add_header(self._header)
         before = None
         if begun.level != "call":
             with within_fence("the leaves of a call"):
@@ -163,7 +181,8 @@ class Watcher:
             names.add_loss(engine.user_tensor(call.roots[0]))
         with within_fence("the leaves of a call"):
             self._leaves.learn(engine, engine.accumulated(call), names)
-        observed = observe(call, names, self._folder, tensors=self._schedule.full == "all")
+        tensors = self._schedule.full == "all"
+        observed = observe(call, names, self._folder, self._known, tensors=tensors)
         return observed.gradients if call.is_grad else True, observed
 
     def _told(
@@ -195,7 +214,7 @@ class Watcher:
                 f"described"
             )
         if observed.key not in self._structures:
-            self._structures[observed.key] = facts.index
+            self._structures.add(observed.key)
             self._sink.add_structure(observed.key, observed.document)
             self._keep_sources(observed.sources)
         facts = replace(facts, structure=observed.key, roots=observed.roots, nodes=observed.nodes)
@@ -233,7 +252,7 @@ class Watcher:
         now = perf_counter()
         if level not in _FULL:
             self._plain = seconds
-        plain = min(self._plain or seconds, seconds)
+        plain = min(self._plain, seconds)  # unknown at first: too little, rather than too much
         self._account.ran(entered - self._left + plain)
         self._account.spent(level, now - entered - plain)
         self._left = now
@@ -280,7 +299,7 @@ class Watcher:
                 conditions = " or ".join(sorted(self._flight.when)) or "an exception"
                 self._sink.add_note(f"{self.index} calls ran; {conditions} was not met at the end")
             if failed:
-                self._sink.add_note(f"the run ended with {failed}")
+                self._sink.add_note(f"the run ended by {failed}")
             self._sink.add_end()
 
 

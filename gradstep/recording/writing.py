@@ -50,17 +50,14 @@ class FileSink:
         self._structures: dict[str, int] = {}
         self._recorded: deque[int] = deque()  # calls that can be thinned, the oldest first
         self._kept: deque[int] = deque()  # of these, those that this round has left
+        self._stride = 1  # that of the calls which were left by the rounds before
         self._thinned = 0
         self._newest = 0
         self._calls = 0
         self._process = os.getpid()
         self._busy = RLock()
         try:
-            self._database = _create(path)
-            with self._transaction() as database:
-                values = asdict(header)
-                rows = [(key, json.dumps(value)) for key, value in values.items()]
-                _many(database, "INSERT INTO meta VALUES (?, ?)", rows)
+            self._database = _create(path, header)
         except (sqlite3.Error, OSError) as error:
             self._close()
             raise RecordingError(f"cannot write {path} ({_said(error)})") from None
@@ -69,6 +66,9 @@ class FileSink:
     def is_open(self) -> bool:
         """Whether it is still written."""
         return self._database is not None and os.getpid() == self._process
+
+    def add_header(self, header: Header) -> None:
+        self._change(lambda database: _put_header(database, header))
 
     def add_leaf(self, leaf: Leaf) -> None:
         self._write(_insert("leaves", 6), encoding.leaf_row(leaf))
@@ -191,12 +191,16 @@ class FileSink:
                 return
         except sqlite3.Error:
             return
-        chosen = []
-        for _ in range(min(_AT_ONCE, len(self._recorded) // 2)):
-            chosen.append((self._recorded.popleft(),))
-            self._kept.append(self._recorded.popleft())
-        if len(self._recorded) < 2 * _AT_ONCE:  # once more from the first on
+        chosen: list[encoding.Row] = []
+        while self._recorded and len(chosen) < _AT_ONCE:
+            index = self._recorded.popleft()
+            if index % (2 * self._stride):
+                chosen.append((index,))
+            else:
+                self._kept.append(index)
+        if len(self._recorded) <= _AT_ONCE:  # the newest stay; once more, from the first on
             self._recorded, self._kept = self._kept + self._recorded, deque()
+            self._stride *= 2
 
         def forget(database: sqlite3.Connection) -> None:
             for table in schema.OF_CALL:
@@ -222,6 +226,11 @@ def _insert(table: str, columns: int) -> str:
 _AT_ONCE: Final = 4
 _CALL: Final = _insert("calls", len(encoding.CALL_COLUMNS))
 _LEAF_CALL: Final = _insert("leaf_calls", 23)
+
+
+def _put_header(database: sqlite3.Connection, header: Header) -> None:
+    rows = [(key, json.dumps(value)) for key, value in asdict(header).items()]
+    _many(database, _insert("meta", 2), rows)
 
 
 def _put_flow(database: sqlite3.Connection, index: int, flow: Flow) -> None:
@@ -302,7 +311,7 @@ def _locked(file: IO[bytes]) -> bool:
     return True
 
 
-def _create(path: Path) -> sqlite3.Connection:
+def _create(path: Path, header: Header) -> sqlite3.Connection:
     """Return a new database in place of an old one."""
     for ending in _BESIDE:
         Path(f"{path}{ending}").unlink(missing_ok=True)
@@ -315,6 +324,7 @@ def _create(path: Path) -> sqlite3.Connection:
         database.execute("BEGIN")
         for statement in schema.TABLES.split(";"):
             database.execute(statement)
+        _put_header(database, header)
         database.execute("COMMIT")
         database.execute("PRAGMA journal_mode = WAL").fetchall()
         database.execute("PRAGMA synchronous = NORMAL")

@@ -18,7 +18,15 @@ from gradstep.recording.watcher import Flight, Watcher
 from gradstep.recording.writing import FileSink
 
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
-HEADER = Header(("train.py", "--lr", "1"), {"torch": "2"}, {"python": "3"}, "here", 1, 4, 1.5)
+HEADER = Header(
+    ("train.py", "--lr", "1"),
+    {"torch": "2", "autograd_core": "2"},
+    {"python": "3"},
+    "here",
+    1,
+    4,
+    1.5,
+)
 
 
 class Both:
@@ -41,7 +49,7 @@ def recording(
 ) -> Iterator[tuple[MemoryRun, Watcher]]:
     """Record what runs inside, in memory and to ``path``."""
     memory = MemoryRun(HEADER)
-    watcher = Watcher(Both(memory, FileSink(path, HEADER)), schedule, flight)  # type: ignore[arg-type]
+    watcher = Watcher(Both(memory, FileSink(path, HEADER)), HEADER, schedule, flight)  # type: ignore[arg-type]
     try:
         with intercepting(
             lambda found: False, EVERY_CALL, values="core", look=watcher, defers=True

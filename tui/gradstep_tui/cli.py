@@ -13,7 +13,7 @@ from gradstep_tui.ending import tell
 from gradstep_tui.errors import Answered, ExitCode, Failure
 from gradstep_tui.options import Parser
 
-COMMANDS = ("render", "film", "debug", "why", "check", "ops", "embed")
+COMMANDS = ("render", "film", "debug", "why", "check", "record", "ops", "embed")
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
 _MAIN = """\
@@ -25,6 +25,7 @@ commands:
   debug       step through the backward() calls of a script
   why         explain the gradient of one leaf
   check       check derivatives numerically and find common mistakes
+  record      keep what a run does in a file
   ops         list the ops and their derivatives
   embed       update the pictures in Markdown files
 """

@@ -7,9 +7,9 @@ import argparse
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from gradstep.ranks import rank_and_size
 from gradstep_tui.options import Parser
 from gradstep_tui.output import say
-from gradstep_tui.ranks import rank_and_size
 
 
 class _Split(NamedTuple):

@@ -23,6 +23,7 @@ def tell(error: BaseException) -> int | None:
     # imported late: they take NumPy with them, for which --help need not wait
     from gradstep.graph.errors import NotInGraph
     from gradstep.program import errors as program
+    from gradstep.recording.errors import RecordingError
     from gradstep_viz import errors as viz
 
     match error:
@@ -43,7 +44,7 @@ def tell(error: BaseException) -> int | None:
             return ExitCode.SCRIPT_FAILED
         case program.BadTarget():
             kind = ExitCode.USAGE
-        case program.ProgramError() | viz.NothingToDraw() | NotInGraph():
+        case program.ProgramError() | viz.NothingToDraw() | NotInGraph() | RecordingError():
             kind = ExitCode.TARGET
         case viz.RendererUnavailable() | viz.RenderingFailed():
             kind = ExitCode.NO_RENDERER

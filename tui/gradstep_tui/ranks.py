@@ -7,11 +7,11 @@ wait for each other in their collective calls.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from gradstep.ranks import rank_and_size
 from gradstep_tui import output
 from gradstep_tui.errors import ExitCode, Failure
 
@@ -58,12 +58,3 @@ def prefix() -> str:
     """Return what a line begins with in a job of several processes: as PyTorch's own do."""
     rank, size = rank_and_size()
     return f"[rank{rank}]: " if size > 1 else ""
-
-
-def rank_and_size() -> tuple[int, int]:
-    """Return the number of this process in its job, and how many there are: 0 of 1 if alone."""
-    try:
-        rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    except (KeyError, ValueError):
-        return 0, 1
-    return (rank, size) if 0 <= rank < size else (0, 1)

@@ -60,9 +60,10 @@ class _AfterTorch:
 
 
 @contextmanager
-def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
-    """While it lasts, backward calls of PyTorch are intercepted, and modules and lines noted; with
-    ``values``, also every op, what came out of it, and within ``budget`` bytes what went in."""
+def attached(*, lines: bool = True, values: bool = False, budget: int = 0) -> Iterator[None]:
+    """While it lasts, backward calls of PyTorch are intercepted, and modules and ``lines`` noted;
+    with ``values``, also every op, what came out of it, and within ``budget`` bytes what went
+    in."""
     with ExitStack() as stack:
 
         def attach() -> None:
@@ -78,7 +79,7 @@ def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
                 tell(problem)
 
             stack.enter_context(intercepted())
-            stack.enter_context(noting(values=values, budget=budget))
+            stack.enter_context(noting(lines=lines, values=values, budget=budget))
 
         if imported_pytorch() is not None:
             attach()

@@ -344,7 +344,11 @@ def _hidden_shapes(node: SavedNode) -> Iterator[tuple[int, ...]]:
 
 @contextmanager
 def trace(
-    values: Values = False, budget: int | Budget = BUDGET, *, defers: bool = False
+    values: Values = False,
+    budget: int | Budget = BUDGET,
+    *,
+    defers: bool = False,
+    lines: bool = True,
 ) -> Iterator[GraphTracer]:
     """Record the scope and source line of each op that runs inside, for pictures and debuggers.
 
@@ -357,11 +361,13 @@ def trace(
         budget: the memory limit of the copies in bytes; 1 GiB by default.
         defers: only note what ran, and make records when somebody reads one. This costs half as
             much where nobody does; names of constants in functions that have returned are lost.
+        lines: also note the lines of PyTorch's ops. That takes a mode, which has to end where it
+            began: not within another one.
     """
     mode = current_mode() or USUAL
     tracer = GraphTracer(values, budget, defers=defers)
     limit = budget if isinstance(budget, int) else budget.limit
-    with attached(values=values is True, budget=limit):
+    with attached(lines=lines, values=values is True, budget=limit):
         token = enter_mode(replace(mode, tracer=tracer))
         try:
             yield tracer

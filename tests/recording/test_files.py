@@ -1,0 +1,332 @@
+"""Files of recordings: whatever becomes of the process, the disk and the file, what was recorded is
+read, or it is said what is wrong."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autograd_core as torch
+from gradstep.graph.statistics import statistics
+from gradstep.recording.errors import RecordingError
+from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
+from gradstep.recording.reading import FileRun
+from gradstep.recording.run import graph_of
+from gradstep.recording.schedule import Schedule
+from gradstep.recording.writing import FileSink
+from tests.recording.watched import HEADER, recording
+
+PROGRAM = """
+import sys
+import autograd_core as torch
+from autograd_core import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(int(sys.argv[1])):
+    sgd.zero_grad()
+    loss = net(torch.ones(2, 3)).sum()
+    loss.backward()
+    sgd.step()
+    print(step + 1, flush=True)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "train.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def command(script: Path, *options: str, steps: int = 10**6) -> list[str]:
+    return [sys.executable, "-m", "gradstep", "record", *options, str(script), str(steps)]
+
+
+def recorded(path: Path, steps: int = 12, **options: object) -> None:
+    """Record a small program in this process."""
+    net = torch.nn.Linear(3, 1)
+    sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+    with recording(path, Schedule("all", **options)):  # type: ignore[arg-type]
+        for _ in range(steps):
+            sgd.zero_grad()
+            (net(torch.ones(2, 3)) ** 2).sum().backward()
+            sgd.step()
+
+
+def read_all(path: Path) -> int:
+    """Read all that a recording has; returns how many calls."""
+    with FileRun(path) as run:
+        _ = run.header, run.notes, run.warnings, run.leaves
+        for call in run.calls():
+            run.of_leaves(call.index)
+            flow = run.flow(call.index)
+            if flow is not None:
+                graph = graph_of(run, call.index)
+                assert len(list(graph.nodes())) == len(graph)
+                for number in range(len(flow.values)):
+                    flow.values.array(number)
+        for leaf in run.leaves:
+            list(run.over_calls(leaf.number))
+        run.source("train.py")
+        return len(run.indices)
+
+
+def killed(script: Path, path: Path, after: float) -> int:
+    """Kill a program that is recorded ``after`` its first call has ended; returns how many calls it
+    knows to have ended."""
+    process = subprocess.Popen(
+        command(script, "-o", str(path), "--values", "all", "--every", "2"),
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    time.sleep(after)
+    process.kill()
+    ended = [first, *process.stdout.read().splitlines(keepends=True)]
+    process.wait()
+    return max(int(line) for line in ended if line.endswith("\n"))
+
+
+def assert_survived(path: Path, ended: int) -> None:
+    with FileRun(path) as run:
+        assert not run.is_finished
+        calls = list(run.calls())
+        assert [call.index for call in calls] == [*range(1, len(calls) + 1)]
+        assert len(calls) >= ended
+        for call in calls[:ended]:
+            assert call.is_finished
+            assert len(run.of_leaves(call.index)) == 4
+        assert sum(not call.is_finished for call in calls) <= 1
+    read_all(path)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_finished_call_is_lost_where_the_process_is_killed(
+    seed: int, script: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.gsr"
+    assert_survived(path, killed(script, path, random.Random(seed).random() * 0.5))
+
+
+@pytest.mark.slow
+def test_no_finished_call_is_lost_in_200_kills(script: Path, tmp_path: Path) -> None:
+    for seed in range(200):
+        path = tmp_path / f"{seed}.gsr"
+        assert_survived(path, killed(script, path, random.Random(seed).random() * 2))
+
+
+def test_an_interrupted_recording_is_read_in_a_folder_where_nobody_may_write(
+    script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "here" / "run.gsr"
+    path.parent.mkdir()
+    ended = killed(script, path, 0.1)
+    before = sorted(os.listdir(path.parent))
+    assert before == ["run.gsr", "run.gsr-shm", "run.gsr-wal"]
+    os.remove(f"{path}-shm")
+    with monkeypatch.context() as patch:  # root may write anywhere
+        patch.setattr(os, "access", lambda *_: False)
+        assert read_all(path) >= ended
+    assert sorted(os.listdir(path.parent)) == ["run.gsr", "run.gsr-wal"]
+    os.remove(f"{path}-wal")
+    with FileRun(path) as run:
+        assert any("run.gsr-wal is not beside it" in note for note in run.notes)
+
+
+def test_sigterm_ends_a_recording_and_the_program(script: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    process = subprocess.Popen(
+        command(script, "-o", str(path), "--when", "nan", "--keep", "3"), stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    for _ in range(5):
+        process.stdout.readline()
+    process.terminate()
+    process.stdout.read()
+    assert process.wait() == -signal.SIGTERM
+    assert sorted(os.listdir(tmp_path)) == ["run.gsr", "train.py"]
+    with FileRun(path) as run:
+        assert run.is_finished
+        assert len(run.indices) == 3
+        assert run.notes == ["the run ended by SIGTERM"]
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_program(script: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+
+    def bounded() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+    done = subprocess.run(
+        command(script, "-o", str(path), "--values", "all", "--call", "all", steps=60),
+        capture_output=True, text=True, check=False, preexec_fn=bounded,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "60"
+    assert done.stderr.count("the recording ends here") == 1
+    assert 0 < read_all(path) < 60
+
+
+def test_a_recording_that_somebody_writes_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    first = FileSink(path, HEADER)
+    with pytest.raises(RecordingError, match="another process is recording"):
+        FileSink(path, HEADER)
+    first.add_ended(CallFacts(1, "backward", 1, None, "call"), [], None)
+    first.add_end()
+    assert read_all(path) == 1
+    FileSink(path, HEADER).add_end()  # a recording that is over is replaced
+    assert read_all(path) == 0
+
+
+def test_a_file_that_is_no_recording_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "thesis.txt"
+    path.write_text("all of it")
+    with pytest.raises(RecordingError, match="is there, and is no recording"):
+        FileSink(path, HEADER)
+    assert path.read_text() == "all of it"
+    with pytest.raises(RecordingError, match="is a directory"):
+        FileSink(tmp_path, HEADER)
+    with pytest.raises(RecordingError, match="no such file or directory"):
+        FileSink(tmp_path / "nowhere" / "run.gsr", HEADER)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sample") / "run.gsr"
+    recorded(path)
+    return path
+
+
+def test_what_is_no_recording_is_told_apart(sample: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    for data, said in [(b"", "is no recording"), (b"x" * 5000, "is no recording")]:
+        path.write_bytes(data)
+        with pytest.raises(RecordingError, match=said):
+            FileRun(path)
+    with pytest.raises(RecordingError, match="cannot read"):
+        FileRun(tmp_path / "none.gsr")
+    with sqlite3.connect(tmp_path / "other.db") as other:
+        other.execute("CREATE TABLE meta (key)")
+    with pytest.raises(RecordingError, match="a database, but no recording"):
+        FileRun(tmp_path / "other.db")
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("PRAGMA user_version = 2", "version 2; this gradstep reads version 1; install a newer"),
+        ("CREATE TRIGGER t AFTER INSERT ON notes BEGIN DELETE FROM calls; END", "its tables"),
+        ("CREATE VIEW v AS SELECT * FROM calls", "its tables"),
+        ("DROP TABLE notes", "its tables"),
+        ("DELETE FROM meta", "damaged"),
+        ("UPDATE calls SET level = 'odd'", "damaged"),
+        ("UPDATE calls SET structure = 77", "damaged"),
+        ("UPDATE leaves SET leaf = leaf + 100", "leaves are missing"),
+        ("UPDATE leaves SET shape = '[[[[1,'", "damaged"),
+        ("UPDATE leaf_calls SET rms = x'00'", "damaged"),
+        ("UPDATE structures SET document = x'00'", "damaged"),
+        ("UPDATE flows SET facts = zeroblob(1000)", "damaged"),
+        ("DELETE FROM tensors WHERE tensor = 1", "tensors of a call are missing"),
+        ("UPDATE tensors SET stored = '|O8' WHERE stored IS NOT NULL", "no array is stored as"),
+        ("UPDATE tensors SET shape = '[1000000000000]'", "damaged"),
+        ("UPDATE chunks SET data = x'00'", "damaged"),
+        ("UPDATE node_tensors SET tensor = 100000", "no node"),
+        ("UPDATE edge_tensors SET tensor = -5", "no edge"),
+    ],
+)
+def test_a_recording_that_is_wrong_somewhere_says_so(
+    statement: str, said: str, sample: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.gsr"
+    shutil.copyfile(sample, path)
+    database = sqlite3.connect(path)
+    database.execute(statement)
+    database.commit()
+    database.close()
+    with pytest.raises(RecordingError, match=said):
+        read_all(path)
+
+
+def fuzzed(data: bytes, rng: random.Random) -> bytes:
+    """Some bytes of a file changed, moved, left out, or more of them."""
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 3, 30, 300])):
+        at = rng.randrange(len(changed))
+        match rng.randrange(4):
+            case 0:
+                changed[at] = rng.randrange(256)
+            case 1:
+                start = rng.randrange(len(changed))
+                changed[at : at + 64] = changed[start : start + 64]
+            case 2:
+                changed[at : at + 4] = rng.choice([b"\xff\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\1"])
+            case 3:  # a page in place of another
+                first, second = (rng.randrange(len(changed) // 4096) * 4096 for _ in range(2))
+                changed[first : first + 4096] = changed[second : second + 4096]
+    return bytes(changed[: rng.choice([len(changed)] * 5 + [rng.randrange(len(changed))])])
+
+
+@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_damaged_file_is_read_or_refused(first: int, sample: Path, tmp_path: Path) -> None:
+    data = sample.read_bytes()
+    path = tmp_path / "run.gsr"
+    refused = 0
+    for seed in range(60) if not first else range(60, 3000):
+        path.write_bytes(fuzzed(data, random.Random(seed)))
+        try:
+            read_all(path)
+        except RecordingError:
+            refused += 1
+    assert refused > 5
+
+
+def many(path: Path, calls: int, leaves: int, max_size: int) -> Iterator[None]:
+    """Record calls of a net with many parameters, without a net."""
+    sink = FileSink(path, HEADER, max_size)
+    for number in range(leaves):
+        sink.add_leaf(Leaf(number, f"{number}.weight", (4,), "float32", True))
+    part = statistics(np.arange(4.0))
+    facts = [LeafFacts(number, None, part, None, 77, 1.0, 0.1, "sgd") for number in range(leaves)]
+    for index in range(1, calls + 1):
+        call = CallFacts(
+            index, "backward", index, None, "leaves", loss=1.0, is_troubled=index == 100
+        )
+        sink.add_begun(call)
+        sink.add_ended(call, facts, None)
+        yield
+    sink.add_end()
+
+
+@pytest.mark.parametrize(
+    ("calls", "leaves", "size"),
+    [(1500, 20, 400_000), pytest.param(100_000, 500, 2 << 30, marks=pytest.mark.slow)],
+)
+def test_older_calls_are_thinned(calls: int, leaves: int, size: int, tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    for _ in many(path, calls, leaves, size):
+        assert os.path.getsize(path) < 1.2 * size + 100_000
+    began = time.perf_counter()
+    with FileRun(path) as run:
+        opened = time.perf_counter() - began
+        kept = [call.index for call in run.calls() if call.level == "leaves"]
+        assert len(run.indices) == calls
+        assert {1, 100, calls} <= set(kept)
+        assert "only the line, the loss and the time were kept of" in run.notes[0]
+        gaps = np.diff(kept)
+        assert gaps.max() < calls / 4  # not only the newest
+        assert [index for index, _ in run.over_calls(3)] == kept
+    assert opened < 0.5  # 50 ms, where nothing else runs

@@ -1,0 +1,124 @@
+"""``gradstep record``: runs a program, and keeps what it does in a file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from gradstep.graph.statistics import format_bytes
+from gradstep.program.process import run_as_main
+from gradstep.program.recording import Recording, flight_of, record_target, schedule_of
+from gradstep.program.target import Target, parse_target
+from gradstep.recording.errors import RecordingError
+from gradstep.recording.reading import FileRun
+from gradstep.recording.schedule import BUDGET
+from gradstep.recording.writing import MAX_SIZE
+from gradstep.text import plural
+from gradstep_tui.command_line import TargetParser
+from gradstep_tui.ending import end_as
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import positive_number, size
+from gradstep_tui.output import say
+from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+
+_TARGET = """\
+TARGET is a script (train.py) or a module (-m package.train); it runs whole,
+with ARGS, and record ends with its exit code. Options stand before TARGET.
+"""
+_NOTES = """\
+Of every call, the line, the time, the loss and the leaves are kept: of each
+.grad its size, its NaN and its checksum, of each parameter its size and that of
+its last update. Of a call in full, also its graph, and all that flowed in it.
+The file is an SQLite database; see the documentation for its tables.
+
+examples:
+  gradstep record train.py
+  gradstep record -o run.gsr --every 100 train.py --epochs 3
+  gradstep record --when nan,inf --keep 20 train.py
+  gradstep record --call 1,1000:1010 --values all train.py
+"""
+
+
+def parser() -> TargetParser:
+    """Return the options of ``gradstep record``."""
+    command = TargetParser(
+        prog="gradstep record",
+        usage="gradstep record [OPTIONS] TARGET [ARGS...]",
+        description="Keep what the backward() calls of a program do in a file, to look at them\n"
+        f"later, on any machine.\n\n{_TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", default="run.gsr", metavar="FILE",
+        help="the file to write (default: run.gsr)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--call", default="", metavar="K", help="which calls to keep in full: 3, last, all, or "
+        "1,100:110 (default: 1 to 10, then 16, 32, 64, ... and the newest for which there is "
+        "time)")  # fmt: skip
+    add("--every", type=positive_number, default=0, metavar="N",
+        help="keep each Nth call in full")  # fmt: skip
+    add("--values", choices=("leaves", "stats", "all"), default="stats", metavar="LEVEL",
+        help="what to keep of a call in full: stats (default) describes all that flows; all "
+        "keeps the tensors, too; leaves keeps no call in full")  # fmt: skip
+    add("--when", default="", metavar="nan,inf", help="keep the newest calls in memory, and write "
+        "them only when a loss or a gradient is NaN or infinite, or the program fails")  # fmt: skip
+    add("--keep", type=positive_number, default=20, metavar="N",
+        help="how many calls --when keeps (default: 20)")  # fmt: skip
+    add("--budget", type=_budget, default=BUDGET, metavar="X", help="the time that the run may "
+        f"take, as a multiple of its plain time (default: {BUDGET}), or none; calls that are "
+        "asked for are kept, whatever they take")  # fmt: skip
+    add("--max-size", type=size, default=MAX_SIZE, metavar="SIZE", help="the most that the file "
+        "takes, such as 500M; beyond it, older calls are thinned (default: 2G)")  # fmt: skip
+    add("--no-source", dest="sources", action="store_false",
+        help="keep no text of the program's files")  # fmt: skip
+    add_rank_option(add, "0")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``gradstep record``."""
+    target = parse_target(options.target, module=options.module)
+    schedule = schedule_of(options.call, options.every, options.values, options.budget)
+    flight = flight_of(options.when, options.keep)
+    if options.output == "-":
+        raise Failure("a recording cannot be written to standard output", ExitCode.USAGE)
+    path = file_of_rank(Path(options.output), options.on_rank)
+    if not chooses_this_process(options.on_rank):
+        run_as_main(target, options.arguments)
+        return ExitCode.FINE
+    recording = Recording(
+        path, schedule, flight, max_size=options.max_size, sources=options.sources,
+        command=(str(target), *options.arguments), folder=target.folder,
+    )  # fmt: skip
+    failure = record_target(target, options.arguments, recording)
+    _say_what_is_in(path, target)
+    return end_as(failure)
+
+
+def _say_what_is_in(path: Path, target: Target) -> None:
+    try:
+        with FileRun(path) as found:
+            count, full = len(found.indices), len(found.full)
+            said = f"{path}: {plural(count, 'call')}, {full} in full"
+            say(f"{said} ({format_bytes(os.path.getsize(path))})")
+            for note in found.notes:
+                say(note)
+            if not count and not found.notes:
+                say(f"{target} called neither backward() nor autograd.grad()")
+    except RecordingError as error:
+        say(str(error))
+
+
+def _budget(text: str) -> float | None:
+    """Return a multiple of more than 1, or None."""
+    if text == "none":
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 1 < number < 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of more than 1, or none")
+    return number
