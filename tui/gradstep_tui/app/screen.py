@@ -15,7 +15,8 @@ from textual.reactive import var
 from textual.screen import Screen
 
 from gradstep.debugger.session import Session
-from gradstep.debugger.snapshot import Reply
+from gradstep.debugger.snapshot import Reply, Snapshot
+from gradstep.findings.reports.move import move_text
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.addresses import step_index, step_number
 from gradstep_tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
@@ -215,8 +216,8 @@ class DebuggerScreen(Screen[None]):
         self.worker.rest()
         self.progress = None
         self._note(ready)
-        self.message.show(ready.reply)
         before, now = self.view.snapshot, ready.snapshot
+        self.message.show(self._told(ready, before))
         self.view = self.view.moved(now, ready.selected)
         moved = (now.phase, now.position) != (before.phase, before.position)
         several_lines = "\n" in ready.reply.text.strip()
@@ -231,6 +232,20 @@ class DebuggerScreen(Screen[None]):
             self.show_section("console")
         if leaving := self._leaving or ready.reply.leave:
             self.app.exit(leaving)
+
+    def _told(self, ready: SnapshotReady, before: Snapshot) -> Reply:
+        """Return an answer; of a move, what it did and why it ended, for where it came to is
+        seen."""
+        now, reply = ready.snapshot, ready.reply
+        *reason, last = reply.text.splitlines() or [""]
+        if last == now.reason:
+            reason = [last]
+        elif not last.startswith(f"{step_number(now.position)} "):
+            return reply
+        if reply.error or len(reason) > 1 or now.graph is not before.graph:
+            return reply
+        text = move_text(self.worker.session, before.position, now.position)
+        return replace(reply, text=" · ".join([*reason, text])) if text else reply
 
     def _open_unasked(self, name: str) -> None:
         """Turn to a section that a movement calls for, and remember the one that was there."""

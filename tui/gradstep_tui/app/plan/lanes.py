@@ -63,6 +63,10 @@ class PlanEdges:
     def targets_of(self, index: int) -> list[int]:
         return self._target_list[self._starts[index] : self._starts[index + 1]]
 
+    def targets_of_all(self, nodes: range) -> frozenset[int]:
+        """Return the nodes that some of ``nodes`` send to."""
+        return frozenset(self._target_list[self._starts[nodes.start] : self._starts[nodes.stop]])
+
     def targets_in(self, start: int, stop: int) -> list[int]:
         """Return the nodes from ``stop`` on that the nodes ``start`` to ``stop`` send to."""
         found = np.unique(self.targets[self._starts[start] : self._starts[stop]])

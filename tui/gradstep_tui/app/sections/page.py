@@ -57,8 +57,9 @@ class ScreenView:
     """The content of the screen: where the session stands, and what the user chose to see of it.
 
     ``node`` is the selected plan node (-1 in an empty plan), ``folded`` names the modules that
-    are folded, ``shown`` is what the list tells of each node, ``width`` and ``height`` are the room
-    that a section has.
+    are folded, ``shown`` is what the list tells of each node, ``last_move`` are the nodes that it
+    ran or took back, ``changed`` those whose gradient it changed, ``width`` and ``height`` are the
+    room that a section has.
     """
 
     worker: SessionWorker
@@ -69,6 +70,8 @@ class ScreenView:
     node: int
     folded: frozenset[str] = frozenset()
     shown: Shown = "gradient"
+    last_move: range = range(0)
+    changed: frozenset[int] = frozenset()
     width: int = 80
     height: int = 24
 
@@ -95,8 +98,11 @@ class ScreenView:
             view = ScreenView.of(self.worker, snapshot, self.notes)
         else:
             view = replace(self, snapshot=snapshot)
-            if snapshot.position != self.snapshot.position:
-                view = view.select(snapshot.position)
+            before, now = self.snapshot.position, snapshot.position
+            if now != before:
+                move = range(min(before, now), max(before, now))
+                changed = self.edges.targets_of_all(move)
+                view = replace(view, last_move=move, changed=changed).select(now)
         if selected is None or selected == snapshot.position:
             return view
         return view.select(selected)

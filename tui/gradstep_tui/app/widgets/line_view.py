@@ -18,7 +18,8 @@ from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.text import ELLIPSIS, Line, StyleName, in_ascii
 
 KEPT_LINES = 1_000
-# The colour of each style, among those of the theme, and whether it is bold.  A meaning has its
+# The colour of each style, among those of the theme, and whether it is bold; what has changed is
+# underlined as well, which terminals without colours show, too.  A meaning has its
 # colour in the pictures, and never stands without a mark or a word.  Rules in app.tcss would be
 # matched for each style of each pane whenever the screen changes: a quarter of the time to open.
 STYLES: dict[StyleName, tuple[str, bool]] = {
@@ -31,6 +32,7 @@ STYLES: dict[StyleName, tuple[str, bool]] = {
     "leaf": ("leaf", False),
     "saved": ("saved", True),
     "trouble": ("trouble", True),
+    "changed": ("foreground", True),
 }
 
 
@@ -168,7 +170,10 @@ class LineView(ScrollView, can_focus=False):
         if style is None:
             colour, bold = STYLES[name]
             ground = self._colour("selection") if selected else None
-            style = Style(color=self._colour(colour), bgcolor=ground, bold=bold or None)
+            line = name == "changed" or None
+            style = Style(
+                color=self._colour(colour), bgcolor=ground, bold=bold or None, underline=line
+            )
             style = self._styles_of[name, selected] = self.rich_style + style
         return style
 

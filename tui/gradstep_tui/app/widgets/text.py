@@ -20,7 +20,16 @@ from gradstep.graph.statistics import format_shape
 from gradstep.text import printable
 
 StyleName = Literal[
-    "text", "strong", "muted", "faint", "backward", "leaf", "saved", "trouble", "title"
+    "text",
+    "strong",
+    "muted",
+    "faint",
+    "backward",
+    "leaf",
+    "saved",
+    "trouble",
+    "title",
+    "changed",
 ]
 ELLIPSIS = "…"
 _SOURCE = re.compile(r" +\S+:\d+  ")  # a line of the program, as a row of its own
@@ -96,6 +105,13 @@ def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -
             text = text[1:]
         return set_cell_size(ELLIPSIS + text, width)
     return set_cell_size(text, width - 1) + ELLIPSIS
+
+
+def right_aligned(text: str, width: int, style: StyleName) -> Line:
+    """Return ``text`` at the right end of ``width`` cells; the blanks before it have no style."""
+    cells = fit(text, width, right=True)
+    shown = cells.lstrip(" ")
+    return [Part(cells[: len(cells) - len(shown)]), Part(shown, style)]
 
 
 def wrapped(line: Line, width: int) -> list[Line]:

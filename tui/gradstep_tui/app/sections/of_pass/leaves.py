@@ -10,7 +10,7 @@ from gradstep.debugger.snapshot import LeafGradient, Snapshot, Value
 from gradstep.graph.columns import LazyColumn
 from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.charts import sparkline
-from gradstep_tui.app.widgets.text import Line, Part, StyleName, fit, shape_text, value_part
+from gradstep_tui.app.widgets.text import Line, Part, fit, right_aligned, shape_text, value_part
 
 VALUE_WIDTH = 12
 BAR_WIDTH = 6
@@ -40,7 +40,10 @@ def page(view: ScreenView) -> Page:
     def line(place: int) -> Line:
         leaf = leaves[place]
         selected = leaf.index == view.node
-        return _leaf_line(leaf, columns, added.get(leaf.name, ()), selected=selected)
+        return _leaf_line(
+            leaf, columns, added.get(leaf.name, ()), selected=selected,
+            grew=leaf.index in view.changed, accumulated=leaf.index in view.last_move,
+        )  # fmt: skip
 
     # those that change around now are in view
     focus = min(len(leaves) - 1, done + view.height // 2)
@@ -74,8 +77,11 @@ def _heading(snapshot: Snapshot, columns: LeafWidths) -> Line:
 
 
 def _leaf_line(
-    leaf: LeafGradient, columns: LeafWidths, added: Sequence[float | None], *, selected: bool
-) -> Line:
+    leaf: LeafGradient, columns: LeafWidths, added: Sequence[float | None], *,
+    selected: bool, grew: bool, accumulated: bool,
+) -> Line:  # fmt: skip
+    """Return the line of a leaf; the last move may have changed the sum that waits for it, or its
+    ``.grad``."""
     done = leaf.arrived >= leaf.expected
     line: Line = [
         Part("▌" if selected else " ", "strong"),
@@ -87,14 +93,19 @@ def _leaf_line(
         blank = " " * (columns.calls - len(added))
         line += [Part(blank), *sparkline(added[-columns.calls :]), Part("  ")]
     line += [
-        _value(leaf.before, "None", VALUE_WIDTH),
+        *_value(leaf.before, "None"),
         Part(" → ", "muted"),
-        _value(leaf.now, "None" if done else "None yet", VALUE_WIDTH),
+        *_value(leaf.now, "None" if done else "None yet", changed=accumulated),
         Part("  " + arrival_bar(leaf.arrived, leaf.expected), "leaf"),
-        Part(f" {leaf.arrived}/{leaf.expected}", "text" if done else "muted"),
+        Part(" "),
+        Part(
+            f"{leaf.arrived}/{leaf.expected}",
+            "changed" if grew else "text" if done else "muted",
+        ),
     ]
     if leaf.pending is not None:
-        line += [Part("  pending ", "muted"), value_part(leaf.pending)]
+        pending = value_part(leaf.pending)
+        line += [Part("  pending ", "muted"), _marked(pending) if grew else pending]
     return line
 
 
@@ -125,9 +136,12 @@ def arrival_bar(arrived: int, expected: int) -> str:
     return "■" * filled + "□" * (boxes - filled)
 
 
-def _value(value: Value | None, absent: str, width: int) -> Part:
-    if value is None:
-        return Part(fit(absent, width, right=True), "muted")
-    part = value_part(value)
-    style: StyleName = part.style
-    return Part(fit(part.text, width, right=True), style)
+def _value(value: Value | None, absent: str, *, changed: bool = False) -> Line:
+    part = Part(absent, "muted") if value is None else value_part(value)
+    text, style = _marked(part) if changed else part
+    return right_aligned(text, VALUE_WIDTH, style)
+
+
+def _marked(part: Part) -> Part:
+    """Mark a value that has changed, unless it is marked as troubled."""
+    return part if part.style == "trouble" else Part(part.text, "changed")

@@ -28,7 +28,15 @@ from gradstep_tui.app.widgets.execution.rows import (
     source_text,
 )
 from gradstep_tui.app.widgets.line_view import ViewWidget
-from gradstep_tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, shape_text
+from gradstep_tui.app.widgets.text import (
+    Line,
+    Part,
+    StyleName,
+    fit,
+    is_accumulate,
+    right_aligned,
+    shape_text,
+)
 from gradstep_tui.errors import AtWork
 
 # rows of lanes that are computed ahead per idle tick: about 3 ms of work
@@ -183,10 +191,11 @@ class ExecutionList(ViewWidget):
             style: StyleName = "trouble" if bad else "text" if columns.gradient else "strong"
             line.append(Part(fit(cells.forward, columns.value, right=True) + " ", style))
         if columns.gradient:
-            value_style: StyleName = "trouble" if cells.trouble else "text"
+            changed: StyleName = "changed" if node in self.view.changed else "text"
+            value_style: StyleName = "trouble" if cells.trouble else changed
             is_wide = columns.gradient > VALUE_WIDTH
             value = cells.wide or cells.value if is_wide else cells.value
-            line.append(Part(fit(value, VALUE_WIDTH, right=True) + " ", value_style))
+            line += [*right_aligned(value, VALUE_WIDTH, value_style), Part(" ")]
             if is_wide:
                 line.append(Part(fit(cells.extremes, EXTREMES_WIDTH), "muted"))
         mark = cells.trouble + " " if cells.trouble else ""
