@@ -419,7 +419,7 @@ class PassSession:
         if not self._closed:
             self._leave_all()
             self._view.run_out()
-            self._closed = True
+            self._close()
             self.timeline.add(self._view.record())
 
     @property
@@ -434,7 +434,11 @@ class PassSession:
             self.restart()
             self._view.driver.undo_all()
             self._view.driver.close()
-            self._closed = True
+            self._close()
+
+    def _close(self) -> None:
+        self._closed = True
+        self.cursor.end()
 
     def _leave_all(self) -> None:
         while self.leave():

@@ -775,3 +775,75 @@ def test_what_a_leaf_held_before_the_pass_is_not_what_was_added_to_it(torch: Any
     assert first.before is not None
     assert first.before.array.tolist() == [0.0, 0.0]
     session.finish()
+
+
+def test_a_second_pass_through_what_the_program_packed_runs_up_to_it(torch: Any) -> None:
+    def left(stepped: bool) -> list[Any]:
+        x, w = (torch.ones(2, requires_grad=True) for _ in range(2))
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            y = x.exp()
+        log: list[Any] = []
+        y.register_hook(lambda g: log.append(g.tolist()))
+        with intercepting(walked(["next"]), EVERY) if stepped else contextlib.nullcontext():
+            y.sum().backward()
+            try:
+                (w * 2 + y * 1).sum().backward()
+            except RuntimeError as error:
+                log.append(str(error)[:45])
+        return [*log, x.grad.tolist(), None if w.grad is None else w.grad.tolist()]
+
+    assert left(stepped=True) == left(stepped=False)
+
+
+@pytest.mark.parametrize("end", ["finish", "abort"])
+def test_a_session_that_is_over_moves_no_more(torch: Any, end: str) -> None:
+    x = torch.ones(2, requires_grad=True)
+    session = Session((x * x).sum(), names={"x": x})
+    session.next()
+    getattr(session, end)()
+    kept = None if x.grad is None else x.grad.tolist()
+    for line in ("continue", "next", "restart", "back", "scale 2", "undo", "certify"):
+        reply = session.do(line)
+        assert not reply.error or "is over" in reply.text, reply.text
+        assert (None if x.grad is None else x.grad.tolist()) == kept
+
+
+@pytest.mark.parametrize("before", [False, True], ids=["no .grad", "a .grad"])
+def test_a_leaf_of_a_pass_inside_shows_nothing_of_the_pass_around_it(
+    torch: Any, before: bool
+) -> None:
+    program = with_passes_inside(torch, before=before)
+    session = Session(program.loss, names=vars(program))
+    while not session.nested(session.position - 1):
+        session.next()
+    inside = session.position - 1
+
+    def shown() -> list[Any]:
+        assert session.enter(inside)
+        session.jump(session.length)
+        (leaf,) = session.snapshot.leaves
+        session.leave()
+        return [v if v is None else v.array.tolist() for v in (leaf.before, leaf.now)]
+
+    first = shown()
+    session.continue_()
+    assert shown() == first
+    session.finish()
+
+
+def test_a_hook_that_changes_a_gradient_which_was_added_is_no_untruth(
+    torch: Any, told: list[str]
+) -> None:
+    x, w = (torch.ones(2, requires_grad=True) for _ in range(2))
+    y = x.sin()
+
+    def halve(g: Any) -> None:
+        with torch.no_grad():
+            g.mul_(0.5)
+
+    y.register_hook(halve)
+    session = Session(((y + w) * 1).sum(), names={"x": x, "w": w})
+    session.continue_()
+    session.finish()
+    assert w.grad.tolist() == [1.0, 1.0]
+    assert not told

@@ -152,7 +152,8 @@ class _Debugger:
             snapshot = session.snapshot
             if snapshot.error or session.edit.records or snapshot.edits:
                 continue
-            place = (tuple((f.position, f.length) for f in snapshot.frames), snapshot.phase)
+            positions = tuple((f.position, f.length) for f in snapshot.frames)
+            place = (positions, snapshot.phase, id(session.graph))  # a node may run two passes
             leaves = [
                 (each.name, repr_of(each.before), repr_of(each.now)) for each in snapshot.leaves
             ]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from gradstep.debugger.edits import Edits
-from gradstep.debugger.errors import StepLost
+from gradstep.debugger.errors import CommandError, StepLost
 from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import PassState
 from gradstep.debugger.history.phases import phases_of, show_partly, state_in
@@ -43,6 +43,7 @@ class Cursor:
         self.error: BaseException | None = None
         self._stop_after_nested = self._stopped = False  # see travel
         self.interrupted = False  # set by another thread, to stop before the next node
+        self.is_over = False  # the program goes on: nothing runs any more
         self.records_all = True  # else, on a long way, only what cannot run again
 
     @property
@@ -104,6 +105,7 @@ class Cursor:
         self._stops_here()
 
     def _run(self, stop: int) -> None:
+        self._see_that_it_goes_on()
         start = self.position
         try:
             long = stop - start >= LONG
@@ -187,6 +189,7 @@ class Cursor:
         """Have the record of the node that runs next, as if it had not run."""
         self.error = None
         if self.position == len(self.history):
+            self._see_that_it_goes_on()
             try:
                 self.driver.record(self.position, self.position + 1, self._keep_here)
             except RAISED as error:
@@ -194,6 +197,10 @@ class Cursor:
                 return False
         self._find_phases()
         return True
+
+    def _see_that_it_goes_on(self) -> None:
+        if self.is_over:
+            raise CommandError("this pass is over: what ran after its record is not known")
 
     def _keep_here(self, step: Step, seconds: float) -> bool:
         self.history.append(step, seconds)
@@ -258,6 +265,10 @@ class Cursor:
         self.driver.run(self.position)
         if self.position < self.length:
             self.edits.arrive(self.length)
+
+    def end(self) -> None:
+        """Leave the program's state alone from now on: the pass is over."""
+        self.is_over, self.driver.read_only = True, "this pass is over"
 
     def _reach(self, position: int) -> None:
         if not self.travel(max(self.position, position)):

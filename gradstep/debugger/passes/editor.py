@@ -256,6 +256,8 @@ class Editor:
         """Undo the last edit, and go to where it was made."""
         cursor = self._cursor
         last = cursor.edits.last
+        if cursor.is_over:
+            raise EditError(cursor.driver.read_only)
         if last is None:
             raise EditError("there is nothing to undo")
         position = last.record.position

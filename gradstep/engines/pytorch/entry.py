@@ -15,7 +15,7 @@ import torch
 from gradstep.capturing.frames import user_source
 from gradstep.engines.interception import interceptor, tell_if_unheard
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
-from gradstep.engines.pytorch.kept_graphs import error_of_freed, nodes_behind
+from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_at_freed
 from gradstep.engines.pytorch.nodes import TorchGraph
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
@@ -77,9 +77,7 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     if transform_level() is not None or is_traced(given[0]):
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
-    refused = error_of_freed(arguments.outputs)
-    if refused is not None:
-        raise refused
+    refuse_at_freed(arguments.outputs)
     if torch.is_anomaly_enabled():
         with within_fence("anomaly mode without frames of gradstep"):
             _leave_out_own_frames(arguments.outputs)

@@ -67,18 +67,15 @@ def _note_of(line: Source | None) -> str:
 
 
 @fenced("that a graph is freed")
-def error_of_freed(roots: Sequence[Any]) -> RuntimeError | None:
-    """Return PyTorch's own error where the engine will come upon a node that is marked."""
+def refuse_at_freed(roots: Sequence[Any]) -> None:
+    """Have marked nodes that the engine will come upon raise PyTorch's own error when they run, as
+    they would plainly; those before them run."""
     if not _marks:
-        return None
+        return
     for node in nodes_behind(roots):
         mark = node.metadata.get(FREED_MARK)
         if mark is not None and TorchGraph(Origins()).keeps_values(node):
-            error = RuntimeError(_WORDS)
-            if note := _note_of(mark.line):
-                error.gradstep_note = note  # type: ignore[attr-defined]
-            return error
-    return None
+            node.register_prehook(Freed(_WORDS, _note_of(mark.line)))
 
 
 def nodes_behind(roots: Sequence[Any]) -> Iterator[Any]:

@@ -475,7 +475,7 @@ class TorchDriver:
         if not hooks and not self._is_watched:
             return before, found, ()
         self._engine.gradients.versions.pop(index, None)
-        after = _sum(before, added)
+        after = _sum(before, added) if self._engine.gradients.still_adds(index, added) else found
         if same_bits(after, found):
             return before, after, ()
         found = None if found is None else copy_of(found)
@@ -561,10 +561,16 @@ class TorchDriver:
 
     def step_when_run(self, step: Step) -> Step:
         version = self._engine.gradients.versions.get(step.index)
-        if step.after is None or version in (None, version_of(step.after)):
+        if step.after is None:
             return step
+        if version in (None, version_of(step.after)):
+            if self._engine.thread is not None:
+                return step
+            # the pass around this one may add to it in place, and does not tell
+            return step._replace(after=copy_of(step.after))
         (added,) = step.hooked
-        if not is_passed_on(step.after, added):
+        still_adds = self._engine.gradients.still_adds(step.index, added)
+        if still_adds and not is_passed_on(step.after, added):
             with unobserved(), torch.no_grad():
                 return step._replace(after=_sum(step.before, added))
         if not self._told:
@@ -706,10 +712,13 @@ class TorchDriver:
             return after
         if step.index not in self._engine.gradients.versions:
             return after  # it did not run
-        if version_of(after) != self._engine.gradients.versions[step.index]:
+        gradients, added = self._engine.gradients, step.hooked[0]
+        if version_of(after) != gradients.versions[step.index]:
             return after  # it was changed in place since
+        if not gradients.still_adds(step.index, added):
+            return after  # what it added was
         with unobserved(), torch.no_grad():
-            return _sum(step.before, step.hooked[0])
+            return _sum(step.before, added)
 
     def set_grad(self, index: int, gradient: Any) -> None:
         self.order[index].origin.variable.grad = gradient

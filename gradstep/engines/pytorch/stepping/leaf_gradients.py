@@ -34,6 +34,7 @@ class LeafGradients:
         first: what each held before the pass.
         before: what it held before its node ran, where that has run.
         versions: how often its ``.grad`` had been changed in place when its node had run.
+        added: how often what it added had been, then.
         changed: by the index of another node, what it held when that had run: whatever changed it,
             did so since the engine halted before.
         rewritten: the leaves that hooks had changed themselves when they had run, as optimizers do.
@@ -44,6 +45,7 @@ class LeafGradients:
         self.first: dict[int, State] = {}
         self.before: dict[int, State] = {}
         self.versions: dict[int, int] = {}
+        self.added: dict[int, int] = {}
         self.changed: dict[int, dict[int, State]] = {}
         self.rewritten: set[int] = set()
         self._has_begun = False
@@ -85,14 +87,16 @@ class LeafGradients:
             is_known = held is known and version == its_version
             self.before[index] = self._last(index, inf) if is_known else state_of(leaf)
 
-    def has_run(self, index: int) -> Any:
-        """Take note that the node of a leaf has run; returns what it holds."""
+    def has_run(self, index: int, added: Any) -> Any:
+        """Take note that the node of a leaf has run, and ``added`` to it; returns what it holds."""
         leaf = self.leaves[index]
         if index not in self.before:  # it had none, but for what was seen since
             self.before[index] = self._last(index, inf)
         with unobserved():
             self._known[index] = held, version = _held(leaf)
             self.versions[index] = version
+            if added is not None:
+                self.added[index] = version_of(added)
             if version_of(leaf) != self._of_leaf[index]:
                 self.rewritten.add(index)
             return held
@@ -104,6 +108,10 @@ class LeafGradients:
             self.first[index] = state_of(self.leaves[index])
             with unobserved():
                 self._known[index] = _held(self.leaves[index])
+
+    def still_adds(self, index: int, added: Any) -> bool:
+        """Return whether what a leaf added is what it was then."""
+        return added is None or self.added.get(index) in (None, version_of(added))
 
     def look(self, node: int) -> None:
         """Note what has changed: ``node`` has run."""
@@ -139,7 +147,7 @@ class LeafGradients:
 
     def forget(self, start: int) -> None:
         """Forget what happened from node ``start`` on."""
-        for by_place in (self.before, self.versions, self.changed):
+        for by_place in (self.before, self.versions, self.added, self.changed):
             for index in [index for index in by_place if index >= start]:
                 del by_place[index]
         self.rewritten = {index for index in self.rewritten if index < start}
@@ -150,6 +158,7 @@ class LeafGradients:
         self.first = renumbered(self.first, places)
         self.before = renumbered(self.before, places)
         self.versions = renumbered(self.versions, places)
+        self.added = renumbered(self.added, places)
         self._known = renumbered(self._known, places)
         self._of_leaf = renumbered(self._of_leaf, places)
         self.rewritten = {places[index] for index in self.rewritten}

@@ -423,7 +423,7 @@ class ObservedEngine:
             if self._silent:
                 return
             if self._is_own():
-                self._keep_run(index, sent, arrived, self.gradients.has_run(index))
+                self._keep_run(index, sent, arrived, self.gradients.has_run(index, arrived[0]))
             else:
                 caller = _getframe(1)  # a device's own thread has none
                 beside = caller is not None and get_ident() != self._thread_id
