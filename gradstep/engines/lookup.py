@@ -127,7 +127,12 @@ def engine_of(tensors: Iterable[Any]) -> Engine:
 
 def engine_for(library: str) -> Engine:
     """Return the engine of a library by its name, loading it if this is the first time."""
-    module, _, name = HOMES[library].partition(":")
+    return _engine_at(HOMES[library])
+
+
+@lru_cache(maxsize=8)  # asked for several times at each call
+def _engine_at(home: str) -> Engine:
+    module, _, name = home.partition(":")
     engine: Engine = getattr(import_module(module), name)
     return engine
 
@@ -151,8 +156,12 @@ def _in_use() -> str:
 
 def too_old() -> str:
     """Say that the program's PyTorch is too old to be read, "" where it is not."""
-    version = getattr(imported_pytorch(), "__version__", "")
-    found = re.match(r"(\d+)\.(\d+)", str(version))
+    return _too_old(str(getattr(imported_pytorch(), "__version__", "")))
+
+
+@lru_cache(maxsize=8)
+def _too_old(version: str) -> str:
+    found = re.match(r"(\d+)\.(\d+)", version)
     if found is None or (int(found[1]), int(found[2])) >= OLDEST_PYTORCH:
         return ""
     oldest = ".".join(map(str, OLDEST_PYTORCH))

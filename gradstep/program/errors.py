@@ -10,9 +10,10 @@ ScriptDone              not an error: ends a script from inside its ``backward()
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from gradstep.program.tracebacks import user_traceback
+from gradstep.program.tracebacks import call_hook, user_traceback
 
 if TYPE_CHECKING:
     from gradstep.findings.linting import Finding
@@ -54,6 +55,15 @@ class ScriptFailed(ProgramError):
         shown = user_traceback(error, into_libraries=not (findings or note))
         super().__init__(f"{shown}{note and f' ({note})'}")
         self.error, self.findings = error, findings
+        self._hook = sys.excepthook
+
+    def tell_by_hook(self) -> bool:
+        """Let the program's own ``sys.excepthook`` tell of it, as Python would; returns whether
+        there is one."""
+        if self._hook is sys.__excepthook__:
+            return False
+        call_hook(self._hook, self.error)
+        return True
 
 
 class ScriptExited(ProgramError):

@@ -170,11 +170,30 @@ def registered(name: str, module: ModuleType) -> Iterator[None]:
 
 @contextmanager
 def script_process(target: Target, arguments: list[str]) -> Iterator[None]:
-    """Make the process look to ``target`` as if Python had been started on it."""
+    """Make the process look to ``target`` as if Python had been started on it.
+
+    A child that the program forks, and that comes to the end of the program's code, ends here, as
+    it would plainly: what follows is the parent's.
+    """
     folder = target.path.resolve().parent if target.path else Path.cwd()
     program = "" if target.path is None else str(target.path)
-    with process_state(program, arguments, folder):
-        yield
+    process = os.getpid()
+    try:
+        with process_state(program, arguments, folder):
+            yield
+    except ProgramError as error:
+        if os.getpid() == process:
+            raise
+        raise SystemExit(_ending(error)) from None
+    if os.getpid() != process:
+        raise SystemExit
+
+
+def _ending(error: ProgramError) -> object:
+    """Return the code with which Python ends after an error of a program's, or what it prints."""
+    if isinstance(error, ScriptExited):
+        return error.code
+    return 1 if isinstance(error, ScriptFailed) and error.tell_by_hook() else str(error)
 
 
 @contextmanager

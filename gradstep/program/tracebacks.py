@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from traceback import StackSummary
 from types import FrameType
 from typing import Any, Final, NamedTuple
 
 from gradstep.graph.fence import within_fence
-from gradstep.own_files import frames_of_program, is_user_file
+from gradstep.own_files import frames_of_program, is_own_file, is_user_file
 
 
 def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
@@ -28,6 +29,23 @@ def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
         waiting += [each.__cause__, each.__context__, *(each.exceptions or ())]
     bare = not shown.stack and shown.__cause__ is None and shown.__context__ is None
     return "".join(shown.format_exception_only() if bare else shown.format()).rstrip()
+
+
+def call_hook(hook: Callable[..., object], error: BaseException) -> None:
+    """Call a ``sys.excepthook`` of the program's, as Python does at its end."""
+    place = error.__traceback__
+    while place is not None and is_own_file(place.tb_frame.f_code.co_filename):
+        place = place.tb_next
+    error = error.with_traceback(place)
+    try:
+        with our_frames_hidden():
+            hook(type(error), error, place)
+    except Exception as problem:
+        if sys.stderr is not None:
+            shown = user_traceback(problem), user_traceback(error)
+            sys.stderr.write(
+                "Error in sys.excepthook:\n{}\n\nOriginal exception was:\n{}\n".format(*shown)
+            )
 
 
 _EXTRACT: Final = "_extract_from_extended_frame_gen"

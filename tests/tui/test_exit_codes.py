@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from gradstep_tui.cli import main
+from tests.forking import run_gradstep
 
 SCRIPT = """\
 import sys
@@ -127,3 +130,33 @@ def test_a_call_that_raised_is_not_drawn(run, command: str) -> None:
     code, _, err = run([command, "--call", "3"], "fails")
     assert code == 1
     assert err.startswith("Traceback")
+
+
+HOOKS = {
+    "prints": "print('seen:', kind.__name__, error)",
+    "logs": "print(*traceback.format_exception(kind, error, place))",
+    "defers": "sys.__excepthook__(kind, error, place)",
+    "raises": "raise KeyError('hook')",
+}
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize("command", ["render", "debug"])
+def test_the_programs_own_hook_tells_of_what_it_raises(
+    command: str, hook: str, tmp_path: Path
+) -> None:
+    own = f"import sys, traceback\ndef hook(kind, error, place):\n    {HOOKS[hook]}\n"
+    ends = f"{own}sys.excepthook = hook\n{SCRIPT.format(start='2.0', clear='x.grad = None')}"
+    (tmp_path / "script.py").write_text(ends)
+    plain = subprocess.run(  # by Python itself, which calls the hook
+        [sys.executable, "script.py", "raises"], cwd=tmp_path, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    words = [command, *COMMANDS[command], "script.py", *LEAF.get(command, []), "raises"]
+    run = run_gradstep(words, tmp_path)
+    assert run.returncode == plain.returncode == 1
+    assert all(line in run.stdout for line in plain.stdout.splitlines())
+    said = [line for line in run.stderr.splitlines() if not line.startswith("gradstep:")]
+    assert [line for line in said if line.strip()] == [
+        line for line in plain.stderr.splitlines() if line.strip()
+    ]

@@ -28,7 +28,8 @@ def tell(error: BaseException) -> int | None:
 
     match error:
         case program.ScriptFailed():
-            output.relay(str(error))
+            if not error.tell_by_hook():
+                output.relay(str(error))
             if error.findings:
                 # it is slow to load, as above
                 from gradstep.findings.reports.findings import finding_text
