@@ -11,6 +11,7 @@ from traceback import walk_tb
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, Final
 
+from gradstep.capturing.loops import loop_variables
 from gradstep.capturing.module_paths import (
     MOST_ELEMENTS,
     is_module,
@@ -24,8 +25,9 @@ from gradstep.own_files import is_user_file
 
 
 class Names:
-    """Names of tensors, by identity. Variables take precedence over parameters of modules, and
-    these over elements of lists and dictionaries; the first name wins. ``modules`` and
+    """Names of tensors, by identity. Parameters of modules take precedence over variables, these
+    over elements of lists and dictionaries, and all of these over variables of loops that run; the
+    first name wins. ``modules`` and
     ``optimizers``, and ``scalers`` of losses, are those among the variables, by name; parameters
     ``in_plain_lists``, by identity, are of modules that the one around them does not know.
 
@@ -35,7 +37,9 @@ class Names:
     'a'
     """
 
-    def __init__(self, *namespaces: Mapping[str, Any]) -> None:
+    def __init__(
+        self, *namespaces: Mapping[str, Any], loops: Mapping[str, Any] | None = None
+    ) -> None:
         self._names: dict[int, str] = {}
         self._alive: list[Any] = []  # an id is only good while its tensor lives
         self._placeholders: dict[str, str] = {}
@@ -65,8 +69,12 @@ class Names:
                 return f"{place}."
             return f"{name}." if name in shared or name.endswith("]") else ""
 
-        for find in (_itself, _parameters, _elements):
-            for name, value in variables:
+        running = list((loops or {}).items())
+        for find, among in (
+            (_parameters, variables), (_itself, variables), (_elements, variables),
+            (_itself, running),
+        ):  # fmt: skip
+            for name, value in among:
                 before = front(name) if find is _parameters else ""
                 for path, tensor in find(name, value):
                     path = f"{before}{path}"
@@ -300,14 +308,27 @@ def names_in_traceback(traceback: TracebackType | None) -> Names:
 
 
 def _names_in(frames: Sequence[FrameType], others: Mapping[str, Any]) -> Names:
-    namespaces: list[Mapping[str, Any]] = []
+    # what a loop came to last has nothing to do with its name any more when that is over
+    loops: dict[str, Any] = {}
+    held: dict[int, Mapping[str, Any]] = {}  # of functions by their frame, of modules by theirs
+    for frame in frames:
+        ran, runs = loop_variables(frame)
+        variables = frame.f_locals
+        loops = {name: variables[name] for name in runs if name in variables} | loops
+        left_out = ran | runs
+        held[_space(frame)] = (
+            {name: value for name, value in variables.items() if name not in left_out}
+            if left_out
+            else variables
+        )
+    namespaces: dict[int, Mapping[str, Any]] = {}
     for at, frame in enumerate(frames):
-        namespaces.append(frame.f_locals)
+        namespaces.setdefault(_space(frame), held[_space(frame)])
         # the variables of a library's modules are none of the program's
         if at == 0 or not _is_of_library(_file(frame)):
-            namespaces.append(frame.f_globals)
-    different = list({id(each): each for each in namespaces}.values())
-    return Names(*different, others)
+            around = id(frame.f_globals)
+            namespaces.setdefault(around, held.get(around, frame.f_globals))
+    return Names(*namespaces.values(), others, loops=loops)
 
 
 def _forget_copy(frame: FrameType) -> None:
@@ -317,6 +338,11 @@ def _forget_copy(frame: FrameType) -> None:
         copy = frame.f_locals
         if sys.getrefcount(copy) == 3:  # the frame's, ours, and that of the call
             copy.clear()
+
+
+def _space(frame: FrameType) -> int:
+    """Return what identifies the variables of a frame: those of a module are global ones."""
+    return id(frame.f_globals if frame.f_locals is frame.f_globals else frame)
 
 
 def _frames_of_program(stack: Sequence[FrameType]) -> list[FrameType]:

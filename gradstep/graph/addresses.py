@@ -60,6 +60,7 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
     Raises:
         UnknownAddress: none of these, with what was likely meant.
     """
+    bare = False
     if not text.startswith("#"):
         try:
             return find_nodes(graph, text, length)
@@ -67,9 +68,13 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
             if not text.isdecimal():
                 raise
             text = f"#{text}"
+            bare = True
     index = step_index(text)
     if index is None or index >= length:
-        raise UnknownAddress(f"there is no node {text}", all_step_numbers(length))
+        remedy = all_step_numbers(length)
+        if bare:
+            remedy += f"; a line is written with its file, as train.py:{text[1:]}"
+        raise UnknownAddress(f"there is no node {text}", remedy)
     return (index,)
 
 

@@ -109,6 +109,7 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
         ("until addmm x", "x", "'x' is not a count"),
         ("jump", "", "where? A place is #12"),
         ("jump 0", "0", "there is no node #0; they run as #1 to #11"),
+        ("break 99", "99", "a line is written with its file, as train.py:99"),
         ("jump nowhere", "nowhere", "nothing here is called"),
         ("break nowhere if nan", "nowhere", "nothing here is called"),
         ("break addmm if rms >> 10", "> 10", "unexpected '>'"),

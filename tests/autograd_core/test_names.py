@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import autograd_core as torch
@@ -163,3 +164,66 @@ def test_modules_in_plain_lists_are_parts_of_the_module_that_has_the_list() -> N
     assert both.of(net.layers[1].bias) == "net.layers[1].bias"
     assert both.of(other.out.bias) == "other.out.bias"
     assert Names({"layers": net.layers}).of(net.layers[1].bias) == "layers[1].bias"
+
+
+def test_a_parameter_goes_by_its_path_and_not_by_a_variable_that_is_it_too() -> None:
+    net = torch.nn.Linear(2, 1)
+    alias = net.weight
+    assert caller_names().of(alias) == "weight"
+    assert Names({"alias": alias, "net": net}).of(alias) == "weight"
+
+
+def test_variables_of_loops_that_are_over_are_no_names() -> None:
+    first, second = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+    listed = [torch.ones(1), torch.ones(1)]
+    for last in second.parameters():
+        last.requires_grad_(True)
+    for _, (unpacked, *more) in enumerate([(torch.ones(1), torch.ones(1))]):  # noqa: B007  # that is tested
+        kept = more
+    for again in listed:  # noqa: B007  # that is tested
+        pass
+    else:
+        names = caller_names()
+    assert names.of(second.bias) == "second.bias"
+    assert names.of(first.bias) == "first.bias"
+    assert names.of(listed[1]) == "listed[1]"
+    assert names.of(unpacked) == ""
+    assert names.of(kept[0]) == "kept[0]"
+    assert again is listed[1]
+    assert last is second.bias
+
+
+def test_variables_of_loops_that_run_name_what_has_no_other_name() -> None:
+    weights = [torch.ones(1)]
+    for x, weight in zip(iter([torch.ones(2)]), weights, strict=True):  # noqa: B007  # that is tested
+        y = x
+        names = caller_names()
+    assert names.of(weights[0]) == "weights[0]"
+    assert names.of(x) == "y"
+    assert weight is weights[0]
+    for z in iter([torch.ones(2)]):
+        assert caller_names().of(z) == "z"
+    del y
+
+
+def test_a_variable_that_is_assigned_elsewhere_too_is_none_of_a_loop() -> None:
+    hidden = iter([torch.ones(1)])
+    state = torch.zeros(1)
+    for state in hidden:  # noqa: B007  # that is tested
+        pass
+    assert caller_names().of(state) == "state"
+
+
+def test_loops_of_a_script_are_known_within_its_functions(tmp_path: Path) -> None:
+    script = """
+from gradstep.capturing.names import caller_names
+def names():
+    return caller_names()
+for stale in net.parameters(): pass
+for stale in hidden: pass
+found = names()
+"""
+    around: dict[str, Any] = {"net": torch.nn.Linear(2, 1), "hidden": iter([torch.ones(1)])}
+    exec(compile(script, str(tmp_path / "train.py"), "exec"), around)
+    assert around["found"].of(around["net"].bias) == "bias"
+    assert around["found"].of(around["stale"]) == ""

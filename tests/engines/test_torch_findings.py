@@ -156,7 +156,7 @@ def test_a_module_that_was_a_pattern_for_others_is_only_good_to_know() -> None:
         (lambda h: torch.tensor(h.sum().item()), "item() took a value computed from it"),
         (lambda h: torch.from_numpy(h.detach().numpy()), "numpy() took a value"),
         (lambda h: h.int().float(), "a cast gives numbers of dtype int32"),
-        (lambda h: (h > 0).float(), "gt gives numbers of dtype bool"),
+        (lambda h: (h > 0).float(), "h > 0 is True or False"),
     ],
     ids=["detach", "data", "tolist", "item", "numpy", "cast", "comparison"],
 )

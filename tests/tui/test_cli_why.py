@@ -234,3 +234,31 @@ def test_rows_without_a_gradient_are_named_and_that_for_padding_is_told(why: Why
 def test_the_row_for_padding_is_no_mistake_of_the_rule(why: Why) -> None:
     why(PADDED, "words.weight", code=0)
     assert main(["check", "train.py"]) == 0  # the same script, whose row 0 is not 0
+
+
+COMPARED = """\
+import autograd_core as torch
+from autograd_core import nn
+x = torch.tensor([[1.0, 3.0]])
+scale, limit = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
+(x * scale * (WRITTEN).float()).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "smooth"),
+    [
+        ("x.abs() > limit", "sigmoid((x.abs() - limit) / t)"),
+        ("x - 1 < limit", "sigmoid((limit - (x - 1)) / t)"),
+        ("x >= 2 * limit", "sigmoid((x - (2 * limit)) / t)"),
+        ("x == limit", "a smooth function of the difference"),
+    ],
+)
+def test_a_comparison_is_shown_as_it_is_written(why: Why, written: str, smooth: str) -> None:
+    said = why(COMPARED.replace("WRITTEN", written), "limit")
+    assert f"{written} is True or False" in said
+    assert smooth in said
+
+
+def test_the_answer_calls_a_leaf_as_the_question_did(why: Why) -> None:
+    assert "net.0.weight.grad" in why(DEAD, "net.0.weight")

@@ -164,7 +164,10 @@ class Between:
     def _jumped(
         self, line: Any, leaves: list[Any], sizes: dict[int, float], names: Names
     ) -> Iterator[Finding]:
-        """Yield the leaves whose gradient has another size than in the first call."""
+        """Yield the leaves whose gradient has another size than in the first call; nothing where a
+        scaler changes the size of all."""
+        if names.scalers:
+            return
         found = []
         for leaf in leaves:
             first = self._norms.setdefault((line, id(leaf)), sizes[id(leaf)])

@@ -18,6 +18,7 @@ from gradstep.capturing.op_records import (
     Record,
     reachable,
 )
+from gradstep.capturing.statement import comparison_at
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.subject import Subject
 
@@ -99,6 +100,8 @@ def _cut_at(
         what, remedy = f"{record.name}{_UNDER}", "compute it outside no_grad()"
     elif record.dtype.startswith(_INEXACT):
         what, remedy = f"{record.name} has no derivative", "use an op that has one"
+    elif lost and (compared := comparison_at(record.source, record.name)) is not None:
+        what, remedy = f"{compared.text} is True or False", compared.smooth
     elif lost or (record.name in _CASTS and record.dtype != "bool"):
         name = "a cast" if record.name in _CASTS else record.name
         what = f"{name} gives numbers of dtype {record.dtype}"

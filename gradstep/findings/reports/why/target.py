@@ -74,7 +74,7 @@ def _leaves(session: PassSession) -> str:
 
 def _exactly(subject: Subject, wanted: str) -> list[tuple[str, Any]]:
     found = [tensor for name, tensor in _names(subject) if name == wanted][:1]
-    return [(subject.names.of(tensor) or wanted, tensor) for tensor in found]
+    return [(wanted, tensor) for tensor in found]
 
 
 def _names(subject: Subject) -> Iterator[tuple[str, Any]]:
