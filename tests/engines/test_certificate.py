@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.engines.pytorch.stepping.driver import TorchDriver  # noqa: E402
 from gradstep.engines.pytorch.tensors import same_bits  # noqa: E402
 from gradstep.program.calls import InterceptedCall, intercepting  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
@@ -49,6 +51,28 @@ def test_a_node_that_sends_other_bits_is_named() -> None:
         "custom Function that computes a different result each time; code of the program ran "
         "again in #2"
     )
+    session.finish()
+
+
+@pytest.mark.parametrize("varies", [True, False])
+def test_a_kernel_that_gives_other_bits_each_time_is_no_other_result(
+    varies: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repeat, calls = TorchDriver.repeat, count(1)
+
+    def other(self: TorchDriver, step: Any) -> Any:  # as an atomic addition on a GPU
+        sent = repeat(self, step)
+        if sent is None or step.index != 1:
+            return sent
+        return [g * (1 + (next(calls) if varies else 1) * 2**-20) for g in sent]
+
+    monkeypatch.setattr(TorchDriver, "repeat", other)
+    session = ended(torch.ones(3, requires_grad=True).exp().sum())
+    found = session.certificate()
+    assert (found.varying, found.different) == (((1,), ()) if varies else ((), (1,)))
+    text = found.text(session.graph)
+    assert text.startswith("certified: 2 of 3" if varies else "not certified: 2 of 3")
+    assert ("but those of #2, whose kernels give other bits each time" in text) == varies
     session.finish()
 
 

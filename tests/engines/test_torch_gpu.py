@@ -10,7 +10,10 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from torch import nn  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 
+from autograd_core.autograd.profiler import profile  # noqa: E402
+from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402
     CallSelector,
     InterceptedCall,
@@ -65,9 +68,22 @@ class Hooked(nn.Module):
         return self.second(hidden)
 
 
+class Checkpointed(nn.Module):
+    """Runs a pass inside a node, in the thread of the device."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 8), nn.Linear(8, 2)
+
+    def forward(self, x: Any) -> Any:
+        hidden = self.first(x)
+        return checkpoint(lambda v: self.second(v.tanh()), hidden, use_reentrant=True)
+
+
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "mlp": lambda: nn.Sequential(nn.Linear(64, 8), nn.GELU(), nn.Linear(8, 2)),
     "convolution": convolution, "recurrent": Recurrent, "attending": Attending, "hooked": Hooked,
+    "checkpointed": Checkpointed,
 }  # fmt: skip
 
 
@@ -145,3 +161,47 @@ def test_a_pass_that_is_drawn_does_not_keep_its_gradients_on_the_device() -> Non
     with intercepting(handle, EVERY_CALL):
         loss.backward()
     assert torch.cuda.max_memory_allocated() - before < 300 << 20  # of 800 MB
+
+
+def test_the_certificate_of_atomic_additions_finds_no_other_result() -> None:
+    table = torch.randn(4, 64, device="cuda", requires_grad=True)
+    rows = torch.randint(4, (1 << 16,), device="cuda")
+    session = Session(torch.index_select(table, 0, rows).sin().sum(), names={})
+    session.continue_()
+    assert session.certificate().different == ()
+    session.finish()
+
+
+def test_a_profile_tells_what_the_device_took() -> None:
+    x = torch.randn(2048, 2048, device="cuda", requires_grad=True)
+    loss = (x @ x).relu().sum()
+    graphs = []
+
+    def handle(found: InterceptedCall) -> Any:
+        graph, answer = run_and_capture(found, "backward")
+        graphs.append(graph)
+        return answer
+
+    with profile(), intercepting(handle, EVERY_CALL):
+        loss.backward()
+    (graph,) = graphs
+    seconds = {
+        graph.names[id]: cost.backward_seconds
+        for id, cost in graph.costs.items()
+        if cost.backward_seconds is not None
+    }
+    assert seconds["MmBackward0"] > seconds["ReluBackward0"] > 0
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="PyTorch sees one GPU")
+def test_every_device_of_a_pass_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited = []
+    synchronize = torch.cuda.synchronize
+    monkeypatch.setattr(
+        torch.cuda, "synchronize", lambda each=None: (waited.append(each), synchronize(each))
+    )
+    x = torch.randn(4, device="cuda:1", requires_grad=True)
+    session = Session((x.exp().to("cuda:0") * 2).sum().cpu(), names={})
+    session.continue_()
+    session.finish()
+    assert {torch.device("cuda:0"), torch.device("cuda:1")} <= set(waited)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from gradstep.debugger.history import History
 from gradstep.engines.driver import Driver
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Graph
+from gradstep.records import Step
 from gradstep.text import plural
 
 
@@ -19,6 +21,8 @@ class Certificate(NamedTuple):
         repeated: how many of them were called again; leaves only add, and a compiled function, a
             node that ran a pass inside it, or a graph that is not kept cannot be called again.
         different: those that sent different bits.
+        varying: those that send different bits each time, as kernels do that add in no certain
+            order; whether theirs are right is not known.
         hooked: those where hooks of the program changed what arrived, or what was sent.
         called: those whose call ran code of the program again.
         unfit: why none can be called again, "" if that is so of some only.
@@ -28,6 +32,7 @@ class Certificate(NamedTuple):
     nodes: int
     repeated: int
     different: tuple[int, ...] = ()
+    varying: tuple[int, ...] = ()
     hooked: tuple[int, ...] = ()
     called: tuple[int, ...] = ()
     unfit: str = ""
@@ -50,6 +55,12 @@ class Certificate(NamedTuple):
         if not self.repeated:
             return f"not certified: none of {plural(self.nodes, 'node')} can be called again"
         counts = f"{self.repeated} of {plural(self.nodes, 'node')} called again"
+        if not self.different and self.varying:
+            return (
+                f"certified: {counts}, and all results are bit-identical but those of "
+                f"{_list(self.varying)}, whose kernels give other bits each time; "
+                "torch.use_deterministic_algorithms(True) chooses others"
+            )
         if not self.different:
             return f"certified: {counts}, and all results are bit-identical"
         first = self.different[0]
@@ -71,7 +82,9 @@ def certificate(driver: Driver, history: History) -> Certificate:
     """
     if unfit := driver.why_not_again(0):
         return Certificate(len(history), 0, unfit=unfit)
-    repeated, different, hooked, called = 0, [], [], []
+    repeated, hooked, called = 0, [], []
+    different: list[int] = []
+    varying: list[int] = []
     driver.catch_up()
     known = driver.effects
     with driver.repeating():
@@ -87,9 +100,22 @@ def certificate(driver: Driver, history: History) -> Certificate:
             if driver.runs_user_code(index):
                 called.append(index)
             shown = [each.gradient for each in step.deliveries]
-            if not all(map(driver.agree, sent, shown)):
-                different.append(index)
-    return Certificate(len(history), repeated, tuple(different), tuple(hooked), tuple(called))
+            if all(map(driver.agree, sent, shown)):
+                continue
+            varies = index not in called[-1:] and _varies(driver, step, sent)
+            (varying if varies else different).append(index)
+    return Certificate(
+        len(history), repeated, tuple(different), tuple(varying), tuple(hooked), tuple(called)
+    )
+
+
+_TRIES: Final = 5
+
+
+def _varies(driver: Driver, step: Step, sent: Sequence[Any]) -> bool:
+    """Return whether a node, called with the same gradients, does not always send the same."""
+    again = (driver.repeat(step) for _ in range(_TRIES))
+    return any(each is not None and not all(map(driver.agree, each, sent)) for each in again)
 
 
 def _list(indices: tuple[int, ...]) -> str:

@@ -356,9 +356,18 @@ class TorchDriver:
         )
 
     def _synchronize(self) -> None:
-        """Wait for what the engine has started on a GPU: this thread may use another stream."""
-        if any(isinstance(seed, torch.Tensor) and seed.is_cuda for seed in self.call.seeds):
-            torch.cuda.synchronize()
+        """Wait for what the engine has started on GPUs: this thread may use other streams, and may
+        be on another device."""
+        for device in self._devices:
+            torch.cuda.synchronize(device)
+
+    @cached_property
+    def _devices(self) -> list[torch.device]:
+        """The GPUs on which nodes of the pass run."""
+        if not torch.cuda.is_initialized():
+            return []
+        used = {each.device for node in self.order for each in metadata_of(node.origin)}
+        return [each for each in used if each.type == "cuda"]
 
     # steps
 

@@ -450,7 +450,8 @@ class ObservedEngine:
         if not self._marks:
             return between_hooks
         if not self._took:
-            torch.cuda.synchronize()
+            for _, event in self._marks:
+                event.synchronize()
             for (_, before), (node, after) in pairwise(self._marks):
                 with suppress(RuntimeError):  # they are on two devices
                     self._took[node] = before.elapsed_time(after) / 1000
