@@ -305,9 +305,9 @@ class Engine(Protocol):
         """Return the program's own tensor, for one as capture sees it."""
         ...
 
-    def hooks(self, node: Any) -> Iterable[Iterable[Any]]:
-        """Return the hooks around ``node`` as far as they can be known, those of each place and
-        kind together."""
+    def hooks(self, node: Any) -> Iterable[Mapping[int, Any]]:
+        """Return the hooks around ``node`` as far as they can be known: a table, by number, of
+        those of each place and kind."""
         ...
 
     def has_run(self, module: Any) -> bool:

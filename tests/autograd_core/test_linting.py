@@ -421,10 +421,10 @@ def test_a_hook_registered_twice_is_found_on_tensors_nodes_leaves_and_modules() 
         net.register_full_backward_hook(shout)
     found = [each for each in lint(loss) if each.code == "duplicate-hook"]
     assert [each.what.split(" is registered ")[1] for each in found] == [
-        "twice on sum:1, and will run twice",
-        "twice on exp:1, and will run twice",
-        "twice on w, and will run twice",
-        "twice on net, and will run twice",
+        "2 times on sum:1, and will run 2 times",
+        "2 times on exp:1, and will run 2 times",
+        "2 times on w, and will run 2 times",
+        "2 times on net, and will run 2 times",
     ]
     assert all(each.what.startswith("the hook shout ") for each in found)
     assert [each.count for each in found] == [1, 1, 1, 2]  # on net, before and after

@@ -363,9 +363,9 @@ def test_hooks_that_are_registered_twice_are_named_with_their_place() -> None:
     name = "test_hooks_that_are_registered_twice_are_named_with_their_place.<locals>.<lambda>"
     assert found == [
         f"the hook {name} is registered 3 times on addmm:1, and will run 3 times",
-        f"the hook {name} is registered twice on bias, and will run twice",
-        "the hook clip is registered twice on weight, and will run twice",
-        f"the hook {name} is registered twice on net, and will run twice",
+        f"the hook {name} is registered 2 times on bias, and will run 2 times",
+        "the hook clip is registered 2 times on weight, and will run 2 times",
+        f"the hook {name} is registered 2 times on net, and will run 2 times",
     ]
 
 

@@ -419,3 +419,42 @@ def test_the_modules_in_which_a_gradient_vanishes_are_named(check: Check) -> Non
     found = re.search(r"\[vanishing\] .* most of it in (.*)", said)
     assert found is not None, said
     assert set(re.findall(r"([0-9]) \(x", found[1])[:2]) == {"1", "2"}
+
+
+HOOKED = """\
+import LIBRARY as torch
+from LIBRARY import nn
+def shrink(*given):
+    return None
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(2, 1)
+    def forward(self, x):
+        return self.inner(x)
+net = Net()
+WHAT.REGISTER(shrink)
+for step in range(3):
+    WHAT.REGISTER(
+        shrink
+    )
+    net.zero_grad()
+    net(torch.ones(1, 2)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "registering",
+    [
+        "net.inner.weight.register_hook",
+        "net.inner.bias.register_post_accumulate_grad_hook",
+        "net.inner.register_forward_hook",
+        "net.register_full_backward_hook",
+    ],
+)
+def test_a_hook_is_shown_where_it_is_registered_and_once(check: Check, registering: str) -> None:
+    what, _, register = registering.rpartition(".")
+    script = HOOKED.replace("WHAT", what).replace("REGISTER", register)
+    found = check(script, "--lint", "--call", "all", code=5)
+    assert found.count("[duplicate-hook]") == 1
+    assert "train.py:12, and train.py:14" in found

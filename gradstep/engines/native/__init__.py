@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import sqrt
 from typing import Any, Final, TypeVar
@@ -179,10 +179,10 @@ class NativeEngine:
     def user_tensor(self, tensor: Any) -> Any:
         return tensor
 
-    def hooks(self, node: Node) -> list[Iterable[Any]]:
+    def hooks(self, node: Node) -> list[Mapping[int, Any]]:
         found = node.hooks
         kinds = ("tensor", "pre", "post", "accumulated")
-        return [] if found is None else [getattr(found, kind).values() for kind in kinds]
+        return [] if found is None else [getattr(found, kind) for kind in kinds]
 
     def has_run(self, module: Any) -> bool:
         mode = current_mode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -167,7 +167,7 @@ class PyTorchEngine:
     def user_tensor(self, tensor: Any) -> Any:
         return tensor.origin if isinstance(tensor, SeenTensor) else tensor
 
-    def hooks(self, node: TorchNode) -> list[Iterable[Any]]:
+    def hooks(self, node: TorchNode) -> list[Mapping[int, Any]]:
         return list(hooks_of(node))
 
     def has_run(self, module: Any) -> bool:

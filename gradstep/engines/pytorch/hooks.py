@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
 from gradstep.engines.pytorch.private import hook_tables
 
 
-def hooks_of(node: TorchNode) -> Iterator[Iterable[Any]]:
-    """Return the hooks of each tensor that ``node`` made, and of a leaf."""
+def hooks_of(node: TorchNode) -> Iterator[Mapping[int, Any]]:
+    """Return the tables of hooks of each tensor that ``node`` made, and of a leaf."""
     if isinstance(node, TorchLeaf):
         tables = hook_tables(node.tensor.origin)
     else:
         noted = node.graph.origins.hooks.get(node.sequence_nr, ())
         tables = [table for each in noted if (table := each()) is not None]
-    for table in tables:
-        yield table.values()
+    yield from tables

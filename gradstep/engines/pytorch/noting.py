@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from torch.utils.hooks import RemovableHandle
+
 from gradstep.capturing.budget import BUDGET
+from gradstep.capturing.hook_lines import noting_hooks
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.optimizers import passed_over
 from gradstep.engines.pytorch.origins import Lines, Modules, Origins, current
-from gradstep.engines.pytorch.private import sequence_nr
+from gradstep.engines.pytorch.private import sequence_nr, skip_code
 
 
 @contextmanager
@@ -28,6 +31,7 @@ def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) ->
         if sequence_nr is not None:
             mode = Lines(origins) if lines else None
             watched = Modules(origins, mode)
+            stack.enter_context(noting_hooks(RemovableHandle, skip_code))
             stack.enter_context(watched.noting())
             if mode is not None:
                 stack.enter_context(mode.acting())

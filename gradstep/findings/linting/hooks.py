@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
+from gradstep.capturing.hook_lines import registered_at
 from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.sources import definition
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject
+from gradstep.graph.model import Source
 
 _ON_MODULES = (
     "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
@@ -22,25 +23,28 @@ def find_duplicates(subject: Subject) -> Iterator[Finding]:
     for index, node in enumerate(subject.order):
         leaf = subject.leaf(node)
         place = subject.graph.address(index) if leaf is None else subject.name(leaf)
-        for hooks in subject.engine.hooks(node):
-            for hook, count in _repeated(hooks):
-                yield _finding(hook, count, place, index)
+        for table in subject.engine.hooks(node):
+            for hook, lines in _repeated(table):
+                yield _finding(hook, lines, place, index)
     for where, module in _modules(subject):
         for attribute in _ON_MODULES:
-            for hook, count in _repeated(getattr(module, attribute, {}).values()):
-                yield _finding(hook, count, where, None)
+            for hook, lines in _repeated(getattr(module, attribute, {})):
+                yield _finding(hook, lines, where, None)
 
 
-def _finding(hook: Any, count: int, place: str, index: int | None) -> Finding:
-    times = "twice" if count == 2 else f"{count} times"
+def _finding(hook: Any, lines: Sequence[Source | None], place: str, index: int | None) -> Finding:
+    times = f"{len(lines)} times"  # a number, which makes no other finding of it
     name = getattr(hook, "__qualname__", type(hook).__name__)
     code = getattr(hook, "__code__", None)  # a method has that of its function
+    known = [line for line in lines if line is not None]
+    if not known and code is not None:
+        known = [definition(code)]
+    first, last = (known[0], known[-1]) if known else (None, None)
     return Finding(
         "warning", "duplicate-hook",
         f"the hook {name} is registered {times} on {place}, and will run {times}",
         "register it once, outside the loop, or remove() the previous handle",
-        place if index is not None else "", index,
-        None if code is None else definition(code),
+        place if index is not None else "", index, first, None if first == last else last,
     )  # fmt: skip
 
 
@@ -54,16 +58,17 @@ def _modules(subject: Subject) -> Iterator[tuple[str, Any]]:
                 yield f"{name}.{path}" if path else name, child
 
 
-def _repeated(hooks: Iterable[Any]) -> Iterator[tuple[Any, int]]:
-    """The hooks that are there more than once, and how often."""
-    counts: Counter[Hashable] = Counter()
+def _repeated(table: Mapping[int, Any]) -> Iterator[tuple[Any, Sequence[Source | None]]]:
+    """Yield the hooks that are in a table more than once, each with the lines that registered
+    it."""
+    lines: dict[Hashable, list[Source | None]] = {}
     known: dict[Hashable, Any] = {}
-    for hook in hooks:
+    for number, hook in table.items():
         nr, function = _taken_apart(hook)
         key = (nr, _identity(function))
-        counts[key] += 1
+        lines.setdefault(key, []).append(registered_at(table, number))
         known[key] = function
-    return ((known[key], count) for key, count in counts.items() if count > 1)
+    return ((known[key], each) for key, each in lines.items() if len(each) > 1)
 
 
 def _taken_apart(hook: Any) -> tuple[Any, Callable[..., Any]]:

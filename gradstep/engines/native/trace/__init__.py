@@ -24,6 +24,7 @@ from autograd_core.autograd.grad_mode import (
     is_grad_enabled,
     leave_mode,
 )
+from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Node, notes_of, resolve
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE
@@ -31,6 +32,7 @@ from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
 from gradstep.capturing.budget import BUDGET, Budget, Share
 from gradstep.capturing.frames import called, user_frame, user_source
+from gradstep.capturing.hook_lines import noting_hooks
 from gradstep.capturing.op_records import Cut, Departure, LeafRecord, OpRecord, next_number
 from gradstep.capturing.scopes import Scope, Scopes
 from gradstep.engines.native.trace.cut import leaves_behind
@@ -367,7 +369,10 @@ def trace(
     mode = current_mode() or USUAL
     tracer = GraphTracer(values, budget, defers=defers)
     limit = budget if isinstance(budget, int) else budget.limit
-    with attached(lines=lines, values=values is True, budget=limit):
+    with (
+        attached(lines=lines, values=values is True, budget=limit),
+        noting_hooks(RemovableHandle),
+    ):
         token = enter_mode(replace(mode, tracer=tracer))
         try:
             yield tracer
