@@ -29,7 +29,7 @@ class Terminal:
     def __init__(self, socket: Path, folder: Path, size: tuple[int, int], command: str) -> None:
         self._socket = str(socket)
         width, height = map(str, size)
-        shell = f"{command}; echo exit code $?; sleep 600"
+        shell = command if " exec " in command else f"{command}; echo exit code $?; sleep 600"
         self._tmux("new-session", "-d", "-x", width, "-y", height, "-c", str(folder), shell)
 
     def _tmux(self, *arguments: str) -> str:
@@ -77,6 +77,11 @@ class Terminal:
                 return text
             assert time.monotonic() < end, f"{missing} did not come up:\n{text}"
             time.sleep(0.05)
+
+    def hang_up(self) -> None:
+        """Close the window; the server stays."""
+        self._tmux("set-option", "-g", "exit-empty", "off")
+        self._tmux("kill-session")
 
     def close(self) -> None:
         self._tmux("kill-server")
@@ -460,6 +465,22 @@ def test_a_handler_of_the_program_s_own_ends_it_in_order(
     terminal.wait_for(r"FINISHED")
     os.kill(int((tmp_path / "pids").read_text().split()[1]), signal.SIGTERM)
     ends_in_order(terminal, 7, "before the screen", "in the hook")
+
+
+def test_the_program_ends_with_a_terminal_that_is_closed(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    """The kernel tells the leader of the session alone, which the command may be: in a terminal
+    that was opened for it, or over a connection that is lost."""
+    terminal = open_terminal(f"echo $$ > leader; exec {gradstep('debug', SHARED_WEIGHT)}")
+    terminal.wait_for("PAUSED")
+    leader = int((tmp_path / "leader").read_text())
+    (child,) = Path(f"/proc/{leader}/task/{leader}/children").read_text().split()
+    terminal.hang_up()
+    end = time.monotonic() + DEADLINE
+    while any(Path(f"/proc/{process}").exists() for process in (leader, child)):
+        assert time.monotonic() < end, "it goes on without a terminal"
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("opened", ["command", "call"])

@@ -26,6 +26,7 @@ ENDING: Final = ("SIGTERM", "SIGHUP")
 _FORWARDED: Final = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGTSTP")
 _SIGNAL_OF_PARENT: Final = 1  # Linux: PR_SET_PDEATHSIG
 _BY_KERNEL: Final = 0x80  # si_code: for all processes in the foreground, the child included
+_TO_LEADER: Final = signal.SIGHUP if hasattr(signal, "SIGHUP") else None  # of the session, alone
 
 
 _guarded = False
@@ -103,7 +104,7 @@ def _wait(child: int, signals: set[signal.Signals]) -> int:
             return status
         else:
             number, by_terminal = _next_signal(signals)
-            if number != signal.SIGCHLD and not by_terminal:
+            if number != signal.SIGCHLD and (number == _TO_LEADER or not by_terminal):
                 with suppress(ProcessLookupError):
                     os.kill(child, number)
 
