@@ -68,7 +68,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def test_a_wrong_backward_is_explained_well_enough_to_mend_it(run: Run) -> None:
-    code, out, err = run(WRONG)
+    code, out, err = run(WRONG, "--call", "1", "train.py")
     assert (code, err) == (5, "")
     assert out == dedent("""\
         train.py, backward() call 1
@@ -83,7 +83,7 @@ def test_a_wrong_backward_is_explained_well_enough_to_mend_it(run: Run) -> None:
 
 
 def test_a_right_program_ends_at_its_call_with_code_0(run: Run) -> None:
-    code, out, err = run(RIGHT)
+    code, out, err = run(RIGHT, "--call", "1", "train.py")
     assert (code, err) == (0, "")
     assert out == "train.py, backward() call 1\n\n2 nodes: 2 right\n"
 
@@ -101,13 +101,13 @@ def test_in_a_process_of_its_own_the_exit_code_is_the_same(tmp_path: Path) -> No
 
 
 def test_quiet_prints_one_line_for_each_thing_that_is_wrong(run: Run) -> None:
-    code, out, _ = run(WRONG, "-q", "train.py")
+    code, out, _ = run(WRONG, "-q", "--call", "1", "train.py")
     assert code == 5
     assert out == (
         "train.py:18: MyCubeBackward: gradient for x is wrong at [0, 2]: rule 6.00, "
         "finite differences 12.00 (ratio 0.5); a factor x is missing\n"
     )
-    assert run(RIGHT, "-q", "train.py")[:2] == (0, "")
+    assert run(RIGHT, "-q", "--call", "1", "train.py")[:2] == (0, "")
 
 
 def test_another_call_can_be_chosen_and_the_script_gets_its_arguments(run: Run) -> None:
@@ -131,10 +131,10 @@ def test_all_lists_what_is_right_and_what_is_good_to_know(run: Run) -> None:
         loss = (x * x.detach()).sum()
         loss.backward()
         """
-    code, out, _ = run(script)
+    code, out, _ = run(script, "--call", "1", "train.py")
     assert code == 0
     assert out.endswith("2 nodes: 2 right; 1 note (--all lists notes too)\n")
-    _, out, _ = run(script, "--all", "train.py")
+    _, out, _ = run(script, "--all", "--call", "1", "train.py")
     assert "info [cut]  train.py:3\n  detach() takes a value out of the graph" in out
     assert "right  MulBackward0  mul:1  train.py:3" in out
 
@@ -161,7 +161,7 @@ def test_what_cannot_be_checked_is_said_and_is_no_failure(run: Run) -> None:
         import autograd_core as torch
         x = torch.tensor([0.0, 2.0], requires_grad=True)
         x.relu().sum().backward()
-        """)
+        """, "--call", "1", "train.py")  # fmt: skip
     assert code == 0
     assert (
         "not checkable  relu:1 train.py:3\n  gradient for self is not checkable here: the f" in out
@@ -199,9 +199,10 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
 ) -> None:
     times = iter(range(1000))
     monkeypatch.setattr("gradstep_tui.commands.check.monotonic", lambda: float(next(times)))
-    assert run(RIGHT)[2] == ""
+    once = "--call", "1", "train.py"
+    assert run(RIGHT, *once)[2] == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert run(RIGHT)[2] == "\rchecked 3 of 3 nodes\r\x1b[K"
+    assert run(RIGHT, *once)[2] == "\rchecked 3 of 3 nodes\r\x1b[K"
 
 
 def test_lint_alone_runs_no_rule(run: Run) -> None:

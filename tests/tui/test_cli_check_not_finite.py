@@ -142,7 +142,7 @@ def test_in_a_loop_it_is_told_after_the_call_that_made_it_and_once(check: Check)
 
 
 def test_what_the_pass_raises_follows_what_was_found_before(check: Check) -> None:
-    code, printed = check(RAISING)
+    code, printed = check(RAISING, "--call", "1")
     assert code == 1
     assert "2 nodes: 2 right" in printed
     assert "ZeroDivisionError" in printed

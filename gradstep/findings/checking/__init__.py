@@ -50,6 +50,7 @@ def check(
     *,
     names: Names | Mapping[str, Any] | None = None,
     progress: Progress | None = None,
+    own: bool = False,
 ) -> tuple[NodeCheck, ...]:
     """Check the rule of every op in the graph of ``roots``.
 
@@ -69,20 +70,24 @@ def check(
         names: names of tensors, as for :func:`gradstep.capturing`.
         progress: a function that is called with the number of checked nodes and the number of all
             nodes.
+        own: check only rules that the program defines itself, as those of a custom Function.
 
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
     """
-    return tuple(check_plan(_planned(roots, names or caller_names()), progress))
+    return tuple(check_plan(_planned(roots, names or caller_names()), progress, own=own))
 
 
-def check_plan(plan: Plan | PassSession, progress: Progress | None = None) -> Iterator[NodeCheck]:
-    """Check the nodes of a plan, one after the other; leaves, which have no rule, are left out."""
+def check_plan(
+    plan: Plan | PassSession, progress: Progress | None = None, *, own: bool = False
+) -> Iterator[NodeCheck]:
+    """Check the nodes of a plan, one after the other; leaves, which have no rule, are left out, and
+    with ``own`` all whose rule is not the program's."""
     if isinstance(plan, PassSession):
         plan = _plan_of(plan)
     length = len(plan.order)
     for index, node in enumerate(plan.order):
-        if node.kind != LEAF:
+        if node.kind != LEAF and not (own and plan.engine.rule_line(node) is None):
             yield _check(plan, index)
         if progress is not None:
             progress(index + 1, length)

@@ -121,7 +121,7 @@ def _constant_gradient(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Findi
         f"{so}",
         "pass create_graph=True to differentiate a penalty on gradients; if it is meant as a "
         "constant, leave this finding out with --ignore create-graph",
-        source=cut.source,
+        source=cut.source, leaves=tuple(subject.name(leaf) for leaf in lost),
     )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def _finding(
     names = [subject.name(leaf) for leaf in lost]
     verb = "gets" if len(names) == 1 else "get"
     text = f"{what}, so {listed(names)} {verb} no gradient"
-    return Finding("warning", "cut", text, remedy, source=source, other=other)
+    return Finding("warning", "cut", text, remedy, source=source, other=other, leaves=tuple(names))
 
 
 def _lost(subject: Subject, leaves: Iterable[Any]) -> list[Any]:

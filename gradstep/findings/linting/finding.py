@@ -30,6 +30,10 @@ Code = Literal[
     "exploding",
     "grad-jump",
     "constant-loss",
+    "untrained",
+    "small-steps",
+    "large-steps",
+    "eval-mode",
     "shared",
     "memory",
     "untraced",
@@ -48,7 +52,7 @@ class Finding:
     An "error" makes the pass raise; a "warning" is probably a mistake; "info" is good to know.
     ``what`` describes the finding, and ``remedy`` the fix. ``address`` and ``index`` are those of
     the node; "" and None if there is none. ``source`` is the program line, ``other`` a second
-    related line. ``count`` says how often it was found.
+    related line. ``count`` says how often it was found; ``leaves`` names those that it is about.
     """
 
     severity: Severity
@@ -60,6 +64,7 @@ class Finding:
     source: Source | None = None
     other: Source | None = None
     count: int = 1
+    leaves: tuple[str, ...] = ()
 
     @property
     def cause(self) -> Finding:

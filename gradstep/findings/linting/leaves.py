@@ -64,12 +64,14 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
         if any(node.name() == _REENTRANT for node in subject.order):
             what = f"{what}, unless a backward pass inside a checkpoint does"
             yield Finding(
-                "info", "unreached", what, "checkpoint with use_reentrant=False to find out"
-            )
+                "info", "unreached", what, "checkpoint with use_reentrant=False to find out",
+                leaves=tuple(names),
+            )  # fmt: skip
             return
         yield Finding(
             "warning", "unreached", what,
             f"use {'it' if one else 'them'} in the loss, or set requires_grad=False",
+            leaves=tuple(names),
         )  # fmt: skip
 
 
@@ -80,6 +82,7 @@ def _left_to_others(subject: Subject, leaves: list[Any], others: dict[int, str])
         "info", "unreached",
         f"the loss does not depend on {listed(names)}, which {whose} trains",
         "nothing to do if another loss covers this",
+        leaves=tuple(names),
     )  # fmt: skip
 
 
@@ -106,6 +109,7 @@ def _left_to_other_calls(names: list[str]) -> Finding:
         f"the loss does not depend on {listed(names)}, whose {'module' if one else 'modules'} did "
         "not run in this forward pass",
         "nothing to do if another loss covers this",
+        leaves=tuple(names),
     )  # fmt: skip
 
 
@@ -155,7 +159,7 @@ def _by_departure(departure: Departure, names: list[str]) -> Finding:
         f"{listed(names)} {gets} no gradient: the loss does not depend on {them}, but "
         f"{departure.how} took a value computed from {them} out of the graph",
         "use the value itself where you need its gradient, not an array or a number",
-        source=departure.source,
+        source=departure.source, leaves=tuple(names),
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from gradstep.records import LEAF, Gradients
 from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
+from gradstep_tui.commands.check_run import Limits, check_run, run_text
 from gradstep_tui.commands.report import Report, report_text
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
@@ -37,21 +38,21 @@ from gradstep_tui.ranks import add_rank_option, chooses_this_process
 
 _NOTES = f"""\
 {ARGUMENTS}
-The forward of every node, custom Functions included, runs again about a dozen
-times on copies in float64. Exit code 5 means a wrong rule, an error or a
-warning:
+A script runs once, to its end. Its first calls are looked at closely, then
+ever fewer, as far as that takes no longer than the run itself; NaN and infinity
+are noticed in every call. Exit code 5 means a wrong rule, an error or a warning:
   error    freed, changed (in place)
-  warning  not-finite (a result, or a gradient), unreached, broadcast,
-           cut (a leaf has no gradient), saturated, dead-units, squashed-twice
-           (a softmax before cross_entropy), duplicate-hook, stale-grad; with
-           several calls also unchanged (since the previous call), zero-grad,
-           vanishing, exploding, grad-jump, constant-loss
-  info     cut (probably on purpose), shared, untraced,
-           memory (kept for the backward pass, by module)
+  warning  not-finite (a result, or a gradient), unreached (by any call), cut
+           (a leaf has no gradient), create-graph, untrained (no optimizer has
+           it), unchanged, zero-grad, vanishing, exploding, stale-grad (used in
+           two steps), small-steps, large-steps, eval-mode, constant-loss,
+           broadcast, saturated, dead-units, squashed-twice (a softmax before
+           cross_entropy), duplicate-hook
+  info     what only may be wrong: cut, unreached, grad-jump, shared, memory
 
 examples:
   gradstep check train.py
-  gradstep check --lint --call all train.py
+  gradstep check --for 60s train.py --epochs 1
   gradstep check --call 2 --ignore stale-grad train.py --epochs 1
   gradstep check -q models/net.py:loss
 """
@@ -62,14 +63,21 @@ def parser() -> TargetParser:
     command = TargetParser(
         prog="gradstep check",
         usage="gradstep check [OPTIONS] TARGET [ARGS...]",
-        description="Compare the derivative rule of every node with finite differences, and "
-        "search\n"
-        "the graph for common mistakes. A script is checked at its first backward()\n"
-        f"call, and ends there.\n\n{TARGET}",
+        description="Run a script, and tell what is wrong with its gradients and its training: "
+        "what\neach backward() call shows, and what only all of them do. The derivatives of "
+        f"custom\nFunctions are compared with finite differences.\n\n{TARGET}",
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
-    add("--call", default="1", metavar="K", help=f"{CALL_HELP}; all and 1,100:110 check several")
+    add("--call", default=None, metavar="K",
+        help=f"check only this call, with the derivatives of all ops: {CALL_HELP}; all and "
+        "1,100:110 check several")  # fmt: skip
+    add("--derivatives", action="store_true",
+        help="compare the derivatives of all ops with finite differences, not only those of the "
+        "program's own Functions")  # fmt: skip
+    add("--calls", type=int, metavar="N", help="end after N calls, with the report so far")
+    add("--for", dest="seconds", type=_seconds, metavar="60s",
+        help="end after that time, with the report so far")  # fmt: skip
     add("--lint", dest="rules", action="store_false",
         help="only search for common mistakes, which takes seconds where the "
         "derivatives of a large model take minutes")  # fmt: skip
@@ -86,15 +94,66 @@ def parser() -> TargetParser:
 def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep check``."""
     chooses_this_process(options.on_rank)
+    target = parse_target(options.target, module=options.module)
+    _require_codes(options.ignore)
+    if options.call is None and options.rules and not target.name:
+        return _check_whole(target, options)
     return check_target(
-        parse_target(options.target, module=options.module),
+        target,
         options.arguments,
-        call=CallSelector.parse(options.call),
+        call=CallSelector.parse(options.call or "1"),
         rules=options.rules,
         ignore=options.ignore,
         everything=options.everything,
         quiet=options.quiet,
     )
+
+
+def _require_codes(ignore: Sequence[str]) -> None:
+    unknown = sorted(set(ignore).difference(CODES))
+    if unknown:
+        raise Failure(
+            f"--ignore: there is no finding '{unknown[0]}'; there are {', '.join(CODES)}",
+            ExitCode.USAGE,
+        )
+
+
+def _seconds(text: str) -> float:
+    """Read ``60s``, ``2m`` or ``60``."""
+    factor = {"s": 1, "m": 60, "h": 3600}.get(text[-1:], 0)
+    try:
+        seconds = float(text[:-1]) * factor if factor else float(text)
+    except ValueError:
+        seconds = 0.0
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 60s or 2m")
+    return seconds
+
+
+def _check_whole(target: Target, options: argparse.Namespace) -> int:
+    """Check the run of a whole script, or the one tensor that it leaves behind."""
+    limits = Limits(options.calls, options.seconds)
+    checked = check_run(target, options.arguments, derivatives=options.derivatives, limits=limits)
+    failure = checked.ran.failure
+    if checked.ran.found is not None:
+        root, named, names = checked.ran.found
+        report = _Passes().of_tensor(_examine(str(named), (root,), names, True), root, names)
+        report = report.without(options.ignore)
+        text, bad = (
+            report_text(report, target.folder, everything=options.everything, quiet=options.quiet),
+            report.is_bad,
+        )
+    else:
+        text, bad = run_text(
+            target, options.arguments, checked, options.ignore,
+            everything=options.everything, quiet=options.quiet,
+        )  # fmt: skip
+    if text:
+        output.show(text)
+    if isinstance(failure, ScriptFailed):  # the report above may say the same
+        told = {each.code for _, each in checked.findings}
+        failure.findings = tuple(f for f in failure.findings if f.code not in told)
+    return end_as(failure, ExitCode.FOUND if bad else ExitCode.FINE)
 
 
 _OF_LEAVES = ("unreached", "stale-grad")
@@ -124,12 +183,6 @@ def check_target(
     Raises:
         Failure, ProgramError: there is nothing to check.
     """
-    unknown = sorted(set(ignore).difference(CODES))
-    if unknown:
-        raise Failure(
-            f"--ignore: there is no finding '{unknown[0]}'; there are {', '.join(CODES)}",
-            ExitCode.USAGE,
-        )
     folder = target.folder
     bad, shown = False, _Shown()
 

@@ -48,7 +48,7 @@ def report_text(report: Report, here: Path, *, everything: bool, quiet: bool) ->
     if quiet:
         return "\n".join(_short(report, here))
     blocks = [report.title]
-    blocks += [_wrong(each, here, count) for each, count in _distinct(report.of("wrong"))]
+    blocks += wrong_rules(report, here)
     blocks += [
         finding_text(found, here)
         for found in (report.findings if everything else report.bad_findings)
@@ -57,6 +57,11 @@ def report_text(report: Report, here: Path, *, everything: bool, quiet: bool) ->
     if everything:
         blocks += ["\n".join(_line("right", each, here) for each in report.of("right"))]
     return "\n\n".join(filter(None, [*blocks, _summary(report, everything)]))
+
+
+def wrong_rules(report: Report, here: Path) -> list[str]:
+    """Return what is said of each wrong rule."""
+    return [_wrong(each, here, count) for each, count in _distinct(report.of("wrong"))]
 
 
 def _short(report: Report, here: Path) -> Iterator[str]:

@@ -1,0 +1,92 @@
+"""What a whole run shows: the rules over its facts, and which findings of its calls hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from gradstep.findings.linting import Finding
+from gradstep.findings.whole_run.rules import RULES
+from gradstep.findings.whole_run.source_lines import calls_of
+from gradstep.findings.whole_run.watch import Evidence
+
+_NEED_A_LOSS: Final = ("cut", "create-graph", "unreached")
+_SEVERITIES: Final = ("error", "warning", "info")
+_WORST_FIRST: Final = (
+    "freed", "changed", "not-finite", "cut", "create-graph", "sampled", "unreached",
+)  # fmt: skip
+NOTES: Final = ("grad-jump",)
+"""Findings that are only good to know: many healthy runs have them."""
+
+
+def conclusions(evidence: Evidence) -> list[tuple[str, Finding]]:
+    """Return what is wrong with a run, worst first, each with the title of the call that shows it,
+    "" of the whole run."""
+    lost = {each.name: by for by, leaves in evidence.lost(idle=True).items() for each in leaves}
+    found = [
+        (title, held) for title, each in evidence.seen for held in _confirmed(each, evidence, lost)
+    ]
+    for rule in RULES:
+        found += [("", each) for each in rule(evidence)]
+    found.sort(key=lambda each: _rank(each[1]))
+    return list(_one_each(found))
+
+
+def _rank(finding: Finding) -> tuple[int, int]:
+    place = _WORST_FIRST.index(finding.code) if finding.code in _WORST_FIRST else len(_WORST_FIRST)
+    return _SEVERITIES.index(finding.severity), place
+
+
+def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> Iterator[Finding]:
+    """Yield what a run makes of a finding in one of its calls."""
+    if finding.code == "stale-grad" and finding.address:
+        return  # a rule over all calls tells whether a step uses it
+    if finding.code in NOTES:
+        yield replace(finding, severity="info")
+    elif finding.code == "create-graph" and not finding.leaves:
+        yield replace(finding, severity="info")  # all leaves have gradients on another way
+    elif finding.code not in _NEED_A_LOSS or not finding.leaves:
+        yield finding
+    else:
+        never = [name for name in finding.leaves if name not in evidence.reached]
+        learn = [name for name in never if name in lost]
+        if finding.code == "unreached":
+            learn = []  # a rule over all calls says so
+        if learn and _is_of_step(finding, evidence, lost[learn[0]]):
+            yield replace(finding, severity="warning", leaves=tuple(learn))
+        elif not never or evidence.trained:
+            yield replace(finding, severity="info")
+        else:
+            yield finding
+
+
+def _is_of_step(finding: Finding, evidence: Evidence, optimizer: str) -> bool:
+    """Return whether a cut is the last one before the step of ``optimizer``: in a GAN, the same
+    leaves are cut off on purpose in the call before."""
+    if finding.source is None:
+        return True
+    steps = calls_of("step", finding.source.file, optimizer)
+    if not steps:
+        return True
+    others = [
+        each.source.line
+        for _, each in evidence.seen
+        if each.source is not None
+        and each.code == finding.code
+        and set(finding.leaves) & set(each.leaves)
+        and each.source.file == finding.source.file
+        and each.source.line <= steps[-1].line
+    ]
+    return not others or finding.source.line == max(others)
+
+
+def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]:
+    """Leave out what is only another symptom: of leaves of which all is said already."""
+    told: set[str] = set()
+    for title, each in found:
+        if each.severity != "info" and each.leaves:
+            if told.issuperset(each.leaves):
+                continue
+            told.update(each.leaves)
+        yield title, each

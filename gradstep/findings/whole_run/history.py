@@ -1,0 +1,71 @@
+"""What the calls of a run did to each leaf, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gradstep.graph.model import Source
+from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
+from gradstep.recording.run import Run
+
+
+class Seen(NamedTuple):
+    """A leaf in one call."""
+
+    call: CallFacts
+    facts: LeafFacts
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether its ``.grad`` was cleared before the call."""
+        before = self.facts.before
+        return before is None or before.rms == 0
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the call added nothing but zeros."""
+        after = self.facts.after
+        if after is None or not after.size:
+            return False
+        if self.is_fresh:
+            return after.zeros == after.size
+        return self.facts.before_checksum == self.facts.after_checksum
+
+    @property
+    def gradient(self) -> float | None:
+        """The root mean square of the gradient, None where it was added to another, or is not
+        finite."""
+        after = self.facts.after
+        return after.rms if after is not None and self.is_fresh and not after.trouble else None
+
+    @property
+    def moved(self) -> float | None:
+        """By how much of its size the leaf has changed since the call before that came to it."""
+        size, update = self.facts.parameter_rms, self.facts.update_rms
+        return None if update is None or not size else update / size
+
+
+class History(NamedTuple):
+    """A leaf over all calls that came to it."""
+
+    leaf: Leaf
+    seen: tuple[Seen, ...]
+
+    @property
+    def lines(self) -> tuple[Source | None, ...]:
+        """The lines of these calls, each once."""
+        return tuple(dict.fromkeys(each.call.line for each in self.seen))
+
+
+def histories(run: Run) -> Iterator[History]:
+    """Yield the leaves of a run that a call of ``backward()`` came to."""
+    calls = {call.index: call for call in run.calls() if call.kind == "backward"}
+    for leaf in run.leaves:
+        seen = tuple(
+            Seen(calls[index], facts)
+            for index, facts in run.over_calls(leaf.number)
+            if index in calls and facts.arrived is not None
+        )
+        if seen:
+            yield History(leaf, seen)

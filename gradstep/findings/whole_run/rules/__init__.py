@@ -1,0 +1,22 @@
+"""The rules over a whole run, each in a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.whole_run.rules.accumulating import accumulating
+from gradstep.findings.whole_run.rules.gradient_sizes import gradient_sizes
+from gradstep.findings.whole_run.rules.modes import modes
+from gradstep.findings.whole_run.rules.never_reached import never_reached
+from gradstep.findings.whole_run.rules.step_sizes import step_sizes
+from gradstep.findings.whole_run.rules.unchanged import unchanged
+from gradstep.findings.whole_run.rules.untrained import untrained
+from gradstep.findings.whole_run.rules.zero_gradients import zero_gradients
+from gradstep.findings.whole_run.watch import Evidence
+
+RULES: Final[tuple[Callable[[Evidence], Iterable[Finding]], ...]] = (
+    never_reached, untrained, zero_gradients, accumulating, unchanged, step_sizes, modes,
+    gradient_sizes,
+)  # fmt: skip

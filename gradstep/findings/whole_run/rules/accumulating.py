@@ -1,0 +1,44 @@
+"""Gradients that a step has used and that are added to once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.whole_run.history import History, histories
+from gradstep.findings.whole_run.source_lines import calls_of
+from gradstep.findings.whole_run.watch import Evidence
+
+_TIMES = 2
+
+
+def accumulating(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the leaves that changed twice or more between two calls while their ``.grad`` stayed as
+    the first one left it: step() ran, and zero_grad() did not."""
+    found = [each for each in histories(evidence.run) if _used_again(each) >= _TIMES]
+    if not found:
+        return
+    names = [each.leaf.name for each in found]
+    line = found[0].seen[0].call.line
+    optimizer = found[0].seen[-1].facts.optimizer or "optimizer"
+    cleared = calls_of("zero_grad", line.file) if line is not None else []
+    yield Finding(
+        "warning", "stale-grad",
+        f"{listed(names)} {'has' if len(names) == 1 else 'have'} the .grad of earlier calls: "
+        f"step() has used it, nothing cleared it, and each call adds to it, so that the sum of "
+        "all gradients is used in every step",
+        f"call {optimizer}.zero_grad() before this backward()",
+        source=line, other=cleared[0] if cleared else None, leaves=tuple(names),
+    )  # fmt: skip
+
+
+def _used_again(history: History) -> int:
+    return sum(
+        bool(after.facts.update_rms)
+        and after.facts.before_checksum is not None
+        and not after.is_fresh
+        and before.call.line == after.call.line
+        and after.facts.before_checksum == before.facts.after_checksum
+        for before, after in pairwise(history.seen)
+    )

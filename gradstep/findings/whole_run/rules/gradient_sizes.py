@@ -1,0 +1,75 @@
+"""Gradients that vanish or explode on their way through the graph, in the first call of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gradstep.findings.linting.finding import Code, Finding
+from gradstep.findings.whole_run.history import History, Seen, histories
+from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.statistics import format_number
+
+_APART: Final = 1e5
+"""By which the gradients of two weights of one call may differ."""
+_HUGE: Final = 1e6
+_TINY: Final = 1e-12
+"""Of the size of a weight: with the usual learning rates, one step destroys it, or changes none of
+its digits."""
+
+
+def gradient_sizes(evidence: Evidence) -> Iterator[Finding]:
+    """Yield, of each line, the gradients of its first call that are a hundred thousand times larger
+    or smaller than others of it, or out of proportion to their weights."""
+    by_call: dict[int, list[tuple[History, Seen]]] = {}
+    for each in histories(evidence.run):
+        for line in each.lines:
+            first = next(seen for seen in each.seen if seen.call.line == line)
+            if len(each.leaf.shape or ()) > 1 and first.gradient:
+                by_call.setdefault(first.call.index, []).append((each, first))
+    for weights in by_call.values():
+        yield from _of_call(evidence, weights)
+
+
+def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterator[Finding]:
+    def size(each: tuple[History, Seen]) -> float:
+        return each[1].gradient or 0.0
+
+    def share(each: tuple[History, Seen]) -> float:
+        return size(each) / (each[1].facts.parameter_rms or size(each))
+
+    smallest, largest = min(weights, key=size), max(weights, key=size)
+    far = evidence.places
+    if size(largest) > _APART * size(smallest) and not evidence.names.scalers:
+        is_far = far.get(smallest[0].leaf.name, 0) > far.get(largest[0].leaf.name, 0)
+        near, end = (largest, smallest) if is_far else (smallest, largest)
+        factor = format_number(size(largest) / size(smallest))
+        yield _finding(
+            evidence, end, "vanishing" if is_far else "exploding",
+            f"the gradient {'shrinks' if is_far else 'grows'} by a factor of {factor} from "
+            f"{near[0].leaf.name} ({format_number(size(near))}) to {end[0].leaf.name} "
+            f"({format_number(size(end))})",
+        )  # fmt: skip
+        return
+    if min(map(share, weights)) > _HUGE or max(map(share, weights)) < _TINY:
+        code: Code = "exploding" if share(smallest) > _HUGE else "vanishing"
+        yield _finding(
+            evidence, largest, code,
+            f"the largest gradient, that of {largest[0].leaf.name}, is "
+            f"{format_number(size(largest))}, {format_number(share(largest))} of the size of the "
+            "weight",
+        )  # fmt: skip
+
+
+def _finding(evidence: Evidence, end: tuple[History, Seen], code: Code, what: str) -> Finding:
+    way = evidence.ways.get(end[0].leaf.name)
+    mostly = "" if way is None else f"; most of it in {way.what}"
+    title = "vanish" if code == "vanishing" else "explode"
+    sigmoid = way is not None and any(word in way.what for word in ("sigmoid", "tanh"))
+    return Finding(
+        "warning", code,
+        f"gradients {title}: {what}{mostly}",
+        "use relu instead of sigmoid, a normalization, or skip connections" if sigmoid else
+        "use a normalization, skip connections, or an initialization that keeps the size",
+        source=(way and way.source) or end[1].call.line, leaves=(end[0].leaf.name,),
+    )  # fmt: skip

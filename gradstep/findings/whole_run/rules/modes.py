@@ -1,0 +1,38 @@
+"""Modules that leave training mode and do not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.whole_run.history import histories
+from gradstep.findings.whole_run.source_lines import calls_of
+from gradstep.findings.whole_run.watch import Evidence
+
+_CALLS = 2
+
+
+def modes(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the modules that were in training mode in the first call, and in evaluation mode in the
+    last two or more of the same line, without a change back."""
+    left: list[str] = []
+    line = since = None
+    for each in histories(evidence.run):
+        flags = [seen.facts.training for seen in each.seen]
+        if True in flags and not any(flags[-_CALLS:]) and None not in flags:
+            first = flags.index(False)
+            if flags[0] and not any(flags[first:]) and len(flags) - first >= _CALLS:
+                left.append(each.leaf.name.rpartition(".")[0] or each.leaf.name)
+                line, since = each.seen[first].call.line, each.seen[first].call.number
+    if not left:
+        return
+    switches = calls_of("eval", line.file) if line is not None else []
+    modules = list(dict.fromkeys(left))
+    yield Finding(
+        "warning", "eval-mode",
+        f"{listed(modules)} {'is' if len(modules) == 1 else 'are'} in evaluation mode from call "
+        f"{since} on: eval() was called, and train() was not, so dropout is off and batch norm "
+        "keeps its statistics",
+        "call train() after the evaluation",
+        source=switches[0] if switches else line, other=line if switches else None,
+    )  # fmt: skip

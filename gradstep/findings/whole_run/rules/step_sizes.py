@@ -1,0 +1,64 @@
+"""Steps that are far too small, or far too large, for the weights that they change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+from typing import Final
+
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.whole_run.history import History, histories
+from gradstep.findings.whole_run.source_lines import assigned, calls_of
+from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.statistics import format_number
+
+_STEPS: Final = 5
+_SMALL: Final = 1e-6
+"""Of the size of a weight: with this, it takes a million steps to change it."""
+_LARGE: Final = 0.5
+
+
+def step_sizes(evidence: Evidence) -> Iterator[Finding]:
+    """Yield optimizers whose every weight moves by less than a millionth of its size in the middle
+    of at least five steps, or by more than half of it."""
+    by_optimizer: dict[str, list[tuple[History, float]]] = {}
+    for each in histories(evidence.run):
+        moved = [ratio for seen in each.seen if (ratio := seen.moved)]
+        optimizer = each.seen[-1].facts.optimizer
+        if optimizer and len(moved) >= _STEPS and len(each.leaf.shape or ()) > 1:
+            by_optimizer.setdefault(optimizer, []).append((each, median(moved)))
+    for optimizer, weights in by_optimizer.items():
+        ratios = [ratio for _, ratio in weights]
+        if max(ratios) < _SMALL or min(ratios) > _LARGE:
+            yield _finding(optimizer, weights, is_small=max(ratios) < _SMALL, evidence=evidence)
+
+
+def _finding(
+    optimizer: str, weights: list[tuple[History, float]], *, is_small: bool, evidence: Evidence
+) -> Finding:
+    names = [each.leaf.name for each, _ in weights]
+    line = weights[0][0].seen[0].call.line
+    file = "" if line is None else line.file
+    rate = next(
+        (group.get("lr") for name, group, _ in evidence.names.trained() if name == optimizer), None
+    )
+    of_rate = "" if rate is None else f" (its learning rate is {format_number(float(rate))})"
+    ratio = format_number(median([each for _, each in weights]))
+    made = assigned(optimizer, file)
+    clips = [*calls_of("clip_grad_norm_", file), *calls_of("clip_grad_value_", file)]
+    if is_small and clips and evidence.names.scalers:
+        return Finding(
+            "warning", "small-steps",
+            f"each step of {optimizer} changes {listed(names)} by {ratio} of their size: "
+            "clip_grad_norm_() clips gradients that are still multiplied by the scaler",
+            "call scaler.unscale_(optimizer) before clip_grad_norm_()",
+            source=clips[0], other=line, leaves=tuple(names),
+        )  # fmt: skip
+    code = "small-steps" if is_small else "large-steps"
+    return Finding(
+        "warning", code,  # type: ignore[arg-type]
+        f"each step of {optimizer}{of_rate} changes {listed(names)} by {ratio} of their size",
+        "use a larger learning rate: 1e-3 is usual" if is_small
+        else "use a smaller learning rate: steps of about 1e-3 of the size of a weight are usual",
+        source=made[0] if made else line, leaves=tuple(names),
+    )  # fmt: skip

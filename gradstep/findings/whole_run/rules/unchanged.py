@@ -1,0 +1,114 @@
+"""Leaves that have gradients and do not change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.unused import Hindrance, hindrance
+from gradstep.findings.whole_run.history import History, histories
+from gradstep.findings.whole_run.source_lines import assigned, calls_of
+from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.model import Source
+
+_CALLS: Final = 3
+"""Calls, the last ones, over which a leaf is to have been the same."""
+_TIMES: Final = 2
+"""Of the longest time for which it was the same before that."""
+_NOISE: Final = 1e-6
+"""Of the largest gradient: smaller ones are what rounding leaves of 0."""
+
+
+def unchanged(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the leaves that the last three calls or more found as they were although gradients had
+    come to them."""
+    every = list(histories(evidence.run))
+    largest = max((g for each in every for s in each.seen if (g := s.gradient)), default=0.0)
+    trained = {each.name: each.leaf for each in evidence.trained.values()}
+    by_cause: dict[Hindrance, list[History]] = {}
+    for each in every:
+        if each.leaf.name in trained and _is_idle(each, _NOISE * largest):
+            size = next((g for s in reversed(each.seen) if (g := s.gradient)), 1.0)
+            cause = hindrance(evidence.names, trained[each.leaf.name], size)
+            by_cause.setdefault(cause, []).append(each)
+    for cause, alike in by_cause.items():
+        names = [each.leaf.name for each in alike]
+        line = alike[0].seen[-1].call.line
+        fresh = all(seen.is_fresh for seen in alike[0].seen)
+        has = "has" if len(names) == 1 else "have"
+        optimizer = alike[0].seen[-1].facts.optimizer or ""
+        what, remedy, source = _said(cause, fresh, optimizer, line)
+        since = len(alike[0].seen) - _still(alike[0])
+        when = (
+            "in the whole run" if since <= 1 else f"from call {alike[0].seen[since].call.number} on"
+        )
+        yield Finding(
+            "warning", "unchanged",
+            f"{listed(names)} {has} gradients and {has} not changed {when}: {what}",
+            remedy, source=source or line, other=None if source is None else line,
+            leaves=tuple(names),
+        )  # fmt: skip
+
+
+def _said(
+    cause: Hindrance, fresh: bool, optimizer: str, line: Source | None
+) -> tuple[str, str, Source | None]:
+    """Return what is told of the cause, the remedy, and its line, as far as it is known."""
+    if line is None:
+        return cause.of(2), cause.remedy, None
+    if cause.known:
+        made = assigned(optimizer, line.file)
+        scheduled = calls_of("step", line.file, "scheduler")
+        at = scheduled if "learning rate" in cause.what and scheduled else made
+        return cause.of(2), cause.remedy, at[0] if at else None
+    steps = calls_of("step", line.file, optimizer)
+    clears = calls_of("zero_grad", line.file)
+    if not steps:
+        return (
+            f"{optimizer or 'the optimizer'}.step() does not run",
+            f"call {optimizer or 'optimizer'}.step() after backward()",
+            None,
+        )
+    between = [at for at in clears if line.line < at.line < steps[-1].line]
+    if fresh and between:
+        return (
+            f"zero_grad() in line {between[0].line} clears them before step()",
+            "call zero_grad() before backward(), and step() after it",
+            between[0],
+        )
+    return cause.of(2), cause.remedy, None
+
+
+def _still(history: History) -> int:
+    """Return over how many of the last calls the leaf was the same."""
+    count = 0
+    for each in reversed(history.seen):
+        if each.facts.update_rms != 0:
+            break
+        count += 1
+    return count
+
+
+def _longest(history: History) -> int:
+    """Return over how many calls the leaf was the same at most, before it changed again."""
+    longest = count = 0
+    for each in history.seen:
+        if each.facts.update_rms == 0:
+            count += 1
+        else:
+            longest, count = max(longest, count), 0
+    return longest
+
+
+def _is_idle(history: History, noise: float) -> bool:
+    last = history.seen[-_CALLS:]
+    if _still(history) < _TIMES * _longest(history):
+        return False  # as between the steps of one that accumulates gradients
+    return (
+        _still(history) >= min(_CALLS, len(history.seen) - 1) > 0
+        and all(
+            (each.gradient is None or each.gradient > noise) and not each.is_zero for each in last
+        )
+        and not any(each.facts.is_troubled for each in last)
+    )

@@ -1,0 +1,53 @@
+"""Leaves whose gradient is exactly 0 in every call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.whole_run.history import History, histories
+from gradstep.findings.whole_run.watch import Evidence
+from gradstep.findings.whole_run.zero_causes import ZeroCause
+
+_UNKNOWN = ZeroCause("", None)
+
+
+def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the leaves to which no call of the run sent anything but zeros, by their cause."""
+    learn = {each.name for each in evidence.trained.values()}
+    zero = [
+        each
+        for each in histories(evidence.run)
+        if all(seen.is_zero for seen in each.seen)
+        and (each.leaf.is_parameter or each.leaf.name in learn or not learn)
+    ]
+    by_cause: dict[ZeroCause, list[History]] = {}
+    for each in zero:
+        by_cause.setdefault(evidence.zero.get(each.leaf.name, _UNKNOWN), []).append(each)
+    for cause, alike in by_cause.items():
+        names = [each.leaf.name for each in alike]
+        calls = len(alike[0].seen)
+        when = "in the only call" if calls == 1 else f"in all {calls:,} calls"
+        because = f": {cause.what}" if cause.what else ""
+        yield Finding(
+            "warning", "zero-grad",
+            f"the gradient of {listed(names)} is exactly 0 {when}{because}",
+            f"gradstep why TARGET {names[0]} shows the way of the gradient"
+            if not cause.what else _remedy(cause.what),
+            source=cause.source or alike[0].seen[0].call.line, leaves=tuple(names),
+        )  # fmt: skip
+
+
+def _remedy(reason: str) -> str:
+    if "softmax" in reason:
+        return "check the dim of softmax: it is to be the one of the classes"
+    if reason.startswith("the derivative of"):
+        return (
+            "nothing learns through it; a straight-through estimator passes the gradient on: "
+            "h + (h.round() - h).detach()"
+        )
+    if "negative or 0" in reason:
+        return "use leaky_relu, another initialization, or a smaller learning rate"
+    if "cancel" in reason:
+        return "check the loss: a mean or a sum takes out what depends on these leaves"
+    return "look at that line: what it multiplies by is not to be 0"

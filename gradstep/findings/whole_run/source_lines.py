@@ -1,0 +1,48 @@
+"""Lines of the program that say where something is made or called, found in its text."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Iterator
+from functools import lru_cache
+
+from gradstep.graph.model import Source
+
+
+@lru_cache(maxsize=16)
+def _tree(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def assigned(name: str, file: str) -> list[Source]:
+    """Return the lines of ``file`` that assign to ``name``, or to an attribute of that name."""
+    last = name.rpartition(".")[2]
+    return [
+        Source(file, node.lineno)
+        for node in _nodes(file)
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for each in (target.elts if isinstance(target, ast.Tuple) else [target])
+        if ast.unparse(each).rpartition(".")[2] == last
+    ]
+
+
+def calls_of(method: str, file: str, name: str = "") -> list[Source]:
+    """Return the lines of ``file`` that call ``method``, of ``name`` where that is given."""
+    last = name.rpartition(".")[2]
+    found = []
+    for node in _nodes(file):
+        if isinstance(node, ast.Call):
+            holder, _, called = ast.unparse(node.func).rpartition(".")
+            if called == method and (not last or holder.rpartition(".")[2] == last):
+                found.append(Source(file, node.lineno))
+    return sorted(found)
+
+
+def _nodes(file: str) -> Iterator[ast.AST]:
+    tree = _tree(file)
+    return iter(()) if tree is None else ast.walk(tree)

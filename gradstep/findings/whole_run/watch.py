@@ -1,0 +1,398 @@
+"""Looks at the calls of a run one by one, and keeps the facts that rules read at its end."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import median
+from time import perf_counter
+from typing import Any, Final, NamedTuple
+from weakref import ref
+
+import numpy as np
+
+from gradstep.capturing.forward_values import ForwardValues, inputs_of
+from gradstep.capturing.module_paths import named_modules
+from gradstep.capturing.names import Names
+from gradstep.capturing.op_records import OpRecord
+from gradstep.debugger.pass_session import PassSession
+from gradstep.debugger.snapshot.value import array_of
+from gradstep.engines.lookup import engine_of_call, is_tensor
+from gradstep.engines.protocol import Engine
+from gradstep.findings.checking import NodeCheck, check
+from gradstep.findings.linting import Finding, lint
+from gradstep.findings.linting.between import Between
+from gradstep.findings.passes import run_pass
+from gradstep.findings.reports.why.sizes import Link, main_way
+from gradstep.findings.whole_run.zero_causes import ZeroCause, zero_causes
+from gradstep.graph.fence import attribute_of, within_fence
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import format_number
+from gradstep.recording.facts import CallFacts, Header
+from gradstep.recording.leaves import LeafWatch
+from gradstep.recording.run import MemoryRun
+from gradstep.recording.schedule import FIRST, Account, Schedule, is_power_of_two
+from gradstep.records import LEAF, BackwardCall, Gradients
+
+_BY_FACTS: Final = ("zero-grad", "unchanged", "grad-jump", "vanishing", "exploding")
+"""Findings between calls that the rules at the end make of facts."""
+_CHECKED: Final = 2
+"""Calls of a line in which derivatives are compared with finite differences."""
+_MAY_TAKE: Final = 2.0  # as a multiple of what the run takes plainly
+
+
+class Way(NamedTuple):
+    """What changes the size of a gradient most on its way from the loss: ``12 nodes sigmoid (x
+    1e-12)``, and the line of the first one."""
+
+    what: str
+    source: Source | None
+
+
+class Trained(NamedTuple):
+    """A leaf that an optimizer has: the names of both, and the leaf."""
+
+    name: str
+    optimizer: str
+    leaf: Any
+
+
+@dataclass
+class Evidence:
+    """What is known of a run at its end.
+
+    Attributes:
+        run: the facts of its calls.
+        seen: what was found in each call, with its title, the first of each cause.
+        checks: the rules of the program's own Functions, compared with finite differences.
+        reached: the names of the leaves that some call came to.
+        ran: the leaves, by identity, of modules that ran.
+        trained: the leaves of optimizers, by identity.
+        zero: why gradients were 0, of the first call on each line.
+        ways: how the gradients came to their size that are smallest and largest, by their names.
+        places: where in the pass of the first call each leaf comes, by its name.
+        uses: the line of the forward pass that uses a leaf first, by its name.
+        names: those of the last call that was looked at.
+        looked_at: the indices of the calls that were looked at closely.
+        roots: the tensors on which each call was made, as long as they live.
+        skipped: of each pass from a scaled loss, whether the scaler skips its step.
+    """
+
+    run: MemoryRun = field(default_factory=lambda: MemoryRun(Header()))
+    seen: list[tuple[str, Finding]] = field(default_factory=list)
+    checks: list[NodeCheck] = field(default_factory=list)
+    reached: set[str] = field(default_factory=set)
+    ran: set[int] = field(default_factory=set)
+    trained: dict[int, Trained] = field(default_factory=dict)
+    zero: dict[str, ZeroCause] = field(default_factory=dict)
+    ways: dict[str, Way] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)
+    uses: dict[str, Source] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+    looked_at: list[int] = field(default_factory=list)
+    roots: list[tuple[int, ref[Any]]] = field(default_factory=list)
+    skipped: list[bool] = field(default_factory=list)
+
+    def lost(self, *, idle: bool = False) -> dict[str, list[Trained]]:
+        """Return the leaves that an optimizer has and no call came to, by its name; of one that has
+        others, not those of modules that never ran, as heads for later, unless ``idle``."""
+        of: dict[str, list[Trained]] = {}
+        for each in self.trained.values():
+            of.setdefault(each.optimizer, []).append(each)
+        found = {}
+        for optimizer, leaves in of.items():
+            never = [
+                each for each in leaves if each.name not in self.reached and each.leaf.grad is None
+            ]
+            if len(never) < len(leaves) and not idle:
+                never = [each for each in never if not self._is_idle(each.leaf)]
+            if never:
+                found[optimizer] = never
+        return found
+
+    def _is_idle(self, leaf: Any) -> bool:
+        """Return whether a leaf is of a module that never ran, while others did."""
+        if not self.ran or id(leaf) in self.ran:
+            return False
+        return any(
+            each is leaf
+            for module in self.names.modules.values()
+            for _, part in named_modules(module)
+            for each in (attribute_of(part, "_parameters") or {}).values()
+        )
+
+
+class Watch:
+    """Carries out the calls of a run, and gathers the evidence."""
+
+    def __init__(self, *, derivatives: bool = False) -> None:
+        self.evidence = Evidence()
+        self._derivatives = derivatives
+        self._leaves = LeafWatch(self.evidence.run)
+        self._between = Between()
+        self._account = Account(Schedule(budget=_MAY_TAKE))
+        self._counts: Counter[tuple[Any, bool]] = Counter()
+        self._lines: dict[int, set[Any]] = {}  # that the .grad of a leaf, by identity, is from
+        self._reached: set[int] = set()
+        self._causes: set[Finding] = set()
+        self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
+        self._rules: set[Any] = set()
+        self._left = perf_counter()
+
+    def __call__(self, call: BackwardCall, names: Names, number: int) -> bool | Gradients:
+        """Look at a call, number ``number`` of its kind, and carry it out."""
+        entered = perf_counter()
+        line = call.line
+        self._counts[line, call.is_grad] += 1
+        engine, nth = engine_of_call(call), self._counts[line, call.is_grad]
+        index = sum(self._counts.values())
+        source = None if line is None else Source(*line[:2])
+        kind = "grad" if call.is_grad else "backward"
+        facts = CallFacts(index, kind, number, source, "leaves", began=entered)  # type: ignore[arg-type]
+        closely = self._is_looked_at(nth)
+        plan: tuple[list[Any], list[Any]] = [], []
+        with within_fence(facts.title):
+            plan = self._before(engine, call, names, facts, nth if closely else 0)
+        before = None
+        with within_fence(f"the leaves of {facts.title}"):
+            before = self._leaves.before(engine, call, lambda: names)
+        grads = [(leaf, _copy(leaf.grad)) for leaf in plan[1]] if closely else []
+        self.evidence.run.add_begun(facts)
+        started = perf_counter()
+        answer = self._carry_out(engine, call, names, number, is_first=nth == 1)
+        seconds = perf_counter() - started
+        with within_fence(f"what {facts.title} made"):
+            described = () if before is None else self._leaves.after(engine, before)
+            loss = engine.scalar_statistics(call.roots[0]) if len(call.roots) == 1 else None
+            told = replace(
+                facts,
+                seconds=seconds,
+                loss=None if loss is None else loss.scalar,
+                nodes=facts.nodes,
+                is_troubled=any(each.is_troubled for each in described),
+            )
+            self.evidence.run.add_ended(told, described, None)
+            if closely and not call.is_grad:
+                self._after(line, plan[0], grads, names, facts.title)
+            self._note_lines(line, plan[1], grads)
+        now = perf_counter()
+        self._account.ran(entered - self._left + seconds)
+        self._account.spent("stats" if closely else "call", now - entered - seconds)
+        self._left = now
+        return answer
+
+    def _is_looked_at(self, nth: int) -> bool:
+        return (
+            nth <= FIRST or is_power_of_two(nth) or self._account.wanted(nth + 1).level == "stats"
+        )
+
+    def _before(
+        self,
+        engine: Engine,
+        call: BackwardCall,
+        names: Names,
+        facts: CallFacts,
+        nth: int,
+    ) -> tuple[list[Any], list[Any]]:
+        """Look at the graph of the call that is the ``nth`` of its line, not closely where that is
+        0; its losses, and its leaves in the order of the pass."""
+        evidence = self.evidence
+        losses = [engine.user_tensor(root) for root in call.roots]
+        if not nth and not call.is_grad:
+            leaves = list(engine.accumulated(call))
+            self._reached.update(map(id, leaves))
+            evidence.reached.update(filter(None, map(names.of, leaves)))
+            return losses, leaves
+        order = engine.plan(call.roots).order
+        leaves = [
+            leaf
+            for node in order
+            if node.kind == LEAF and (leaf := engine.user_tensor(engine.leaf(node))) is not None
+        ]
+        evidence.reached.update(filter(None, map(names.of, leaves)))
+        self._reached.update(map(id, leaves))
+        for module in names.modules.values():
+            for _, part in named_modules(module):
+                if engine.has_run(part):
+                    own = attribute_of(part, "_parameters") or {}
+                    evidence.ran.update(map(id, own.values()))
+        evidence.names = names
+        evidence.looked_at.append(facts.index)
+        for optimizer, group, _ in names.trained():
+            for leaf in group.get("params", ()):
+                if is_tensor(leaf) and leaf.requires_grad:
+                    name = names.of(leaf) or f"a leaf of shape {list(leaf.shape)}"
+                    evidence.trained[id(leaf)] = Trained(name, optimizer, leaf)
+        evidence.reached.update(
+            each.name for key, each in evidence.trained.items() if key in self._reached
+        )
+        evidence.roots += [(facts.index, ref(loss)) for loss in losses if is_tensor(loss)]
+        elsewhere = {id_ for id_, known in self._lines.items() if call.line not in known}
+        found = list(lint(tuple(losses), names=names, elsewhere=elsewhere))
+        if call.is_grad:
+            found = [each for each in found if each.code not in ("unreached", "stale-grad")]
+        else:
+            told = [(leaf, self._lines.get(id(leaf), set())) for leaf in leaves]
+            found += self._between.left_over(call.line, told, names)
+            list(self._between.findings(call.line, leaves, names))
+        self._take(facts.title, found)
+        if nth <= _CHECKED:
+            self._check(engine, losses, names)
+        return losses, leaves
+
+    def _check(self, engine: Engine, losses: Sequence[Any], names: Names) -> None:
+        """Compare the rules of the program's own Functions, or all, with finite differences, once
+        each."""
+        order = engine.plan(engine.tensors(losses)).order
+        for each in check(tuple(losses), names=names, own=not self._derivatives):
+            if each.verdict == "wrong" and _is_identity(engine, order[each.index]):
+                continue  # it changes the gradient on purpose, as a gradient reversal does
+            key = (each.op, each.rule) if each.rule is not None else (each.op, each.source)
+            if key not in self._rules or each.verdict == "wrong":
+                self._rules.add(key)
+                self.evidence.checks.append(each)
+
+    def _carry_out(
+        self, engine: Engine, call: BackwardCall, names: Names, number: int, *, is_first: bool
+    ) -> bool | Gradients:
+        """Carry out a call, of which the ``first`` on its line is asked why gradients are 0, and
+        find out what it made that is not finite."""
+        if is_first and not call.is_grad and self._is_finite(engine, call, names, number):
+            return True
+        passed = run_pass(
+            call, names, number, explains=(call.line, call.is_grad) not in self._explained
+        )
+        if passed.findings:
+            self._explained.add((call.line, call.is_grad))
+            self._take(call_title(call, number), passed.findings)
+        if passed.scaling is not None:
+            self.evidence.skipped.append(not passed.finite)
+            seen = self.evidence.seen
+            seen[:] = [(title, passed.scaling.softened(each, call)) for title, each in seen]
+        return passed.answer
+
+    def _is_finite(self, engine: Engine, call: BackwardCall, names: Names, number: int) -> bool:
+        """Carry out a call in a session; where its gradients are not finite, put all back, and
+        return False."""
+        session = PassSession.of_call(call, names=names, call=number)
+        ended = session.abort
+        try:
+            session.jump(session.length)
+            leaves = [
+                session.leaf(index) for index, node in enumerate(session.order) if node.kind == LEAF
+            ]
+            now = [each.now for each in leaves if each is not None]
+            if session.cursor.error is not None:
+                return False
+            if not any(each is not None and each.statistics.trouble for each in now):
+                ended = session.finish
+                with within_fence("why gradients are 0"):
+                    self._learn(engine, session, names)
+        finally:
+            ended()
+        return ended == session.finish
+
+    def _learn(self, engine: Engine, session: PassSession, names: Names) -> None:
+        self.evidence.zero.update(zero_causes(session, names.of))
+        self._follow(engine, session, names)
+        graph = session.graph
+        for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
+            node = session.order[target]
+            if source in graph.sources and node.kind == LEAF:
+                name = names.of(engine.user_tensor(engine.leaf(node)))
+                self.evidence.uses.setdefault(name, graph.sources[source])
+
+    def _follow(self, engine: Engine, session: PassSession, names: Names) -> None:
+        """Find out how the smallest and the largest gradient of a pass came to their sizes."""
+        sizes: dict[int, float] = {}
+        for index, node in enumerate(session.order):
+            leaf = engine.leaf(node) if node.kind == LEAF else None
+            if leaf is None:
+                continue
+            own = engine.user_tensor(leaf)
+            self.evidence.places.setdefault(names.of(own), index)
+            totals = [each.total for each in session.inspector.incoming(index)]
+            size = max((each.statistics.rms for each in totals if each is not None), default=0.0)
+            if size > 0 and own.ndim > 1:
+                sizes[index] = size
+        for index in (
+            {min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)} if sizes else ()
+        ):
+            name = names.of(engine.user_tensor(engine.leaf(session.order[index])))
+            down = sizes[index] <= median(sizes.values())
+            way = _mostly(session, main_way(session, index), down=down)
+            if way is not None:
+                self.evidence.ways.setdefault(name, way)
+
+    def _after(
+        self, line: Any, losses: list[Any], leaves: list[tuple[Any, Any]], names: Names, title: str
+    ) -> None:
+        found = self._between.afterwards(line, losses, leaves, names)
+        self._take(title, [each for each in found if each.code not in _BY_FACTS])
+
+    def _note_lines(self, line: Any, leaves: Sequence[Any], grads: Sequence[Any]) -> None:
+        """Take note of the lines that the ``.grad`` of each leaf is from."""
+        for leaf, before in grads:
+            if before is None or not before.any():
+                self._lines[id(leaf)] = set()
+        for leaf in leaves:
+            self._lines.setdefault(id(leaf), set()).add(line)
+
+    def _take(self, title: str, findings: Sequence[Finding]) -> None:
+        for each in findings:
+            if (cause := each.cause) not in self._causes:
+                self._causes.add(cause)
+                self.evidence.seen.append((title, each))
+
+
+def call_title(call: BackwardCall, number: int) -> str:
+    """Return ``backward() call 2``, ``autograd.grad() call 1``."""
+    return f"{'autograd.grad()' if call.is_grad else 'backward()'} call {number}"
+
+
+def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way | None:
+    """Return the op whose nodes, taken together, change the size of a gradient most."""
+    graph = session.graph
+    sums: dict[str, float] = {}
+    places: dict[str, list[int]] = {}
+    for each in links:
+        if each.factor > 0:
+            stem = graph.stem(each.index)
+            sums[stem] = sums.get(stem, 0.0) + math.log(each.factor)
+            places.setdefault(stem, []).append(each.index)
+    if not sums:
+        return None
+    stem = min(sums, key=sums.__getitem__) if down else max(sums, key=sums.__getitem__)
+    times = format_number(math.exp(sums[stem]))
+    at = places[stem]
+    named = graph.address(at[0]) if len(at) == 1 else f"{len(at)} nodes {stem}"
+    source = next((graph.sources[each] for each in at if each in graph.sources), None)
+    return Way(f"{named} (x {times})", source)
+
+
+def _is_identity(engine: Engine, node: Any) -> bool:
+    """Return whether the result of a node's op is its input, as far as that is known."""
+    record = node.record
+    if not isinstance(record, OpRecord):
+        return False
+    values = ForwardValues(engine, {})
+    result = values.array((record, 0))
+    given = [values.array(each) for each in inputs_of((record, 0))]
+    return result is not None and any(
+        each is not None and np.array_equal(each, result) for each in given
+    )
+
+
+def _copy(gradient: Any) -> Any:
+    return None if gradient is None else array_of(gradient).copy()
+
+
+def lines_of(run: MemoryRun) -> Iterator[tuple[Source | None, list[CallFacts]]]:
+    """Yield the calls of ``backward()``, by the line that made them."""
+    by_line: dict[Source | None, list[CallFacts]] = {}
+    for call in run.calls():
+        if call.kind == "backward":
+            by_line.setdefault(call.line, []).append(call)
+    yield from by_line.items()

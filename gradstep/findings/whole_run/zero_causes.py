@@ -1,0 +1,60 @@
+"""Why gradients of a pass are exactly 0: the nodes that made them so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from gradstep.debugger.pass_session import PassSession
+from gradstep.debugger.snapshot import Value
+from gradstep.engines.lookup import engine_of
+from gradstep.findings.reports.why.births import births
+from gradstep.findings.reports.why.mechanisms import zero_reason
+from gradstep.graph.addresses import step_number
+from gradstep.graph.model import Source
+from gradstep.records import LEAF
+
+
+class ZeroCause(NamedTuple):
+    """What made the gradient of a leaf 0, in words, "" where that is unknown, and its line."""
+
+    what: str
+    source: Source | None
+
+
+def zero_causes(session: PassSession, name: Callable[[Any], str]) -> Mapping[str, ZeroCause]:
+    """Return, by their names, the leaves whose gradient in a pass that is over is exactly 0."""
+    found = {}
+    engine = engine_of(session.roots)
+    for index, node in enumerate(session.order):
+        leaf = engine.leaf(node) if node.kind == LEAF else None
+        totals = [] if leaf is None else session.inspector.incoming(index)
+        if totals and all(_is_zero(incoming.total) for incoming in totals):
+            found[name(engine.user_tensor(leaf))] = _cause(session, index)
+    return found
+
+
+def _is_zero(value: Value | None) -> bool:
+    if value is None:
+        return False
+    stats = value.statistics
+    return stats.size > 0 and stats.zeros == stats.size
+
+
+def _cause(session: PassSession, index: int) -> ZeroCause:
+    graph = session.graph
+    for birth in births(session, index, _is_zero, every=True):
+        at = birth.index
+        place = f"{step_number(at)} {graph.address(at)}"
+        source = graph.sources.get(at)
+        match birth.kind:
+            case "hook":
+                return ZeroCause(f"{birth.text} made it 0 at {place}", source)
+            case "seed":
+                return ZeroCause("backward() was given a gradient of 0", source)
+            case "sum":
+                return ZeroCause(f"the parts of a sum cancel at {place}", source)
+            case _:
+                reason = zero_reason(session, at) or f"{place} sends 0"
+                return ZeroCause(reason, source)
+    return ZeroCause("", None)
