@@ -19,6 +19,7 @@ from gradstep.program.errors import ProgramError, ScriptDone, ScriptExited, Scri
 from gradstep.program.refused_pass import findings_of, note_of
 from gradstep.program.target import Target
 from gradstep.program.tracebacks import our_frames_hidden
+from gradstep.program.user_warnings import warnings_at_their_place
 
 
 def run_as_main(target: Target, arguments: list[str]) -> dict[str, Any]:
@@ -207,7 +208,9 @@ def process_state(program: str, arguments: list[str], folder: Path) -> Iterator[
     sys.argv = [program, *arguments]
     sys.path.insert(0, str(folder))
     try:
-        with warnings.catch_warnings(), np.errstate(), our_frames_hidden():
+        with (
+            warnings.catch_warnings(), np.errstate(), our_frames_hidden(), warnings_at_their_place()
+        ):  # fmt: skip
             yield
     finally:
         search[:] = entries

@@ -1,0 +1,101 @@
+"""Warnings of a program at the lines that they would have without this one.
+
+A warning belongs to the frame that is so many levels around: frames of ours, which hand on what the
+program calls, and those of PyTorch by which it calls them, would be counted too.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Final, NamedTuple
+
+from gradstep.graph.fence import fenced
+from gradstep.own_files import frames_of_program
+
+_HANDING_ON: Final = ("__torch_function__", "__torch_dispatch__", "noted", "passed", "apply")
+"""Functions of ours that call what the program has called."""
+
+
+@contextmanager
+def warnings_at_their_place() -> Iterator[None]:
+    """Within it, warnings are shown, filtered and counted where they would be without us."""
+    show: Callable[[warnings.WarningMessage], None] | None = vars(warnings).get("_showwarnmsg")
+    if show is None:
+        yield
+        return
+
+    def show_at_place(message: warnings.WarningMessage) -> None:
+        place = _place_of(message)
+        if place is None:
+            show(message)
+            return
+        variables = place.f_globals
+        warnings.warn_explicit(
+            message.message,
+            message.category,
+            place.f_code.co_filename,
+            place.f_lineno,
+            module=variables.get("__name__"),
+            registry=variables.setdefault("__warningregistry__", {}),
+            source=message.source,
+        )
+
+    vars(warnings)["_showwarnmsg"] = show_at_place
+    try:
+        yield
+    finally:
+        if vars(warnings).get("_showwarnmsg") is show_at_place:
+            vars(warnings)["_showwarnmsg"] = show
+
+
+class _Entry(NamedTuple):
+    filename: str
+    frame: FrameType
+
+
+@fenced("the place of a warning")
+def _place_of(message: warnings.WarningMessage) -> FrameType | None:
+    """Return the frame that a warning belongs to; None where that is the one it was given to, which
+    else is made to forget that it warned."""
+    inner: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(3)  # not that of the fence, nor that of who asks
+    while frame is not None:
+        inner.append(frame)
+        if (frame.f_code.co_filename, frame.f_lineno) == (message.filename, message.lineno):
+            break
+        frame = frame.f_back
+    if frame is None:
+        return None
+    # the core is a library as any other
+    modules = [str(each.f_globals.get("__name__")) for each in inner]
+    ours = [
+        each.f_code.co_name
+        for each, module in zip(inner, modules, strict=True)
+        if module.startswith("gradstep.")
+    ]
+    if not ours or not set(ours) <= set(_HANDING_ON):
+        return None
+    stack = inner[:]
+    around = frame.f_back
+    while around is not None:
+        stack.append(around)
+        around = around.f_back
+    plain = frames_of_program([_Entry(each.f_code.co_filename, each) for each in reversed(stack)])
+    if len(plain) < len(inner):
+        return None
+    _forget(message, frame.f_globals)
+    return plain[-len(inner)].frame
+
+
+def _forget(message: warnings.WarningMessage, variables: dict[str, Any]) -> None:
+    """Let the same warning be heard again at the wrong place: it may have another right one."""
+    text, category = str(message.message), message.category
+    known = variables.get("__warningregistry__", {})
+    for line in (message.lineno, 0):
+        known.pop((text, category, line), None)
+    once: dict[Any, Any] = vars(warnings).get("onceregistry", {})
+    once.pop((text, category), None)

@@ -1,0 +1,122 @@
+"""Warnings of a program are shown at the lines at which plain Python shows them, and as often."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from gradstep_tui.cli import main
+
+OF_THE_PROGRAM = """\
+import warnings
+import LIBRARY as torch
+from LIBRARY import nn
+def library(text):
+    warnings.warn(text, stacklevel=2)
+class Net(nn.Module):
+    def forward(self, x):
+        library("in forward()")
+        return x * 2
+class Half(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        warnings.warn("in a Function")
+        return x / 2
+    @staticmethod
+    def backward(ctx, g):
+        library("in backward()")
+        return g / 2
+net = Net()
+x = torch.ones(2, 3, requires_grad=True)
+y = Half.apply(net(x))
+y.register_hook(lambda g: warnings.warn("in a hook"))
+library("at last")
+y.sum().backward()
+"""
+AT = {
+    "in forward()": 8, "in a Function": 13, "in backward()": 17, "in a hook": 22, "at last": 23,
+}  # fmt: skip
+OF_PYTORCH = """\
+import warnings
+import torch
+import torch.nn.functional as F
+x = torch.ones(2, 3, requires_grad=True)
+def soft():
+    return F.softmax(x)
+total = soft() + F.softmax(x)
+total = total + torch.fft.fft(x).to(torch.float32)
+total = total + torch.fft.fft(x).to(torch.float32)
+loss = F.mse_loss(x.sum(1, keepdim=True), torch.ones(2))
+for step in range(2):
+    h = x.sum().reshape(1).T
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    F.softmax(x)
+assert caught[0].filename == __file__ and caught[0].lineno == 15
+with warnings.catch_warnings():
+    warnings.filterwarnings("error", "Implicit", module="__main__")
+    try:
+        F.softmax(x)
+    except UserWarning:
+        loss = loss + 0
+    else:
+        raise SystemExit("the filter did not see the module")
+(total.sum() + loss + h.sum()).backward()
+"""
+COMMANDS = [
+    ["check", "--lint"],
+    ["render", "-o", "a.svg"],
+    ["debug", "--batch", "--fail-on", "nan"],
+]
+
+
+def shown(command: list[str]) -> list[tuple[str, int]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        assert main([*command, "train.py"]) in (0, 5)
+    assert {Path(each.filename).name for each in caught} == {"train.py"}
+    return [(str(each.message), each.lineno) for each in caught]
+
+
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_warnings_of_the_program_keep_their_lines(
+    library: str, command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if library == "torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(OF_THE_PROGRAM.replace("LIBRARY", library))
+    assert dict(shown(command)) == AT
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_warnings_of_pytorch_keep_the_lines_of_the_program(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(OF_PYTORCH)
+    # PyTorch tells some once in a process, which other tests may have made it do
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
+    try:
+        lines = [line for _, line in shown(command)]
+    finally:
+        torch.set_warn_always(before)
+    assert sorted(lines) == [6, 7, 8, 9, 10, 12]
+
+
+def test_nothing_of_it_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(OF_THE_PROGRAM.replace("LIBRARY", "autograd_core"))
+    before = vars(sys.modules["warnings"])["_showwarnmsg"]
+    shown(["check", "--lint"])
+    assert vars(sys.modules["warnings"])["_showwarnmsg"] is before
