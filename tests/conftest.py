@@ -58,7 +58,7 @@ NEEDS = {
 }
 
 
-ONLY_TORCH = re.compile(r"^pytestmark = \[?pytest\.mark\.torch\b", re.MULTILINE)
+ONLY_TORCH = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.torch\b", re.MULTILINE)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -88,6 +88,40 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.suffix != ".py" or "not torch" not in config.option.markexpr:
         return None
     return True if ONLY_TORCH.search(collection_path.read_text("utf-8")) else None
+
+
+def _left_out(config: pytest.Config) -> tuple[list[Path], list[Path]]:
+    """Return the modules of tests in the paths that pytest was given: those that are for PyTorch
+    and left out, and the others."""
+    if "not torch" not in config.option.markexpr or config.args_source.name != "ARGS":
+        return [], []
+    given = [config.invocation_params.dir / each.partition("::")[0] for each in config.args]
+    modules = [
+        each for path in given for each in ([path] if path.is_file() else path.rglob("test_*.py"))
+    ]
+    for_torch = [each for each in modules if ONLY_TORCH.search(each.read_text("utf-8"))]
+    return for_torch, [each for each in modules if each not in for_torch]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say how to run the tests that were asked for and left out."""
+    left_out, _ = _left_out(config)
+    if left_out:
+        command = f"python -m pytest -m 'torch and not slow' {' '.join(config.args)}"
+        terminalreporter.write_line(
+            f"modules left out, as they drive PyTorch: {len(left_out)}; to run them: {command}",
+            yellow=True,
+        )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Be not green where most of what was asked for was left out."""
+    left_out, others = _left_out(session.config)
+    if session.exitstatus == pytest.ExitCode.OK and len(left_out) > len(others):
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 @pytest.hookimpl(wrapper=True)
