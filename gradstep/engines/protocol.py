@@ -241,6 +241,11 @@ class Engine(Protocol):
         a call is not to be made twice."""
         ...
 
+    def note_ops(self, *, on: bool) -> None:
+        """Go on to note what the program runs for the forward half, or leave that until it is
+        wanted again: most steps of a loop are never looked at."""
+        ...
+
     def saved_results(self, order: Sequence[Any]) -> Mapping[Any, Any]:
         """Return the result of the op of each node, as far as some node of ``order`` saved it;
         nothing where tracing tells of them."""

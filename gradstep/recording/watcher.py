@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 from autograd_core.autograd.grad_mode import settle
 from gradstep.capturing.names import Names, caller_names
@@ -139,6 +139,8 @@ class Watcher:
         with within_fence("a call"):
             self._tell(self._told(engine, call, facts, leaves, observed), wanted.passing)
         self._weigh(level, entered, ended - started)
+        with within_fence("what comes next"):
+            self._prepare(engine)
         return answer
 
     def _begun(self, call: BackwardCall, wanted: Wanted, entered: float) -> CallFacts:
@@ -256,6 +258,14 @@ class Watcher:
         self._account.ran(entered - self._left + plain)
         self._account.spent(level, now - entered - plain)
         self._left = now
+
+    def _prepare(self, engine: Engine) -> None:
+        """Have what runs from here on noted only if the next call may be one in full: ops are
+        noted for nothing else."""
+        in_full = self._flight is not None and self._schedule.full in _FULL
+        for kind in get_args(CallKind):
+            in_full = in_full or self._account.wanted(self.counts[kind] + 1, kind).level in _FULL
+        engine.note_ops(on=in_full)
 
     def _source(self, file: str, line: int) -> Source:
         return Source(portable(file, self._folder), line)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from math import sqrt
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -36,11 +35,12 @@ from gradstep.engines import interception
 from gradstep.engines.native.arrays import array_of, copy_of, shown
 from gradstep.engines.native.costs import node_costs
 from gradstep.engines.native.rules import Kept, extent, formula, rules_with_names
+from gradstep.engines.native.trace import GraphTracer
 from gradstep.engines.native.trace.origins import is_number, leaf_record, origin
 from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun, Rule
 from gradstep.graph.checksums import checksums
 from gradstep.graph.model import Cost, Source
-from gradstep.graph.statistics import Statistics, statistics
+from gradstep.graph.statistics import Statistics, length, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.own_files import OWN_FILES
 from gradstep.records import Extent
@@ -108,11 +108,11 @@ class NativeEngine:
         return found
 
     def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
-        return [None if each is None else _length(_array(each)) for each in tensors]
+        return [None if each is None else length(_array(each)) for each in tensors]
 
     def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
         pairs = [(_array(one), _array(other)) for one, other in zip(ones, others, strict=True)]
-        return [_length(a - b) if a.shape == b.shape else None for a, b in pairs]
+        return [length(a - b) if a.shape == b.shape else None for a, b in pairs]
 
     def accumulated(self, call: BackwardCall) -> list[Any]:
         if call.is_grad:
@@ -127,6 +127,11 @@ class NativeEngine:
         from gradstep.engines.native.driver import nodes_of_user
 
         return bool(nodes_of_user(self.plan(call.roots).order))
+
+    def note_ops(self, *, on: bool) -> None:
+        mode = current_mode()
+        if mode is not None and isinstance(mode.tracer, GraphTracer):
+            mode.tracer.is_paused = not on
 
     def saved_results(self, order: Sequence[Node]) -> dict[Node, Any]:
         return {}
@@ -241,11 +246,6 @@ def _kept_run() -> Callable[[BackwardCall], Any]:
 
 def _array(gradient: Any) -> Any:
     return gradient.array if isinstance(gradient, Tensor) else gradient
-
-
-def _length(array: NDArray[Any]) -> float:
-    flat = (np.abs(array) if array.dtype.kind == "c" else array).ravel().astype(np.float64)
-    return sqrt(float(np.dot(flat, flat)))
 
 
 NATIVE: Final[Engine] = NativeEngine()

@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import pad
 
 from gradstep.engines.pytorch.private import unobserved
-from gradstep.engines.pytorch.tensors import has_memory, view_of
+from gradstep.engines.pytorch.tensors import has_memory, is_plain, view_of
 from gradstep.graph import checksums as on_cpu
 
 
@@ -22,7 +22,7 @@ def checksums(tensors: Sequence[Any]) -> list[int | None]:
     elsewhere: dict[torch.device, list[tuple[int, torch.Tensor]]] = {}
     with unobserved(), torch.no_grad():
         for at, each in enumerate(tensors):
-            if _is_plain(each):
+            if is_plain(each):
                 places.append(at)
                 arrays.append(view_of(each.detach()))
                 continue
@@ -41,19 +41,6 @@ def checksums(tensors: Sequence[Any]) -> list[int | None]:
     for at, total in zip(places, on_cpu.checksums(arrays), strict=True):
         found[at] = total
     return found
-
-
-def _is_plain(tensor: Any) -> bool:
-    """Return whether a tensor is, as nearly always, one that NumPy reads as it is."""
-    return (
-        type(tensor) in (torch.Tensor, torch.nn.Parameter)
-        and tensor.is_cpu
-        and tensor.dtype in (torch.float32, torch.float64)
-        and tensor.layout is torch.strided
-        and tensor.is_contiguous()
-        and not tensor.is_neg()
-        and has_memory(tensor)
-    )
 
 
 def _bytes_of(tensor: Any) -> torch.Tensor | None:

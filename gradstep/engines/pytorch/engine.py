@@ -18,13 +18,14 @@ from gradstep.engines.pytorch.formulas import formula, rules_with_names
 from gradstep.engines.pytorch.hooks import hooks_of
 from gradstep.engines.pytorch.kept_forward import TorchKeptForward, saved_results
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
+from gradstep.engines.pytorch.lengths import distances, lengths
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
 from gradstep.engines.pytorch.order import TorchPlan, plan_of
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import FunctionNode, hook_tables, unobserved
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.kept_run import KeptRun, distances, kept_run, measured
+from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run
 from gradstep.engines.pytorch.tensors import (
     SeenTensor,
     array_of,
@@ -97,7 +98,7 @@ class PyTorchEngine:
         return checksums(tensors)
 
     def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
-        return measured(tensors)
+        return lengths(tensors)
 
     def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
         return distances(ones, others)
@@ -109,7 +110,7 @@ class PyTorchEngine:
             return [each.origin for each in call.inputs if isinstance(each.origin, torch.Tensor)]
         with unobserved():
             nodes = nodes_behind(call.arguments.outputs)
-            return [node.variable for node in nodes if hasattr(node, "variable")]
+            return [node.variable for node in nodes if type(node).__name__ == "AccumulateGrad"]
 
     def may_run_user_code(self, call: TorchCall) -> bool:
         if (current.get() or Origins()).hooks:
@@ -120,6 +121,10 @@ class PyTorchEngine:
                 or (hasattr(node, "variable") and any(hook_tables(node.variable)))
                 for node in nodes_behind(call.arguments.outputs)
             )
+
+    def note_ops(self, *, on: bool) -> None:
+        if (origins := current.get()) is not None:
+            origins.is_paused = not on
 
     def saved_results(self, order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
         return saved_results(order)

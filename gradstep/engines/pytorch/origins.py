@@ -90,6 +90,7 @@ class Origins:
         self._room = MANY
         self.modules = ModulesRun()
         self.noting = True
+        self.is_paused = False  # lines are not noted, for a while
         self.running = False  # a backward pass
 
     @property
@@ -225,7 +226,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        if is_dynamo_compiling():
+        if is_dynamo_compiling() or self._origins.is_paused:
             return function(*args, **kwargs) if kwargs else function(*args)
         assert sequence_nr is not None
         before = sequence_nr()

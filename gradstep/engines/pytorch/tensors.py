@@ -175,6 +175,19 @@ def has_memory(tensor: torch.Tensor) -> bool:
     return not size or bool(there >= (tensor.storage_offset() + size) * tensor.itemsize)
 
 
+def is_plain(tensor: Any) -> bool:
+    """Return whether a tensor is, as nearly always, one that NumPy reads as it is."""
+    return (
+        type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and tensor.is_cpu
+        and tensor.dtype in (torch.float32, torch.float64)
+        and tensor.layout is torch.strided
+        and tensor.is_contiguous()
+        and not tensor.is_neg()
+        and has_memory(tensor)
+    )
+
+
 def _span_of(tensor: torch.Tensor) -> int:
     """Return how many elements lie between the first and the last one that a view shows."""
     steps = zip(tensor.shape, tensor.stride(), strict=True)

@@ -65,6 +65,7 @@ class GraphTracer:
         self._recorder = InputRecorder(self._budget) if values else None
         self._departure: Departure | None = None
         self._scopes = Scopes()
+        self.is_paused = False  # ops are not recorded, for a while
 
     def op(
         self,
@@ -74,6 +75,8 @@ class GraphTracer:
         outputs: tuple[Tensor, ...],
         node: Node | None,
     ) -> None:
+        if self.is_paused:
+            return
         try:
             frame = user_frame(sys._getframe(2))
             place = None if frame is None else (frame.f_code, frame.f_lasti)

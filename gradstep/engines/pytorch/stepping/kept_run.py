@@ -135,18 +135,6 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
     return found
 
 
-def distances(ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
-    """Return the norm of the difference of each pair of tensors, None of two that have none."""
-    apart: list[Any] = []
-    with unobserved(), torch.no_grad():
-        for one, other in zip(ones, others, strict=True):
-            try:
-                apart.append(one.detach() - other)
-            except (RuntimeError, NotImplementedError):  # other shapes, or a freed memory
-                apart.append(None)
-    return measured(apart)
-
-
 def _started(
     tensors: list[torch.Tensor], kind: type, dtype: torch.dtype, layout: torch.layout
 ) -> torch.Tensor | None:

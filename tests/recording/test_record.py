@@ -1,0 +1,121 @@
+"""``gradstep.record`` in a program, and what its arguments may be."""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gradstep
+from gradstep.recording.reading import FileRun
+
+LIBRARIES = ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+
+
+@pytest.fixture(params=LIBRARIES)
+def torch(request: pytest.FixtureRequest) -> Any:
+    return import_module(request.param)
+
+
+def train(torch: Any, steps: int, after: Any = lambda: None) -> None:
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Linear(2, 1))
+    frozen = torch.ones(1, requires_grad=True)
+    sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(steps):
+        sgd.zero_grad()
+        loss = (net(torch.ones(4, 3)) * frozen).pow(2).mean()
+        loss.backward()
+        sgd.step()
+        after()
+
+
+def test_what_is_known_of_leaves_and_of_calls(torch: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    with gradstep.record(path, every=3, budget=None):
+        train(torch, 7)
+        warnings.warn("odd", stacklevel=1)
+    with FileRun(path) as run:
+        assert run.indices == [*range(1, 8)]
+        assert run.full == [3, 6, 7]
+        assert [each.name for each in run.leaves] == [
+            "frozen", "0.weight", "0.bias", "1.weight", "1.bias"
+        ]  # fmt: skip
+        known = {leaf.name: run.of_leaves(5)[leaf.number] for leaf in run.leaves}
+        assert known["0.weight"].optimizer == "sgd"
+        assert known["frozen"].optimizer == ""
+        assert known["frozen"].update_rms == 0
+        assert (known["0.weight"].update_rms or 0) > 0
+        assert known["1.bias"].training is True
+        assert known["1.bias"].before is None
+        grads = [facts.after for _, facts in run.over_calls(4)]
+        assert [each is not None for each in grads] == [True] * 7
+        assert [each.message for each in run.warnings] == ["odd"]
+        assert run.header.engines.keys() == {torch.__name__}
+
+
+def test_calls_in_full_have_lines_and_modules_though_those_between_are_not_noted(
+    torch: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.gsr"
+    with gradstep.record(path, call="4", budget=None):
+        train(torch, 5)
+    with FileRun(path) as run:
+        assert run.full == [4]
+        graph = run.graph(run.call(4).structure)
+        places = {graph.node(id).source for id in range(len(graph)) if graph.kinds[id] == "op"}
+        files = {Path(each.file).name for each in places if each is not None}
+        assert files == {Path(__file__).name}
+        assert {"0", "1"} <= set(graph.scopes)
+        assert run.source(next(iter(places - {None})).file)  # type: ignore[union-attr]
+
+
+def test_steps_are_told_where_there_is_no_block(torch: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    recording = gradstep.record(path, values="leaves", budget=None)
+    train(torch, 4, recording.step)
+    recording.close()
+    train(torch, 2)
+    assert recording.calls == 3
+    with FileRun(path) as run:
+        assert [call.step for call in run.calls()] == [1, 2, 3]
+        assert run.full == []
+
+
+def test_a_flight_recorder_writes_when_something_goes_wrong(torch: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    x = torch.ones(3, requires_grad=True)
+
+    def losses() -> None:
+        for number in range(1, 9):
+            x.grad = None
+            (x * (0.0 if number != 6 else float("inf"))).sum().backward()
+
+    with gradstep.record(path, when="inf", keep=3, budget=1.0001):
+        losses()
+    with FileRun(path) as run:
+        assert run.indices == [4, 5, 6]
+        assert run.call(6).is_troubled
+        assert 6 in run.full
+    with pytest.raises(ZeroDivisionError), gradstep.record(path, when="nan", keep=2):
+        fail(losses)
+    with FileRun(path) as run:
+        assert run.indices == [7, 8]
+        assert "the run ended by ZeroDivisionError" in run.notes
+
+
+def fail(after: Any) -> None:
+    after()
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"values": "some"}, {"budget": 0.5}, {"every": -1}, {"keep": 0, "when": "nan"}],
+)
+def test_arguments_that_are_wrong(arguments: Any) -> None:
+    with pytest.raises(ValueError, match="not"):
+        gradstep.record(**arguments)
