@@ -1,4 +1,4 @@
-"""Make the screenshots of README.md and of the documentation with the program itself.
+"""Make the screenshots and plots of README.md and of the documentation with the program itself.
 
 python docs/make_images.py
 
@@ -101,18 +101,21 @@ def tidy(svg: str) -> str:
 
 
 def main() -> None:
-    """Make every screenshot, and with PyTorch the picture of its sample."""
+    """Make every screenshot, and with PyTorch the picture of its sample and the plot of a run."""
     os.chdir(ROOT)
     IMAGES.mkdir(parents=True, exist_ok=True)
     for photograph in PHOTOGRAPHS:
         for suffix, theme in THEMES.items():
             take(photograph, theme, IMAGES / f"{photograph.name}{suffix}.svg")
     if find_spec("torch") is None:
-        sys.stderr.write("PyTorch is not installed: pytorch-digits.svg stays as it is\n")
+        sys.stderr.write("PyTorch is not installed: its two pictures stay as they are\n")
         return
-    picture = IMAGES / "pytorch-digits.svg"
-    command = ["render", "-o", str(picture), "samples/pytorch_digits.py"]
-    subprocess.run([sys.executable, "-m", "gradstep", *command], check=True)
+    for command, picture, script in (
+        ("render", "pytorch-digits.svg", "samples/pytorch_digits.py"),
+        ("plot", "plot-sick-layers.svg", "docs/examples/sick_layers.py"),
+    ):
+        words = [command, "-o", str(IMAGES / picture), script]
+        subprocess.run([sys.executable, "-m", "gradstep", *words], check=True)
 
 
 if __name__ == "__main__":

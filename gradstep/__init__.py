@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gradstep.program.recording import record
     from gradstep_tui import debug
     from gradstep_viz import film, render, to_dot, to_graphviz
+    from gradstep_viz.plots import plot
 
 __all__ = [
     "Graph",
@@ -40,6 +41,7 @@ __all__ = [
     "debug",
     "film",
     "lint",
+    "plot",
     "record",
     "render",
     "scope",
@@ -58,6 +60,7 @@ _HOMES = {
     "film": "gradstep_viz",
     "lint": "gradstep.findings",
     "load_ipython_extension": "gradstep_viz.notebook",
+    "plot": "gradstep_viz.plots",
     "record": "gradstep.program.recording",
     "render": "gradstep_viz",
     "scope": "gradstep.engines.native.trace",

@@ -27,7 +27,7 @@ def run_of(
     loss: Callable[[int], float | None] = lambda index: 1 / index,
     command: tuple[str, ...] = ("train.py",),
 ) -> MemoryRun:
-    """A run whose backward passes are done with the leaves in the order of ``names``."""
+    """A run of leaves that the program made in the order of ``names``."""
     run = MemoryRun(Header(command))
     for number, name in enumerate(names):
         run.add_leaf(Leaf(number, name, None, "float32", True))

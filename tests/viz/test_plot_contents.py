@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,13 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradstep.recording.facts import LeafFacts
-from gradstep.recording.run import MemoryRun
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.statistics_table import StatisticsTable
+from gradstep.recording.facts import Flow, LeafFacts, Values
+from gradstep.recording.run import MemoryRun, structure_of
 from gradstep_viz.errors import NothingToDraw, UnknownNode
 from gradstep_viz.plots.columns import MOST_COLUMNS, columns_of
 from gradstep_viz.plots.contents import contents_of
 from gradstep_viz.plots.maps import Cell, Map, map_of, severity
-from gradstep_viz.plots.rows import MOST_ROWS, forward_order, rows_of
+from gradstep_viz.plots.rows import MOST_ROWS, rows_of
 from gradstep_viz.plots.shading import SHADES, shading_of
 from gradstep_viz.plots.sizes import Sizes, State, size_of, sizes_of
 from tests.viz.runs import run_of
@@ -37,12 +40,11 @@ def whole(run: MemoryRun) -> Map:
 def test_every_cell_of_a_small_run_is_the_fact_of_one_leaf_in_one_call() -> None:
     run = run_of(["b", "a"], 20, lambda leaf, index: [(leaf + 1.0) * index, 0.5])
     shown = whole(run)
-    assert [row.name for row in shown.rows] == ["a", "b"]
-    for row, index in product(range(2), range(1, 21)):
-        leaf = 1 - row
+    assert [row.name for row in shown.rows] == ["b", "a"]
+    for leaf, index in product(range(2), range(1, 21)):
         facts = run.of_leaves(index)[leaf]
         assert facts.after is not None
-        cell = shown[row, index - 1]
+        cell = shown[leaf, index - 1]
         assert cell == Cell(State.SIZE, facts.after.rms, cell.jumps, leaf, index, 1)
 
 
@@ -65,9 +67,9 @@ def test_what_was_not_recorded_is_not_what_a_call_did_not_come_to() -> None:
         level=lambda index: "call" if index in (3, 7) else "leaves",
     )  # fmt: skip
     shown = whole(run)
-    assert shown[1, 2].state is State.UNRECORDED is shown[0, 2].state is shown[0, 6].state
-    assert shown[0, 1].state is State.ABSENT
-    assert shown[0, 1].call == shown[0, 2].call == -1
+    assert shown[0, 2].state is State.UNRECORDED is shown[1, 2].state is shown[1, 6].state
+    assert shown[1, 1].state is State.ABSENT
+    assert shown[1, 1].call == shown[1, 2].call == -1
 
 
 @given(
@@ -123,10 +125,20 @@ def test_a_jump_is_measured_by_calls_of_the_same_line() -> None:
     assert not sizes(early).jumps.any()  # too few came before it
 
 
-def test_leaves_stand_in_forward_order_even_if_calls_come_to_others() -> None:
-    names = ["head", "b.2", "b.1", "stem"]
-    run = run_of(names, 2, lambda leaf, index: None if (leaf, index) == (1, 1) else [1.0])
-    assert [names[leaf] for leaf in forward_order(sizes(run))] == ["stem", "b.1", "b.2", "head"]
+def test_leaves_stand_in_forward_order_as_the_graphs_of_calls_have_it() -> None:
+    """The program made them in another order, and each call comes to some of them."""
+    names = ["head", "b.2", "b.1", "stem", "unseen"]
+    run = run_of(names, 3, lambda leaf, index: [1.0])
+    for index, order in ((1, ["head", "b.1", "stem"]), (2, ["head", "b.2", "stem"])):
+        build = GraphBuilder()
+        for done, name in enumerate(order):
+            build.node("leaf", "backward", "AccumulateGrad", variable=name, order=done)
+        key, document = structure_of(build.graph())
+        run.add_structure(key, document)
+        call = replace(run.call(index), structure=key, level="stats")
+        run.add_ended(call, run.of_leaves(index), Flow(Values(StatisticsTable(0), [], []), {}, {}))
+    rows = whole(run).rows
+    assert [row.name for row in rows] == ["stem", "unseen", "b.2", "b.1", "head"]
 
 
 @pytest.mark.parametrize(("leaves", "calls"), [(450, 12), (2, 1300)])
@@ -162,11 +174,11 @@ def test_few_calls_far_from_each_other_stand_side_by_side() -> None:
 
 def test_two_sick_layers_are_named() -> None:
     """The first one vanishes, one is never updated: both are to be seen at once."""
-    names = ["out", "frozen", "mid", "first"]
+    names = ["first", "mid", "frozen", "out"]
     run = run_of(
-        names, 50, lambda leaf, index: [10.0 ** -(3 * leaf), 10.0 ** -(3 * leaf + 1)],
+        names, 50, lambda leaf, index: [10.0 ** (3 * leaf - 9), 10.0 ** (3 * leaf - 10)],
         update=lambda leaf, index: (
-            None if index == 1 else 0.0 if leaf == 1 else 10.0 ** -(leaf + 2)
+            None if index == 1 else 0.0 if leaf == 2 else 10.0 ** (leaf - 5)
         ),
     )  # fmt: skip
     found = contents_of(run)
@@ -205,7 +217,7 @@ def test_trouble_is_named_where_it_came_first() -> None:
 
 
 def test_gradient_flow_has_the_extremes_that_facts_know() -> None:
-    run = run_of(["b", "a"], 9, lambda leaf, index: [3.0, 4.0] if leaf else [-1.0, 2.0])
+    run = run_of(["a", "b"], 9, lambda leaf, index: [-1.0, 2.0] if leaf else [3.0, 4.0])
     lines = contents_of(run, "rms").flow
     assert [line.call.index for line in lines] == [1, 5, 9]
     a, b = lines[0].points
@@ -243,7 +255,7 @@ def test_a_series_keeps_lines_apart_and_counts_what_is_not_finite() -> None:
 
 
 def test_some_leaves_and_some_calls() -> None:
-    run = run_of(["net.fc2.weight", "net.fc1.bias", "net.fc1.weight"], 30, lambda *_: [1.0])
+    run = run_of(["net.fc1.weight", "net.fc1.bias", "net.fc2.weight"], 30, lambda *_: [1.0])
     found = contents_of(run, of=["net.fc1", "*2.w*"], wanted=lambda call: call.index > 20)
     assert found.map is not None
     assert [row.name for row in found.map.rows] == [

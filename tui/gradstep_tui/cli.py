@@ -13,7 +13,7 @@ from gradstep_tui.ending import tell
 from gradstep_tui.errors import Answered, ExitCode, Failure
 from gradstep_tui.options import Parser
 
-COMMANDS = ("render", "film", "debug", "why", "check", "record", "ops", "embed")
+COMMANDS = ("render", "film", "debug", "why", "check", "record", "plot", "ops", "embed")
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
 _MAIN = """\
@@ -26,6 +26,7 @@ commands:
   why         explain the gradient of one leaf
   check       check derivatives numerically and find common mistakes
   record      keep what a run does in a file
+  plot        draw gradients, updates and loss over a run
   ops         list the ops and their derivatives
   embed       update the pictures in Markdown files
 """

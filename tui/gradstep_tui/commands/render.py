@@ -170,7 +170,7 @@ def render_target(
 
     with (
         collector_slowed(),  # what grows lives until the picture is drawn
-        _stdout_kept_free() if to_stdout else nullcontext(),
+        stdout_kept_free() if to_stdout else nullcontext(),
         profile(enabled=profiled),
     ):
         drawing, drawn = draw_target(target, arguments, options.view, call, draw, values=values)
@@ -199,7 +199,7 @@ def writable(path: Path) -> Path:
 
 
 @contextmanager
-def _stdout_kept_free() -> Iterator[None]:
+def stdout_kept_free() -> Iterator[None]:
     """Standard output is for the picture: what the script and its children print there goes to
     standard error; where that is closed, nowhere."""
     flush()

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Final, get_args
 
+from gradstep.program.calls import CallSelector
 from gradstep.recording.facts import CallFacts
+from gradstep.recording.reading import FileRun
 from gradstep.recording.run import Run
 from gradstep_viz.errors import UnknownFormat
 from gradstep_viz.options import Theme, validate
-from gradstep_viz.plots.contents import Progress, What, contents_of
-from gradstep_viz.plots.drawing.canvas import colours_of, drawing
+from gradstep_viz.plots.contents import Contents, Progress, What, contents_of
+from gradstep_viz.plots.drawing.canvas import colours_of, drawing, require_matplotlib
 from gradstep_viz.plots.drawing.page import write_plot_page
 from gradstep_viz.plots.drawing.sheet import draw
 from gradstep_viz.plots.drawing.svg import write_svg
@@ -25,7 +29,7 @@ from gradstep_viz.rendering import Rendering, choose_format
 PLOT_FORMATS: Final = ("svg", "png", "pdf", "html")
 WHATS: Final[tuple[What, ...]] = get_args(What)
 
-__all__ = ["PLOT_FORMATS", "WHATS", "What", "plot_format", "plot_run"]
+__all__ = ["PLOT_FORMATS", "WHATS", "What", "plot", "plot_format", "require_matplotlib"]
 
 
 def plot_format(out: str | os.PathLike[str] | None, format: str | None = None) -> str:
@@ -42,45 +46,73 @@ def plot_format(out: str | os.PathLike[str] | None, format: str | None = None) -
     return chosen
 
 
-def plot_run(
-    run: Run,
-    format: str = "svg",
+def plot(
+    recording: Run | str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
     *,
     what: What | None = None,
-    of: Sequence[str] = (),
-    wanted: Callable[[CallFacts], bool] = lambda call: True,
+    of: str | Sequence[str] = (),
+    call: str = "all",
     theme: Theme = "auto",
     title: str | None = None,
+    format: str | None = None,
     progress: Progress = lambda done, count: None,
 ) -> Rendering:
-    """Draw the facts of a run.
+    """Draw what a whole run did.
 
     Args:
-        run: a run in memory, or in a file.
-        format: one of :data:`PLOT_FORMATS`.
+        recording: a file that :func:`gradstep.record` wrote, or a run in memory.
+        out: a file to write. Its suffix determines the format, unless ``format`` does.
         what: ``rms`` for the size of gradients, ``update`` for the update-to-weight ratio, ``nan``,
-            ``loss``, ``memory``, or ``time``; by default the loss, the size of gradients, and the
+            ``loss``, ``memory`` or ``time``; by default the loss, the size of gradients, and the
             range of the update-to-weight ratio.
         of: which leaves: names, or names of modules, where ``*`` stands for any text.
-        wanted: which calls.
+        call: which calls: ``3``, ``last``, ``1,100:110``, or ``grad:all`` for those of
+            ``autograd.grad()``; by default all of both kinds.
         theme: light, dark, or auto, which follows the reader's system.
         title: the title, by default the program.
+        format: one of :data:`PLOT_FORMATS`; SVG by default.
         progress: hears of how many calls the leaves are read, and of how many.
 
     Raises:
-        VizError: there is nothing to draw, or no leaf matches.
+        VizError: there is nothing to draw, no leaf matches, or the file cannot be written.
         RendererUnavailable: matplotlib is not installed.
+        RecordingError: the file is no recording, or is damaged.
     """
+    chosen = plot_format(out, format)
     if what is not None:
         validate("what", what, WHATS)
-    validate("theme", theme, ("auto", "light", "dark"))
-    with drawing():
-        contents = contents_of(run, what, of, wanted, title, progress)
-        if format in ("png", "pdf"):
-            canvas = draw(contents, colours_of(theme), vector=False)
-            return Rendering(format, canvas.write(format), contents.notes)
-        canvas = draw(contents, colours_of("light"), vector=True)
-        svg = write_svg(canvas, contents.title, describe(contents), theme)
-    if format == "html":
-        svg = write_plot_page(contents, canvas, svg, theme)
-    return Rendering(format, svg.encode(), contents.notes)
+    validate("theme", theme, get_args(Theme))
+    selector = CallSelector.parse(call)
+    patterns = (of,) if isinstance(of, str) else tuple(of)
+    with drawing(), _opened(recording) as run:
+        wanted = _wanted(run, selector, any_kind=call == "all")
+        contents = contents_of(run, what, patterns, wanted, title, progress)
+        rendering = Rendering(chosen, _drawn(contents, chosen, theme), contents.notes)
+    if out is not None:
+        rendering.save(out)
+    return rendering
+
+
+def _opened(recording: Run | str | os.PathLike[str]) -> AbstractContextManager[Run]:
+    if isinstance(recording, str | os.PathLike):
+        return FileRun(Path(recording))
+    return nullcontext(recording)
+
+
+def _wanted(run: Run, selector: CallSelector, any_kind: bool) -> Callable[[CallFacts], bool]:
+    if any_kind:
+        return lambda call: True
+    if selector.last:
+        last = max((c.number for c in run.calls() if c.kind in selector.kinds), default=0)
+        return lambda call: call.kind in selector.kinds and call.number == last
+    return lambda call: selector.requests(call.number, call.kind)
+
+
+def _drawn(contents: Contents, format: str, theme: Theme) -> bytes:
+    if format in ("png", "pdf"):
+        return draw(contents, colours_of(theme), vector=False).write(format)
+    canvas = draw(contents, colours_of("light"), vector=True)
+    svg = write_svg(canvas, contents.title, describe(contents), theme)
+    page = write_plot_page(contents, canvas, svg, theme) if format == "html" else svg
+    return page.encode()

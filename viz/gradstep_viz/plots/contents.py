@@ -123,7 +123,8 @@ def contents_of(
                 "the leaves of no call were recorded", remedy="record with --values leaves"
             )
         return Contents(what, title, columns_of(indices), known, run.leaves, panels, notes=notes)
-    rows = rows_of(run.leaves, forward_order(main))
+    full = [index for index in run.full if index in known]
+    rows = rows_of(run.leaves, forward_order(run, full, set(main.leaves.tolist())))
     columns = columns_of(indices, main.recorded.tolist())
     shown = map_of(rows, columns, main)
     shading = None
@@ -132,7 +133,7 @@ def contents_of(
     flow: Sequence[FlowLine] = ()
     spreads: Sequence[Spread] = ()
     if what == "rms":
-        flow = flow_of(run, rows, [known[index] for index in some_of(main.recorded)])
+        flow = flow_of(run, rows, [known[index] for index in some_of(main.recorded.tolist())])
     elif what != "nan":
         spreads = spreads_of(rows, read["update"])
     remarks = [*_first(main, run.leaves, what), *_never(run, rows, read.get("update"))]

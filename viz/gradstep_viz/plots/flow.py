@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-import numpy as np
-
 from gradstep.graph.statistics import Statistics
 from gradstep.recording.facts import CallFacts
 from gradstep.recording.run import Run
 from gradstep_viz.plots.rows import Row
-from gradstep_viz.plots.sizes import Ints, Size, size_of
+from gradstep_viz.plots.sizes import Size, size_of
 
 MOST_LINES: Final = 5
 
@@ -78,11 +76,12 @@ def extent_of(described: Statistics | None) -> tuple[float | None, float | None]
     return (None if low < 0 < high else min(abs(low), abs(high))), greatest
 
 
-def some_of(recorded: Ints, most: int = 3) -> list[int]:
-    """Choose calls that stand for a run: the first, the last, and others between them.
+def some_of(recorded: Sequence[int]) -> list[int]:
+    """Choose calls that stand for a run: the first, one in the middle, and the last; of few, all.
 
-    >>> some_of(np.arange(1, 501))
+    >>> some_of(range(1, 501))
     [1, 250, 500]
     """
-    places = np.linspace(0, len(recorded) - 1, min(most, len(recorded)))
-    return [int(recorded[int(place)]) for place in places]
+    if len(recorded) <= MOST_LINES:
+        return [*recorded]
+    return [recorded[place] for place in (0, (len(recorded) - 1) // 2, -1)]

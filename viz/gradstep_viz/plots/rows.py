@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from itertools import islice
 from math import ceil
 from typing import Final, NamedTuple
 
 from gradstep.recording.facts import Leaf
+from gradstep.recording.run import Run
 from gradstep.text import did_you_mean, printable
 from gradstep_viz.errors import UnknownNode
-from gradstep_viz.plots.sizes import Sizes, equal_neighbours
 
 MOST_ROWS: Final = 400
 
@@ -56,27 +57,41 @@ def is_match(name: str, pattern: str) -> bool:
     return fnmatchcase(name, pattern) or fnmatchcase(name, f"{pattern}.*")
 
 
-def forward_order(sizes: Sizes) -> list[int]:
-    """Return the numbers of the leaves in the order in which the forward passes came to them.
+def forward_order(run: Run, calls: Sequence[int], leaves: Iterable[int]) -> list[int]:
+    """Return some ``leaves`` in the order in which the forward passes came to them, as far as
+    graphs of ``calls`` tell; others by their numbers, the order in which the program made them.
 
-    A backward pass is done with them in the opposite order; a leaf that only some calls come to
+    A backward pass is done with them in the opposite order. A leaf that only some calls come to
     stands behind the one that it follows there.
     """
+    wanted = sorted(leaves)
+    numbers = {run.leaves[leaf].name: leaf for leaf in wanted}
     order: list[int] = []
-    seen: set[int] = set()
-    for part in equal_neighbours(sizes.calls):
-        leaves = sizes.leaves[part][::-1].tolist()
-        if seen.issuperset(leaves):
-            continue
-        place = 0
-        for leaf in leaves:
-            if leaf in seen:
-                place = order.index(leaf) + 1
-            else:
-                order.insert(place, leaf)
-                seen.add(leaf)
-                place += 1
+    for structure in islice(dict.fromkeys(run.call(index).structure for index in calls), _GRAPHS):
+        graph = run.graph(structure)
+        done = [
+            (graph.orders[id], numbers[graph.variables[id]])
+            for id, half in enumerate(graph.halves)
+            if half == "backward" and id in graph.orders and graph.variables.get(id) in numbers
+        ]
+        _merge(order, [leaf for _, leaf in sorted(done, reverse=True)])
+    _merge(order, wanted)
     return order
+
+
+_GRAPHS: Final = 8
+"""So many different graphs are asked at most."""
+
+
+def _merge(order: list[int], leaves: Iterable[int]) -> None:
+    """Put those of ``leaves`` that are not in ``order`` there, each behind the one before it."""
+    place = 0
+    for leaf in leaves:
+        if leaf in order:
+            place = order.index(leaf) + 1
+        else:
+            order.insert(place, leaf)
+            place += 1
 
 
 def rows_of(leaves: Sequence[Leaf], order: Sequence[int], most: int = MOST_ROWS) -> list[Row]:

@@ -80,7 +80,7 @@ def _made_by(call: CallFacts) -> str:
 
 def _name(made_by: str, watched: bool, several: bool) -> str:
     told = "watched node by node" if watched else ""
-    return ", ".join(filter(None, (made_by if several else "", told)))
+    return ", ".join(filter(None, (made_by if several else "", told))) or "others"
 
 
 def _series(name: str, columns: Columns, numbers: Sequence[tuple[int, float]]) -> Series:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from io import BytesIO
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gradstep_viz.errors import RendererUnavailable
@@ -120,6 +122,21 @@ class Canvas:
         return file.getvalue()
 
 
+def require_matplotlib() -> ModuleType:
+    """Return matplotlib.
+
+    Raises:
+        RendererUnavailable: it is not installed.
+    """
+    try:
+        return importlib.import_module("matplotlib")  # an extra, that takes a while to load
+    except ImportError as error:
+        raise RendererUnavailable(
+            f"plots are drawn by matplotlib, which is not installed ({error})",
+            remedy="pip install 'gradstep[plot]'",
+        ) from None
+
+
 @contextmanager
 def drawing() -> Iterator[None]:
     """Draw with our own settings, whatever those of the user; they are back afterwards.
@@ -127,13 +144,7 @@ def drawing() -> Iterator[None]:
     Raises:
         RendererUnavailable: matplotlib is not installed.
     """
-    try:
-        import matplotlib  # an extra, that takes a while to load
-    except ImportError as error:
-        raise RendererUnavailable(
-            f"plots are drawn by matplotlib, which is not installed ({error})",
-            remedy="pip install 'gradstep[plot]'",
-        ) from None
+    matplotlib = require_matplotlib()
     with warnings.catch_warnings(), matplotlib.rc_context():
         warnings.simplefilter("ignore")  # such as of characters that no font has
         matplotlib.rcdefaults()

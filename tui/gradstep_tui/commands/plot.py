@@ -1,0 +1,185 @@
+"""``gradstep plot``: from a recording, or from a program that is recorded, to a plot of the run."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Final
+
+from gradstep.program.calls import CallSelector
+from gradstep.program.process import run_as_main
+from gradstep.program.recording import Recording, record_target
+from gradstep.program.run import Failure as ProgramFailure
+from gradstep.program.target import Target, parse_target
+from gradstep.recording.reading import FileRun, is_recording
+from gradstep.recording.run import Run
+from gradstep.recording.schedule import Schedule
+from gradstep_tui import output
+from gradstep_tui.command_line import TargetParser
+from gradstep_tui.commands.render import stdout_kept_free, writable
+from gradstep_tui.ending import end_as
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import ARGUMENTS
+from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_viz.errors import NothingToDraw
+from gradstep_viz.plots import PLOT_FORMATS, WHATS, plot, plot_format, require_matplotlib
+from gradstep_viz.rendering import Rendering
+
+_DESCRIPTION = """\
+Draw what a whole run did: leaves in forward order, and calls from left to
+right. By default the loss, the size of gradients, and the range of the
+update-to-weight ratio of each leaf.
+
+TARGET is a recording (run.gsr), a script (train.py), or a module
+(-m package.train). A script runs whole, and is recorded for the plot.
+"""
+_NOTES = f"""\
+--what shows one thing:
+  rms      the size of gradients, over the run and in a few calls
+  update   the size of the last update, as a part of the size of the leaf
+  nan      where gradients are NaN or infinite
+  loss, memory, time
+           of each call
+
+A cell of the map that stands for several calls or leaves shows the worst: NaN,
+then Inf, then a jump, then the size farthest from the median of its leaf.
+
+{ARGUMENTS}
+Plots need matplotlib: pip install 'gradstep[plot]'
+
+examples:
+  gradstep plot run.gsr
+  gradstep plot -o flow.html --what rms --of encoder run.gsr
+  gradstep plot --call 400:500 --of '*.weight' run.gsr
+  gradstep plot -o train.png train.py --epochs 3
+"""
+_SCHEDULE: Final = Schedule(requests=lambda number, kind: number == 1, last=False, budget=None)
+"""The leaves of each call; the graph of the first one tells in which order they stand."""
+_PATIENCE: Final = 0.2  # seconds from one word of progress to the next
+
+
+def parser() -> TargetParser:
+    """Return the options of ``gradstep plot``."""
+    command = TargetParser(
+        prog="gradstep plot",
+        usage="gradstep plot [OPTIONS] TARGET [ARGS...]",
+        description=_DESCRIPTION,
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
+        "(default: run-plot.svg, after TARGET and --what)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--format", choices=PLOT_FORMATS, metavar="FORMAT",
+        help=f"{', '.join(PLOT_FORMATS)} (default: the suffix of FILE)")  # fmt: skip
+    add("--what", choices=WHATS, metavar="WHAT", help=f"{', '.join(WHATS)}; see below")
+    add("--of", action="append", default=[], metavar="PATTERN", help="which leaves: the name of a "
+        "leaf or of a module, where * stands for any text; may be repeated")  # fmt: skip
+    add("--call", default="all", metavar="K", help="which calls: 3, last, or 1,100:110; for calls "
+        "of autograd.grad(): grad:1, grad:all, ... (default: all calls)")  # fmt: skip
+    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+        help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
+    add("--title", metavar="TEXT", help="title of the plot")
+    add_rank_option(add, "0")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``gradstep plot``."""
+    CallSelector.parse(options.call)  # what is wrong is to be told before a script runs
+    recording = None if options.module else _recording(options.target)
+    if recording is not None and options.arguments:
+        raise Failure(f"plot: {options.arguments[0]} is one word too many", ExitCode.USAGE)
+    target = None if recording else parse_target(options.target, module=options.module)
+    to_stdout = options.output == "-"
+    stem = recording.stem if recording else target.stem if target else ""
+    name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"
+    path = None
+    if not to_stdout:
+        path = Path(name) if recording else file_of_rank(Path(name), options.on_rank)
+    format = plot_format(path, options.format)
+    chosen = recording is not None or chooses_this_process(options.on_rank)
+    # before the script runs: it may take long, and change the directory
+    require_matplotlib()
+    place = writable(path) if path and chosen else None
+
+    def draw(found: Run) -> Rendering:
+        with _Progress() as progress:
+            return plot(
+                found, what=options.what, of=options.of, call=options.call, theme=options.theme,
+                title=options.title, format=format, progress=progress,
+            )  # fmt: skip
+
+    failure = None
+    if recording is not None:
+        with FileRun(recording) as found:
+            drawing: Rendering | None = draw(found)
+    else:
+        assert target is not None
+        with stdout_kept_free() if to_stdout else nullcontext():
+            if not chosen:
+                run_as_main(target, options.arguments)
+                return ExitCode.FINE
+            drawing, failure = _record_and_draw(target, options.arguments, draw)
+    if drawing is not None:
+        for note in drawing.notes:
+            output.say(note)
+        if place is None:
+            output.show_bytes(drawing.data)
+        else:
+            drawing.save(place)
+            output.say(f"wrote {path}")
+    return end_as(failure)
+
+
+def _recording(target: str) -> Path | None:
+    """Return the file, if TARGET is a recording, or looks like one."""
+    path = Path(target)
+    return path if target.endswith(".gsr") or is_recording(path) else None
+
+
+def _record_and_draw(
+    target: Target, arguments: list[str], draw: Callable[[Run], Rendering]
+) -> tuple[Rendering | None, ProgramFailure | None]:
+    """Run a program and record the leaves of each of its calls; what ``draw`` makes of that, and
+    how the program failed. Where it failed before there was anything to draw, that is None."""
+    with tempfile.TemporaryDirectory(prefix="gradstep-") as folder:
+        path = Path(folder) / "run.gsr"
+        recording = Recording(
+            path, _SCHEDULE, sources=False,
+            command=(str(target), *arguments), folder=target.folder,
+        )  # fmt: skip
+        failure = record_target(target, arguments, recording)
+        with FileRun(path) as found:
+            try:
+                return draw(found), failure
+            except NothingToDraw:
+                if failure is None:
+                    raise
+                return None, failure
+
+
+class _Progress:
+    """Tells a person who waits how far the recording is read."""
+
+    def __init__(self) -> None:
+        self._is_seen = output.progress_is_seen()
+        self._next = time.monotonic() + _PATIENCE
+        self._is_shown = False
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __call__(self, done: int, count: int) -> None:
+        if self._is_seen and time.monotonic() >= self._next:
+            self._next, self._is_shown = time.monotonic() + _PATIENCE, True
+            output.progress(f"gradstep: read {done:,} of {count:,} calls")
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_shown:
+            output.progress("")
