@@ -7,13 +7,14 @@ recording calls no code; moving past its end runs the next node.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 from autograd_core.autograd.profiler import profile
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.debugger.breakpoints import Breakpoints, Reached
+from gradstep.debugger.errors import StepLost
 from gradstep.debugger.history import DEFAULT_BUDGET
 from gradstep.debugger.pass_stack import PassStack
 from gradstep.debugger.passes.certificate import Certificate
@@ -431,7 +432,8 @@ class PassSession:
         """Restore every ``.grad`` to its value before the pass."""
         if not self._closed:
             self._leave_all()
-            self.restart()
+            with suppress(StepLost):  # what follows needs none
+                self.restart()
             self._view.driver.undo_all()
             self._view.driver.close()
             self._close()

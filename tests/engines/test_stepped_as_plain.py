@@ -442,7 +442,8 @@ def test_what_is_computed_again_sends_nothing_out_of_a_restricted_pass() -> None
     assert seen[0] == seen[2**30]
 
 
-def test_a_lost_step_does_not_end_the_program() -> None:
+@pytest.mark.parametrize("end", ["finish", "abort"])
+def test_a_lost_step_does_not_end_the_program(end: str) -> None:
     def loss() -> Any:
         w = pytorch.tensor([1.0, 2.0], requires_grad=True)
         y = w.exp()
@@ -461,8 +462,11 @@ def test_a_lost_step_does_not_end_the_program() -> None:
     while session.position < session.length:
         session.next()
     assert session.do("restart").error
-    session.finish()
-    assert other.grad.tolist() == w.grad.tolist()
+    getattr(session, end)()
+    if end == "abort":
+        assert other.grad is None
+    else:
+        assert other.grad.tolist() == w.grad.tolist()
 
 
 def test_what_a_hook_behind_a_node_made_is_never_computed_again() -> None:
@@ -847,3 +851,54 @@ def test_a_hook_that_changes_a_gradient_which_was_added_is_no_untruth(
     session.finish()
     assert w.grad.tolist() == [1.0, 1.0]
     assert not told
+
+
+def test_memory_that_becomes_a_grad_and_is_given_again_is_no_untruth(
+    torch: Any, told: list[str]
+) -> None:
+    class Buffer(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        buffer = torch.zeros(3)
+
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            with torch.no_grad():
+                return Buffer.buffer.copy_(g.detach() * 2)
+
+    x, w = (torch.ones(3, requires_grad=True) for _ in range(2))
+    y = Buffer.apply((x + w).reshape(3, 1).reshape(3))
+    loss = (y * y).sum()
+    for retain_graph in (True, False):
+        session = Session(loss, retain_graph=retain_graph, names={"x": x, "w": w})
+        session.continue_()
+        session.finish()
+    assert not told
+
+
+def test_what_retain_grad_gave_is_put_back(torch: Any) -> None:
+    def kept(walk: list[str]) -> list[Any]:
+        with intercepting(walked(walk), EVERY):
+            x = torch.ones(2, requires_grad=True)
+            y = x.sin()
+            y.retain_grad()
+            (y * y).sum().backward()
+        return [y.grad.tolist(), x.grad.tolist()]
+
+    walk = ["continue", "restart", "scale 2", "undo"]
+    assert kept(walk) == kept([*walk, "continue"]) == kept([])
+
+
+def test_a_grad_that_the_pass_reads_and_adds_to_is_put_back_whole() -> None:
+    def gradients(walk: list[str]) -> list[Any]:
+        x = pytorch.tensor([1.0, 2.0], requires_grad=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            (x * x * x).sum().backward(create_graph=True)
+        with intercepting(walked(walk), EVERY):
+            (x.grad * x.grad).sum().backward()
+        return list(x.grad.tolist())
+
+    assert gradients(["continue", "restart", "scale 2", "continue", "undo"]) == gradients([])

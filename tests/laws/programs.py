@@ -305,8 +305,8 @@ class _Maker:
         self.count += 1
         name = f"h{self.count}"
         kind = rng.choice(["tensor", "tensor", "tensor", "pre", "post", "retain", "multi", "once"])
-        if self.pure and kind in ("once", "retain"):
-            kind = "tensor"  # a second run is without a hook that is gone, and adds to a .grad
+        if self.pure and kind == "once":
+            kind = "tensor"  # a second run is without a hook that is gone
         answer = rng.choice(GIVEN_BACK[:-1] if self.pure else GIVEN_BACK)
         if kind == "retain":
             yield f"{value}.retain_grad()"

@@ -18,7 +18,7 @@ from functools import lru_cache, partial, update_wrapper
 from threading import get_ident
 from types import BuiltinFunctionType
 from typing import Any, Final, NamedTuple, cast
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
 import torch
 from torch.compiler import is_dynamo_compiling
@@ -83,6 +83,7 @@ class Origins:
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
         self.ops: Any = None  # what records them, where values were asked for
         self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
+        self.retaining: WeakValueDictionary[int, torch.Tensor] = WeakValueDictionary()  # by id
         self.changes = Changes()
         self.recorder: Any = None  # the same, which stays known when it records no more
         self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
@@ -287,6 +288,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         with unobserved():
             if function is torch.Tensor.register_hook:
                 self._origins.hooked(tensor)
+            elif function is torch.Tensor.retain_grad:
+                self._origins.retaining[id(tensor)] = tensor
             elif recorder is not None:
                 recorder.taken_out(function, tensor, user_source(sys._getframe(2)))
 
@@ -300,7 +303,7 @@ _DROPOUT_MODULES: Final = frozenset([
     torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d
 ])  # fmt: skip
 
-_TOLD_OF: Final = frozenset([torch.Tensor.register_hook, *TAKING_OUT])
+_TOLD_OF: Final = frozenset([torch.Tensor.register_hook, torch.Tensor.retain_grad, *TAKING_OUT])
 
 
 def _is_plain(module: Any) -> bool:

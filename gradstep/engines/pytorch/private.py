@@ -47,7 +47,8 @@ NAMES: Final = (
     ),
     PrivateName(
         "_C._autograd._unsafe_set_version_counter",
-        "checks of custom Functions that change a tensor in place are visible to the program",
+        "checks of custom Functions that change a tensor in place are visible to the program, and "
+        "a pass that saved a .grad which it adds to cannot go on in another way",
     ),
     PrivateName("Tensor._backward_hooks", "hooks that are registered twice are not reported"),
     PrivateName(

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.private import set_version, unobserved
 from gradstep.graph.statistics import (
     HUGE,
     TINY,
@@ -473,8 +473,9 @@ def _is_one_view(one: torch.Tensor, other: torch.Tensor) -> bool:
     )
 
 
-def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any) -> None:
-    """Make ``held`` the ``.grad`` of a leaf, with these numbers; others may share its memory."""
+def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any, version: int | None = None) -> None:
+    """Make ``held`` the ``.grad`` of a leaf, with these numbers; others may share its memory.
+    With the ``version`` that it had, nodes that saved it find it unchanged."""
     with unobserved(), torch.no_grad():
         if held is not None and numbers is not None and not same_bits(held, numbers):
             if held.layout is torch.strided:
@@ -482,3 +483,5 @@ def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any) -> None:
             else:
                 held = numbers
         leaf.grad = held
+        if held is not None and version not in (None, version_of(held)):
+            set_version((held,), (version,))

@@ -466,7 +466,7 @@ class TorchDriver:
     def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
         changed = tuple(
             (leaf, copy)
-            for leaf, (_, copy) in sorted(self._engine.gradients.changed.get(index, {}).items())
+            for leaf, (_, copy, _) in sorted(self._engine.gradients.changed.get(index, {}).items())
             if leaf != index
         )
         for leaf, gradient in changed:
@@ -477,7 +477,7 @@ class TorchDriver:
 
     def _accumulated(self, index: int, run: NodeRun) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        (_, (added, *_), _, found), (_, before) = run, self._engine.gradients.before[index]
+        (_, (added, *_), _, found), (_, before, _) = run, self._engine.gradients.before[index]
         if before is not None:
             self.disturbances += 1  # the engine added in place
         hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
@@ -539,7 +539,7 @@ class TorchDriver:
         if (noted := run_of(self.call.arguments.outputs)) is not None:
             noted.undone()
 
-    def states_before(self) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+    def states_before(self) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
         """Yield each leaf that the pass added to, as
         :meth:`ObservedEngine.states_before` does."""
         self.catch_up()
@@ -635,7 +635,7 @@ class TorchDriver:
         ``.grad``, and leaves with hooks, as that of an optimizer."""
         leaves = [node.origin.variable for node in self.order if node.kind == LEAF]
         changed = [leaf for leaf in leaves if any(hook_tables(leaf))]
-        changed += [held for held, _ in self._engine.gradients.first.values() if held is not None]
+        changed += [held for held, *_ in self._engine.gradients.first.values() if held is not None]
         extents = map(extent_of, changed)
         return sorted(
             (each.storage, each.storage + each.nbytes) for each in extents if each.storage
@@ -726,6 +726,8 @@ class TorchDriver:
             return after  # it was changed in place since
         if not gradients.still_adds(step.index, added):
             return after  # what it added was
+        if step.before is not None and added is not None and is_passed_on(after, added):
+            return after  # the program gave memory that has become a .grad
         with unobserved(), torch.no_grad():
             return _sum(step.before, added)
 

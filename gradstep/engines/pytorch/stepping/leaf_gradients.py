@@ -15,8 +15,9 @@ import torch
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.tensors import copy_of, version_of
 
-State = tuple[Any, Any]
-"""A ``.grad`` at some time: itself, and a copy, for the engine adds in place."""
+State = tuple[Any, Any, int]
+"""A ``.grad`` at some time: itself, a copy, for the engine adds in place, and its version, for a
+node of the pass may have saved it."""
 _T = TypeVar("_T")
 
 
@@ -24,7 +25,7 @@ def state_of(leaf: torch.Tensor) -> State:
     """Return the ``.grad`` of a leaf as it is now."""
     with unobserved():
         held = leaf.grad
-        return held, None if held is None else copy_of(held)
+        return (None, None, 0) if held is None else (held, copy_of(held), version_of(held))
 
 
 class LeafGradients:
@@ -130,7 +131,7 @@ class LeafGradients:
             for index, version in self._of_leaf.items()
         )
 
-    def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+    def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
         """Yield the leaves from node ``start`` on that were changed there, with what they held."""
         touched = {leaf for node in self.changed if node >= start for leaf in self.changed[node]}
         for index, leaf in self.leaves.items():

@@ -120,7 +120,11 @@ class ObservedEngine:
         self._sums = sums
         self._thread_id = 0  # of the thread in which the engine runs
         self._halted_at: int | None = None  # the last node behind which it did
-        self._unseen: list[tuple[torch.Tensor, Any, Any]] = []  # the .grad before passes inside
+        self._unseen: list[
+            tuple[torch.Tensor, Any, Any, int]
+        ] = []  # the .grad before passes inside
+        # by index, what retain_grad() adds to
+        self._retained: list[tuple[int, tuple[torch.Tensor, Any, Any, int]]] | None = None
         self._pass: int | None = None  # the engine's number of this pass
         self._frame: FrameType | None = None  # that runs it
         self._marks: list[tuple[Any, Any]] | None = None  # on a GPU: nodes, and when they ended
@@ -235,6 +239,8 @@ class ObservedEngine:
         wanted = []
         if observed:
             self.gradients.begin(start)
+            if self._retained is None:
+                self._retained = list(self._find_retained())
             with unobserved():
                 wanted = self._wanted_hooks(start, muted)
         others: list[Any] = []
@@ -361,6 +367,16 @@ class ObservedEngine:
         self.gradients.renumber(places)
         self.order, self.index = order, index
 
+    def _find_retained(self) -> Iterator[tuple[int, tuple[torch.Tensor, Any, Any, int]]]:
+        """Find the tensors of this pass on which the program is known to have called
+        ``retain_grad()``, and what they hold."""
+        graph = self.call.roots[0].graph
+        for tensor in list(graph.origins.retaining.values()):
+            place = graph.edge_of(tensor) if tensor.requires_grad else None
+            index = None if place is None else self.index.get(owner(place))
+            if index is not None and not tensor.is_leaf:
+                yield index, (tensor, *state_of(tensor))
+
     def _hear(self, call: TorchCall) -> Any:
         """Let a pass run inside a node."""
         if self.intercept is not None:
@@ -372,7 +388,7 @@ class ObservedEngine:
 
     def _note_leaves(self, call: TorchCall) -> None:
         """Note the ``.grad`` that leaves have before ``call``, which nobody records."""
-        noted = {id(leaf) for leaf, _, _ in self._unseen}
+        noted = {id(leaf) for leaf, *_ in self._unseen}
         noted.update(map(id, self.gradients.leaves.values()))
         for node in nodes_behind(call.arguments.outputs):
             leaf = getattr(node, "variable", None)
@@ -529,7 +545,7 @@ class ObservedEngine:
         self._halted_at = start - 1 if start else None
         self._done = True
 
-    def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any]]:
+    def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
         """Yield each leaf that was added to from node ``start`` on, with the ``.grad`` that it had:
         itself, and a copy.  The oldest come last."""
         for index in sorted(self.inside, reverse=True):
@@ -540,6 +556,7 @@ class ObservedEngine:
         if not start:
             yield from self._unseen
         yield from self.gradients.states_before(start)
+        yield from [state for index, state in self._retained or () if index >= start]
 
     def restarted(self, sums: Callable[[], Pending]) -> Self:
         """Return an engine for the same pass that goes on from ``sums``, in this one's thread."""
@@ -554,7 +571,7 @@ class ObservedEngine:
     @contextmanager
     def state_before(self, start: int) -> Iterator[None]:
         """Within it, every ``.grad`` is as it was before node ``start``."""
-        now: dict[int, tuple[Any, Any, Any]] = {}
+        now: dict[int, tuple[Any, Any, Any, int]] = {}
         for state in self.states_before(start):
             leaf = state[0]
             now.setdefault(id(leaf), (leaf, *state_of(leaf)))
