@@ -352,6 +352,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @requires_grad.setter
     def requires_grad(self, required: bool) -> None:
+        if not isinstance(required, bool):
+            raise RuntimeError("requires_grad must be a bool")
         if required == self.requires_grad and type(self.edge) is not Nowhere:
             return
         if not self.is_leaf:

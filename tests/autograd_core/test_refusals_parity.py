@@ -34,6 +34,27 @@ CALLS = [
     "t.ones(6).unfold(0, 2, -1)",
     "t.ones(6).unfold(0, 2, 0)",
     "t.ones(6).unfold(0, 7, 1)",
+    *(
+        f"type(t.nn.{made})"
+        for made in (
+            "LSTM(3, 4, proj_size=4)",
+            "LSTM(3, 4, proj_size=-1)",
+            "LSTM(3, 0)",
+            "GRU(0, 4)",
+            "RNN(3, 4, 0)",
+            "GRU(3, 4, dropout=2)",
+            "GRU(3, 4, dropout=True)",
+            "LSTM(3, 'a')",
+            "Linear(1, 1).train('x')",
+            "Linear(1, 1).train(1)",
+        )
+    ),
+    "t.randperm(-1)",
+    "setattr(t.ones(1), 'requires_grad', 1)",
+    (
+        "t.nn.functional.linear_cross_entropy(t.ones(2, 4), t.arange(60.0).reshape(5, 3, 4) / 60, "
+        "t.tensor([[0, 1, 2], [3, 4, 0]]), linear_bias=t.arange(15.0).reshape(5, 3) / 15)"
+    ),
     "t.flipud(t.tensor(1.0))",
     "t.fliplr(t.ones(2))",
     "t.flip(t.ones(2, 2), (0, 0))",

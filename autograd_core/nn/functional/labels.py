@@ -152,9 +152,15 @@ def linear_cross_entropy(
     label_smoothing: float = 0.0,
     options: Any = None,
 ) -> Tensor:
-    """Return the :func:`cross_entropy` of the scores of :func:`linear`. ``options``, which split
-    the batch in PyTorch, have no effect."""
+    """Return the :func:`cross_entropy` of the scores of :func:`linear`; weights of (C, d, ..., in)
+    give scores of (N, C, d, ...). ``options``, which split the batch in PyTorch, have no effect."""
+    sizes = linear_weight._shape[:-1]
+    if len(sizes) > 1:
+        linear_weight = shape.reshape(linear_weight, (-1, linear_weight._shape[-1]))
+        linear_bias = None if linear_bias is None else shape.reshape(linear_bias, (-1,))
     scores = linear(input, linear_weight, linear_bias)
+    if len(sizes) > 1:
+        scores = shape.reshape(scores, (*scores._shape[:-1], *sizes))
     ignored = -100 if ignore_index is None else ignore_index
     return cross_entropy(
         scores,

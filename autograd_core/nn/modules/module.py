@@ -299,7 +299,13 @@ class Module:
 
     def train(self: M, mode: bool = True) -> M:
         """Set ``training`` for this module and its descendants. Modules such as Dropout depend on
-        it."""
+        it.
+
+        Raises:
+            ValueError: ``mode`` is no boolean.
+        """
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
         for module in self.modules():
             module.training = mode
         return self

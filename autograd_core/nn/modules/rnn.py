@@ -52,6 +52,7 @@ class RNNBase(Module):
         self.num_layers = num_layers
         self.bias = bias
         self.batch_first = batch_first
+        _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.proj_size = proj_size
@@ -202,6 +203,28 @@ class RNNBase(Module):
             if getattr(self, name) != default:
                 text += f", {name}={getattr(self, name)}"
         return text
+
+
+def _check_sizes(
+    input_size: Any, hidden_size: Any, num_layers: Any, dropout: Any, proj_size: Any
+) -> None:
+    """Refuse what makes no network, in PyTorch's order and words."""
+    if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout <= 1:
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element "
+            "being zeroed"
+        )
+    for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
+        if not isinstance(size, int):
+            raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+        if size <= 0:
+            raise ValueError(f"{name} must be greater than zero")
+    if num_layers <= 0:
+        raise ValueError("num_layers must be greater than zero")
+    if proj_size < 0:
+        raise ValueError("proj_size should be a positive integer or zero to disable projections")
+    if proj_size >= hidden_size:
+        raise ValueError("proj_size has to be smaller than hidden_size")
 
 
 def _check_no_projection(proj_size: int) -> None:

@@ -72,6 +72,8 @@ def randint_like(self: Tensor, *bounds: int, dtype: dtype | None = None) -> Tens
 @public(out="create")
 def randperm(n: int) -> Tensor:
     """Return the numbers 0 to n - 1 in random order."""
+    if n < 0:
+        raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     return Tensor.from_array(generator().permutation(n))
 
 
