@@ -58,6 +58,22 @@ PROGRAMS = {
         ),
         "nodes sigmoid",
     ),
+    "misspelt": (
+        HEALTHY.replace("x =", "for each in net.parameters(): each.require_grad = True\nx ="),
+        "requires_grad is meant",
+    ),
+    "graph-grows": (
+        HEALTHY.replace("for step", "state = torch.zeros(16, 1)\nfor step")
+        .replace("(net(x) - y)", "state")
+        .replace("    loss =", "    state = 0.5 * state + net(x) - y\n    loss =")
+        .replace("backward()", "backward(retain_graph=True)")
+        .replace("    opt.step()\n", ""),
+        "through state",
+    ),
+    "softmax-dim": (
+        HEALTHY.replace("nn.Linear(6, 1)", "nn.Linear(6, 2), nn.Softmax(dim=0)"),
+        "16 samples",
+    ),
     "exploding": (HEALTHY.replace("(net(x) - y)", "(1e9 * net(x) - y)"), "gradients explode"),
 }  # fmt: skip
 

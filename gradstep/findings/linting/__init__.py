@@ -10,6 +10,7 @@ from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.findings.linting.broadcasting import find_broadcasts
 from gradstep.findings.linting.cuts import find_cuts
+from gradstep.findings.linting.dims import find_softmax_over_samples
 from gradstep.findings.linting.finding import CODES, Code, Finding, Severity, merged
 from gradstep.findings.linting.finite import find_not_finite
 from gradstep.findings.linting.hooks import find_duplicates
@@ -17,7 +18,7 @@ from gradstep.findings.linting.leaves import find_shared, find_stale, find_unrea
 from gradstep.findings.linting.memory import find_memory
 from gradstep.findings.linting.saturated import find_saturated
 from gradstep.findings.linting.saved import CHANGED, FREED, find_changed, find_freed
-from gradstep.findings.linting.squashed import find_squashed_twice
+from gradstep.findings.linting.squashed import find_probabilities, find_squashed_twice
 from gradstep.findings.linting.subject import Subject
 
 __all__ = ["CODES", "Code", "Finding", "Severity", "lint", "refusals"]
@@ -109,6 +110,8 @@ def _findings(subject: Subject) -> list[Finding]:
         *find_broadcasts(subject),
         *find_saturated(subject),
         *find_squashed_twice(subject),
+        *find_probabilities(subject),
+        *find_softmax_over_samples(subject),
         *find_duplicates(subject),
         *find_stale(subject),
         *find_shared(subject),

@@ -41,3 +41,29 @@ def find_squashed_twice(subject: Subject) -> Iterator[Finding]:
                 f"give {_LOSSES[graph.stem(index)]} the scores, without the {graph.stem(at)}",
                 graph.address(at), at, line, None if line == loss_line else loss_line,
             )  # fmt: skip
+
+
+_OF_LOGARITHMS: Final = ("nll_loss", "kl_div", "nll_loss_nd", "nll_loss2d")
+
+
+def find_probabilities(subject: Subject) -> Iterator[Finding]:
+    """Yield losses that take logarithms of probabilities and are given the probabilities."""
+    graph = subject.graph
+    behind: dict[int, list[int]] = defaultdict(list)
+    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
+        behind[source].append(target)
+    for index, _ in subject.ops():
+        if graph.stem(index) not in _OF_LOGARITHMS:
+            continue
+        at = index
+        while len(behind[at]) == 1 and graph.stem(at := behind[at][0]) in _MOVING:
+            pass
+        if at != index and graph.stem(at) in _SQUASHING:
+            line, loss_line = subject.source(at), subject.source(index)
+            yield Finding(
+                "warning", "probabilities",
+                f"{graph.address(index)} takes logarithms of probabilities, and "
+                f"{graph.address(at)} gives it the probabilities themselves",
+                f"use log_{graph.stem(at).removeprefix('log')}() instead of {graph.stem(at)}()",
+                graph.address(at), at, line, None if line == loss_line else loss_line,
+            )  # fmt: skip

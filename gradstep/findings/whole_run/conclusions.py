@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -23,7 +25,7 @@ NOTES: Final = ("grad-jump",)
 def conclusions(evidence: Evidence) -> list[tuple[str, Finding]]:
     """Return what is wrong with a run, worst first, each with the title of the call that shows it,
     "" of the whole run."""
-    lost = {each.name: by for by, leaves in evidence.lost(idle=True).items() for each in leaves}
+    lost = {each.name: by for by, leaves in evidence.lost().items() for each in leaves}
     found = [
         (title, held) for title, each in evidence.seen for held in _confirmed(each, evidence, lost)
     ]
@@ -42,6 +44,13 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
     """Yield what a run makes of a finding in one of its calls."""
     if finding.code == "stale-grad" and finding.address:
         return  # a rule over all calls tells whether a step uses it
+    if finding.code == "changed" and (changer := _stepper(finding)):
+        finding = replace(
+            finding,
+            what=f"{finding.what}, by {changer}.step()",
+            remedy=f"call {changer}.step() after this backward(), or compute the loss again after "
+            "the step; detach() a state that is carried over",
+        )
     if finding.code in NOTES:
         yield replace(finding, severity="info")
     elif finding.code == "create-graph" and not finding.leaves:
@@ -59,6 +68,19 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
             yield replace(finding, severity="info")
         else:
             yield finding
+
+
+def _is_bad(finding: Finding) -> bool:
+    return finding.severity != "info"
+
+
+def _stepper(finding: Finding) -> str:
+    """Return the optimizer whose step changed a value in place, "" where none did."""
+    if finding.other is None:
+        return ""
+    text = linecache.getline(finding.other.file, finding.other.line)
+    found = re.search(r"([\w.\[\]]+)\.step\(", text)
+    return found[1] if found else ""
 
 
 def _is_of_step(finding: Finding, evidence: Evidence, optimizer: str) -> bool:
@@ -84,7 +106,12 @@ def _is_of_step(finding: Finding, evidence: Evidence, optimizer: str) -> bool:
 def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]:
     """Leave out what is only another symptom: of leaves of which all is said already."""
     told: set[str] = set()
+    not_finite = [each for each in found if each[1].code == "not-finite" and _is_bad(each[1])]
+    # what a step broke is behind all that follows, else the first call is
+    first = [each for each in not_finite if not each[0]] or not_finite
     for title, each in found:
+        if each.code == "not-finite" and _is_bad(each) and (title, each) != first[0]:
+            continue
         if each.severity != "info" and each.leaves:
             if told.issuperset(each.leaves):
                 continue

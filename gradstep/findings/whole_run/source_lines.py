@@ -43,6 +43,31 @@ def calls_of(method: str, file: str, name: str = "") -> list[Source]:
     return sorted(found)
 
 
+@lru_cache(maxsize=64)
+def assigned_from_itself(name: str, file: str) -> list[Source]:
+    """Return the lines of ``file`` that make a new ``name`` from the old one."""
+    found = []
+    for node in _nodes(file):
+        if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name:
+            found.append(Source(file, node.lineno))
+        elif isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets):
+            inner = {
+                ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)
+            }
+            if name in inner:
+                found.append(Source(file, node.lineno))
+    return sorted(found)
+
+
+def calls_with(keyword: str, file: str) -> list[Source]:
+    """Return the lines of ``file`` with a call that has the argument ``keyword``."""
+    return sorted(
+        Source(file, node.lineno)
+        for node in _nodes(file)
+        if isinstance(node, ast.Call) and any(each.arg == keyword for each in node.keywords)
+    )
+
+
 def _nodes(file: str) -> Iterator[ast.AST]:
     tree = _tree(file)
     return iter(()) if tree is None else ast.walk(tree)

@@ -14,7 +14,6 @@ from weakref import ref
 import numpy as np
 
 from gradstep.capturing.forward_values import ForwardValues, inputs_of
-from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.names import Names
 from gradstep.capturing.op_records import OpRecord
 from gradstep.debugger.pass_session import PassSession
@@ -26,8 +25,9 @@ from gradstep.findings.linting import Finding, lint
 from gradstep.findings.linting.between import Between
 from gradstep.findings.passes import run_pass
 from gradstep.findings.reports.why.sizes import Link, main_way
+from gradstep.findings.whole_run.source_lines import assigned_from_itself
 from gradstep.findings.whole_run.zero_causes import ZeroCause, zero_causes
-from gradstep.graph.fence import attribute_of, within_fence
+from gradstep.graph.fence import within_fence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import CallFacts, Header
@@ -68,7 +68,6 @@ class Evidence:
         seen: what was found in each call, with its title, the first of each cause.
         checks: the rules of the program's own Functions, compared with finite differences.
         reached: the names of the leaves that some call came to.
-        ran: the leaves, by identity, of modules that ran.
         trained: the leaves of optimizers, by identity.
         zero: why gradients were 0, of the first call on each line.
         ways: how the gradients came to their size that are smallest and largest, by their names.
@@ -77,6 +76,8 @@ class Evidence:
         names: those of the last call that was looked at.
         looked_at: the indices of the calls that were looked at closely.
         roots: the tensors on which each call was made, as long as they live.
+        carried: tensors of the program that have a graph when a call ends, and the line that made
+            them, by their names.
         skipped: of each pass from a scaled loss, whether the scaler skips its step.
     """
 
@@ -84,7 +85,6 @@ class Evidence:
     seen: list[tuple[str, Finding]] = field(default_factory=list)
     checks: list[NodeCheck] = field(default_factory=list)
     reached: set[str] = field(default_factory=set)
-    ran: set[int] = field(default_factory=set)
     trained: dict[int, Trained] = field(default_factory=dict)
     zero: dict[str, ZeroCause] = field(default_factory=dict)
     ways: dict[str, Way] = field(default_factory=dict)
@@ -93,35 +93,16 @@ class Evidence:
     names: Names = field(default_factory=Names)
     looked_at: list[int] = field(default_factory=list)
     roots: list[tuple[int, ref[Any]]] = field(default_factory=list)
+    carried: dict[str, Source | None] = field(default_factory=dict)
     skipped: list[bool] = field(default_factory=list)
 
-    def lost(self, *, idle: bool = False) -> dict[str, list[Trained]]:
-        """Return the leaves that an optimizer has and no call came to, by its name; of one that has
-        others, not those of modules that never ran, as heads for later, unless ``idle``."""
-        of: dict[str, list[Trained]] = {}
+    def lost(self) -> dict[str, list[Trained]]:
+        """Return the leaves that an optimizer has and no call came to, by its name."""
+        found: dict[str, list[Trained]] = {}
         for each in self.trained.values():
-            of.setdefault(each.optimizer, []).append(each)
-        found = {}
-        for optimizer, leaves in of.items():
-            never = [
-                each for each in leaves if each.name not in self.reached and each.leaf.grad is None
-            ]
-            if len(never) < len(leaves) and not idle:
-                never = [each for each in never if not self._is_idle(each.leaf)]
-            if never:
-                found[optimizer] = never
+            if each.name not in self.reached and each.leaf.grad is None:
+                found.setdefault(each.optimizer, []).append(each)
         return found
-
-    def _is_idle(self, leaf: Any) -> bool:
-        """Return whether a leaf is of a module that never ran, while others did."""
-        if not self.ran or id(leaf) in self.ran:
-            return False
-        return any(
-            each is leaf
-            for module in self.names.modules.values()
-            for _, part in named_modules(module)
-            for each in (attribute_of(part, "_parameters") or {}).values()
-        )
 
 
 class Watch:
@@ -135,6 +116,7 @@ class Watch:
         self._account = Account(Schedule(budget=_MAY_TAKE))
         self._counts: Counter[tuple[Any, bool]] = Counter()
         self._lines: dict[int, set[Any]] = {}  # that the .grad of a leaf, by identity, is from
+        self._nodes: dict[int, int] = {}
         self._reached: set[int] = set()
         self._causes: set[Finding] = set()
         self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
@@ -170,13 +152,14 @@ class Watch:
                 facts,
                 seconds=seconds,
                 loss=None if loss is None else loss.scalar,
-                nodes=facts.nodes,
+                nodes=self._nodes.get(index),
                 is_troubled=any(each.is_troubled for each in described),
             )
             self.evidence.run.add_ended(told, described, None)
             if closely and not call.is_grad:
                 self._after(line, plan[0], grads, names, facts.title)
             self._note_lines(line, plan[1], grads)
+            self._note_carried(line, plan[0], names)
         now = perf_counter()
         self._account.ran(entered - self._left + seconds)
         self._account.spent("stats" if closely else "call", now - entered - seconds)
@@ -206,18 +189,15 @@ class Watch:
             evidence.reached.update(filter(None, map(names.of, leaves)))
             return losses, leaves
         order = engine.plan(call.roots).order
+        self._nodes[facts.index] = len(order)
         leaves = [
             leaf
             for node in order
             if node.kind == LEAF and (leaf := engine.user_tensor(engine.leaf(node))) is not None
         ]
-        evidence.reached.update(filter(None, map(names.of, leaves)))
-        self._reached.update(map(id, leaves))
-        for module in names.modules.values():
-            for _, part in named_modules(module):
-                if engine.has_run(part):
-                    own = attribute_of(part, "_parameters") or {}
-                    evidence.ran.update(map(id, own.values()))
+        reached = [engine.user_tensor(each) for each in call.inputs] if call.is_grad else leaves
+        evidence.reached.update(filter(None, map(names.of, reached)))
+        self._reached.update(map(id, reached))
         evidence.names = names
         evidence.looked_at.append(facts.index)
         for optimizer, group, _ in names.trained():
@@ -339,6 +319,19 @@ class Watch:
                 self._lines[id(leaf)] = set()
         for leaf in leaves:
             self._lines.setdefault(id(leaf), set()).add(line)
+
+    def _note_carried(self, line: Any, losses: Sequence[Any], names: Names) -> None:
+        """Take note of what an iteration uses that is made in the one before: its name is assigned
+        from itself."""
+        if line is None or self.evidence.carried:
+            return
+        own = set(map(id, losses))
+        for tensor in names.tensors():
+            if id(tensor) not in own and tensor.requires_grad and not tensor.is_leaf:
+                name = names.of(tensor)
+                made = assigned_from_itself(name, line[0])
+                if made:
+                    self.evidence.carried[name] = made[0]
 
     def _take(self, title: str, findings: Sequence[Finding]) -> None:
         for each in findings:

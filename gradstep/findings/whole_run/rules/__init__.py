@@ -7,7 +7,10 @@ from typing import Final
 
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.whole_run.rules.accumulating import accumulating
+from gradstep.findings.whole_run.rules.broken_by_a_step import broken_by_a_step
 from gradstep.findings.whole_run.rules.gradient_sizes import gradient_sizes
+from gradstep.findings.whole_run.rules.graph_growth import graph_growth
+from gradstep.findings.whole_run.rules.misspelt import misspelt
 from gradstep.findings.whole_run.rules.modes import modes
 from gradstep.findings.whole_run.rules.never_reached import never_reached
 from gradstep.findings.whole_run.rules.step_sizes import step_sizes
@@ -18,5 +21,5 @@ from gradstep.findings.whole_run.watch import Evidence
 
 RULES: Final[tuple[Callable[[Evidence], Iterable[Finding]], ...]] = (
     never_reached, untrained, zero_gradients, accumulating, unchanged, step_sizes, modes,
-    gradient_sizes,
+    gradient_sizes, graph_growth, misspelt, broken_by_a_step,
 )  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradstep.findings.linting.finding import Finding, listed
-from gradstep.findings.whole_run.source_lines import assigned
+from gradstep.findings.whole_run.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.model import Source
 
 
 def never_reached(evidence: Evidence) -> Iterator[Finding]:
@@ -15,13 +16,39 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
     line = next((each.line for each in calls if each.line is not None), None)
     for optimizer, leaves in evidence.lost().items():
         names = [each.name for each in leaves]
-        made = assigned(optimizer, line.file) if line is not None else []
+        what, remedy, at = _likely(evidence, line)
+        made = (
+            [at] if at is not None else assigned(optimizer, line.file) if line is not None else []
+        )
+        has = sum(each.optimizer == optimizer for each in evidence.trained.values())
+        # a part that is not used may be one for later
+        is_certain = bool(what) or len(names) == has
         yield Finding(
-            "warning", "unreached",
+            "warning" if is_certain else "info", "unreached",
             f"{listed(names)} never {'gets' if len(names) == 1 else 'get'} a gradient: "
             f"{optimizer} is to train {'it' if len(names) == 1 else 'them'}, and none of the "
-            f"{len(calls):,} calls came to {'it' if len(names) == 1 else 'them'}",
-            f"use {'it' if len(names) == 1 else 'them'} in the loss after which "
+            f"{len(calls):,} calls came to {'it' if len(names) == 1 else 'them'}{what}",
+            remedy
+            or f"use {'it' if len(names) == 1 else 'them'} in the loss after which "
             f"{optimizer}.step() runs, without detach() or no_grad() on the way",
             source=made[0] if made else line, leaves=tuple(names),
         )  # fmt: skip
+
+
+def _likely(evidence: Evidence, line: Source | None) -> tuple[str, str, Source | None]:
+    """Return what may be the cause, its remedy, and its line."""
+    for _, each in evidence.seen:
+        if each.code == "create-graph":
+            return (
+                ", likely because autograd.grad() without create_graph=True returned constants",
+                "pass create_graph=True to autograd.grad()",
+                each.source,
+            )
+    sampled = calls_of("sample", line.file) if line is not None else []
+    if sampled:
+        return (
+            ", likely because sample() passes no gradient to the parameters of a distribution",
+            "use rsample() instead of sample()",
+            sampled[0],
+        )
+    return "", "", None

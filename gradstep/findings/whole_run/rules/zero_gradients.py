@@ -29,8 +29,9 @@ def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
         calls = len(alike[0].seen)
         when = "in the only call" if calls == 1 else f"in all {calls:,} calls"
         because = f": {cause.what}" if cause.what else ""
+        is_meant = "cancel" in cause.what  # as of a bias before a mean that is subtracted
         yield Finding(
-            "warning", "zero-grad",
+            "info" if is_meant else "warning", "zero-grad",
             f"the gradient of {listed(names)} is exactly 0 {when}{because}",
             f"gradstep why TARGET {names[0]} shows the way of the gradient"
             if not cause.what else _remedy(cause.what),

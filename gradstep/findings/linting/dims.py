@@ -1,0 +1,39 @@
+"""A softmax over the samples of a batch instead of the classes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.subject import Subject
+
+_LINEAR: Final = ("addmm", "linear")
+_SOFTMAX: Final = ("softmax", "log_softmax")
+
+
+def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
+    """Yield a softmax along dimension 0 of what a linear layer with a bias gives for a batch: its
+    rows are samples, and the probabilities of one class over all of them sum to 1."""
+    graph = subject.graph
+    behind: dict[int, list[int]] = {}
+    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
+        behind.setdefault(source, []).append(target)
+    for index, node in subject.ops():
+        name = graph.stem(index)
+        if name not in _SOFTMAX or node.output_shape is None or len(node.output_shape) != 2:
+            continue
+        dim = getattr(node.record, "attributes", {}).get("dim")
+        if dim is None:
+            dim = next((kept for word, kept, _ in node.saved() if word == "dim"), None)
+        before = behind.get(index, [])
+        if dim not in (0, -2) or min(node.output_shape) < 2:
+            continue
+        if len(before) == 1 and graph.stem(before[0]) in _LINEAR:
+            yield Finding(
+                "warning", "softmax-dim",
+                f"{graph.address(index)} has dim=0: it sums to 1 over the {node.output_shape[0]:,} "
+                f"samples, not over the {node.output_shape[1]:,} outputs of each",
+                f"use {name}(..., dim=1)",
+                graph.address(index), index, subject.source(index),
+            )  # fmt: skip

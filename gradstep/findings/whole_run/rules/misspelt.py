@@ -1,0 +1,43 @@
+"""Attributes of leaves and modules whose name is nearly one that autograd reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from gradstep.capturing.module_paths import named_modules
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.whole_run.source_lines import assigned
+from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.fence import attribute_of, variables_in
+
+_READ: Final = ("requires_grad", "grad", "training", "grad_fn")
+_LIKE: Final = 0.85
+"""Of the letters are to be the same."""
+
+
+def misspelt(evidence: Evidence) -> Iterator[Finding]:
+    """Yield attributes such as ``require_grad``, which autograd does not read."""
+    names = evidence.names
+    things = [(names.of(each), each) for each in names.tensors()]
+    for name, module in names.modules.items():
+        things += [(f"{name}.{path}".rstrip("."), part) for path, part in named_modules(module)]
+    found: dict[tuple[str, str], list[str]] = {}
+    for holder, thing in things:
+        for attribute in variables_in(thing):
+            if isinstance(attribute, str) and not attribute.startswith("_"):
+                meant = get_close_matches(attribute, _READ, 1, _LIKE)
+                is_own = attribute_of(type(thing), attribute) is not None
+                if meant and attribute not in _READ and not is_own:
+                    found.setdefault((attribute, meant[0]), []).append(holder)
+    line = next((each.line for each in evidence.run.calls() if each.line is not None), None)
+    for (attribute, wanted), holders in found.items():
+        unique = list(dict.fromkeys(holders))
+        set_at = assigned(attribute, line.file) if line is not None else []
+        yield Finding(
+            "warning", "misspelt",
+            f"{listed(unique)} {'has' if len(unique) == 1 else 'have'} an attribute {attribute}, "
+            f"which nothing reads: {wanted} is meant",
+            f"write {wanted}", source=set_at[0] if set_at else line,
+        )  # fmt: skip
