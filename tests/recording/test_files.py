@@ -88,7 +88,7 @@ def killed(script: Path, path: Path, after: float) -> int:
     """Kill a program that is recorded ``after`` its first call has ended; returns how many calls it
     knows to have ended."""
     process = subprocess.Popen(
-        command(script, "-o", str(path), "--values", "all", "--every", "2"),
+        command(script, "-o", str(path), "--values", "all", "--every", "2", "--budget", "none"),
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
