@@ -156,13 +156,14 @@ VALUES: dict[str, list[str]] = {
     "K": ["1", "last", "all", "1,2:3"], "N": ["1", "20"], "S": ["0.1"],
     "TEXT": ["a <title> & more"], "URL": ["vscode://file/{path}:{line}"], "NAME": ["0"],
     "NODE": ["sum"], "A..B": ["sum..mul"],
+    "PATTERN": ["*"],
     "PLACE": ["sum", "1"], "CONDITION": ["nan", "rms > 1e9", "nan,inf"], "SIZE": ["0M", "10M"],
     "CODES": ["stale-grad,unreached"], "COMMAND": ["next", "continue", "info leaves", "info node"],
 }  # fmt: skip
 """What an option is given, by its name or by the word that its help has for it."""
 FILES = {
     "render": [f"out.{each}" for each in ("svg", "html", "json", "txt", "dot")],
-    "film": ["out.svg", "out.html"], "debug": ["commands"],
+    "film": ["out.svg", "out.html"], "plot": ["out.svg", "out.html"], "debug": ["commands"],
 }  # fmt: skip
 
 

@@ -174,3 +174,17 @@ def test_shades_get_stronger_and_differ_from_marks(colours: dict[str, str]) -> N
     assert ratios == sorted(ratios)
     assert ratios[-1] > 10 * ratios[0]
     assert len({*colours.values()}) == len(colours)  # or an SVG could not tell them apart
+
+
+@drawn_by_matplotlib
+def test_a_legend_explains_what_is_there_and_calls_it_by_its_name() -> None:
+    gradients, updates = (plot(sick_run(), what=what).text for what in ("rms", "update"))
+    for said in ("NaN", "Inf", "not recorded", "no gradient arrived", "jump: ten times"):
+        assert f">{said}" in gradients
+    assert ">NaN<" not in updates
+    unknown = run_of(
+        ["w"], 9, lambda *_: [1.0], update=lambda leaf, index: 0.1 if index > 1 else None
+    )
+    told = plot(unknown, what="update").text
+    assert ">the update is not known<" in told
+    assert "no gradient arrived" not in told

@@ -146,8 +146,9 @@ class _Sheet:
         for state, mark in cells.MARKS.items():
             if (shown.states == state).any():
                 swatch(mark.fill, mark.sign, mark.ink)
-                say(mark.said)
-        if shown.jumps.any():
+                unknown = state is State.NONE and contents.what == "update"
+                say("the update is not known" if unknown else mark.said)
+        if shown.jumps.any() and self.map_height / len(self.names) >= cells.ROOM_FOR_MARKS:
             swatch("bg", cells.JUMP.sign, cells.JUMP.ink)
             say("jump: ten times the ten before")
         if (shown.states == State.UNRECORDED).any():
