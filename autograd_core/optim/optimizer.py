@@ -68,6 +68,8 @@ class Optimizer:
                 raise TypeError(
                     f"{type(self).__name__}.__init__() got an unexpected keyword argument '{name}'"
                 )
+        if chosen.get("fused") and chosen.get("foreach"):
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         unset = {name: _UNSET[name] for name in self.switches}
         self.defaults = {**defaults, **unset, **chosen}
         self.param_groups: list[dict[str, Any]] = []

@@ -50,6 +50,11 @@ CALLS = [
         )
     ),
     "t.randperm(-1)",
+    "t.optim.Adam([t.ones(1)], foreach=True, fused=True)",
+    (
+        "t.utils.data.DataLoader(type('Endless', (t.utils.data.IterableDataset,), "
+        "{'__iter__': iter})(), shuffle=True)"
+    ),
     "setattr(t.ones(1), 'requires_grad', 1)",
     (
         "t.nn.functional.linear_cross_entropy(t.ones(2, 4), t.arange(60.0).reshape(5, 3, 4) / 60, "
