@@ -16,6 +16,7 @@ from gradstep.engines.registry import register
 
 register("autograd_core", "gradstep.engines.native:NATIVE")
 register("torch", "gradstep.engines.pytorch.engine:PYTORCH")
+register("gradstep.recording", "gradstep.engines.recorded.engine:RECORDED")
 register("numpy", "gradstep.engines.native:NATIVE")  # the core has arrays for gradients
 
 # Each name is imported when it is first used, so typing is named rather than imported.

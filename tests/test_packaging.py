@@ -268,6 +268,8 @@ LATE = [
     ("autograd_core", ("scipy", "graphviz", "textual", "wasmtime", "torch", "gradstep")),
     ("gradstep_viz", ("scipy", "textual", "wasmtime", "torch", "matplotlib", "gradstep_tui")),
     ("gradstep_tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
+    ("gradstep_tui.commands.debug", ("gradstep.recording.run", "gradstep.engines.recorded")),
+    ("gradstep_tui.commands.why", ("gradstep.recording.run", "gradstep.engines.recorded")),
     ("gradstep_tui.commands.render", ("scipy", "textual", "graphviz", "gradstep.debugger.session")),
 ]
 

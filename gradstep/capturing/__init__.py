@@ -8,6 +8,7 @@ half, and says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any, Literal
 
@@ -79,6 +80,9 @@ def capture(
     known = names if isinstance(names, Names) else Names(names)
     with collector_paused():
         tensors, engine = _tensors(roots)
+        ran = list(steps)
+        if (known_graph := engine.known_graph(tensors, view, ran)) is not None:
+            return replace(known_graph, title=title) if title else known_graph
         labels = [
             known.of(tensor) or _root_label(number, tensors)
             for number, tensor in enumerate(tensors)
@@ -93,9 +97,7 @@ def capture(
         ids_of: list[ForwardOf] = [ids.get]
         if view != "forward":
             ids.update(
-                add_backward(
-                    build, reader, running, whole, known, list(steps), live=live, lazy=lazy
-                )
+                add_backward(build, reader, running, whole, known, ran, live=live, lazy=lazy)
             )
             _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
             add_hooks(build, hooks or {})

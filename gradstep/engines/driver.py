@@ -199,8 +199,8 @@ class Driver(Protocol):
         ...
 
     def added(self, index: int) -> Any:
-        """Return what the leaf at node ``index``, of which a Step is due, had added, after hooks:
-        its ``.grad`` where that is it; None where no Step is due."""
+        """Return what the leaf at node ``index``, of which a Step is due or is not needed for that,
+        had added, after hooks: its ``.grad`` where that is it; None where only its Step tells."""
         ...
 
     def undo(self, step: Step) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.engines.driver import Driver
-from gradstep.records import BackwardCall, Extent, Plan, Tensor
+from gradstep.records import BackwardCall, Extent, Plan, Step, Tensor
 
 if TYPE_CHECKING:
     from gradstep.capturing.op_records import Departure
-    from gradstep.graph.model import Cost, Source
+    from gradstep.graph.model import Cost, Graph, Source
     from gradstep.graph.statistics import Statistics
     from gradstep.graph.statistics_table import StatisticsTable
 
@@ -174,6 +174,11 @@ class Engine(Protocol):
 
     def plan(self, tensors: Sequence[Any]) -> Plan:
         """Find what a backward pass from ``tensors`` runs, and in which order."""
+        ...
+
+    def known_graph(self, tensors: Sequence[Any], view: str, steps: Sequence[Step]) -> Graph | None:
+        """Return the graph of a call that was recorded, with the gradients of ``steps``; None of
+        one that is to be captured."""
         ...
 
     def call(

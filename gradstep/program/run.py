@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from gradstep.capturing.budget import BUDGET, Budget
@@ -19,6 +20,7 @@ from gradstep.program.calls import (
     intercepting,
 )
 from gradstep.program.errors import (
+    BadTarget,
     NeedsArguments,
     ProgramError,
     ScriptDone,
@@ -113,6 +115,13 @@ def run_target(
         ProgramError: the program failed before any call was handled, or leads to no graph.
     """
     require_file(target)
+    if target.is_recording:
+        # a plain run need not wait for what reads files
+        from gradstep.program.recorded_calls import go_through
+
+        refuse_arguments(target, arguments)
+        go_through(Path(target.place), requested, handle)
+        return Ran()
     if target.name:
         with trace(values=values, budget=budget or BUDGET):
             return Ran(find_named(target, arguments))
@@ -146,6 +155,16 @@ def run_target(
             remedy="--call grad:1 takes the first call of autograd.grad()",
         )
     return Ran(Found(scalar, target._replace(name=name), Names(variables)))
+
+
+def refuse_arguments(target: Target, arguments: list[str]) -> None:
+    """See that nobody means to pass arguments to a recording.
+
+    Raises:
+        BadTarget: somebody does.
+    """
+    if arguments:
+        raise BadTarget(f"{target} is a recording and takes no arguments: omit {arguments[0]}")
 
 
 def is_freed(root: Any) -> bool:

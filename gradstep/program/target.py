@@ -1,4 +1,4 @@
-"""TARGET: a script or a module that is run whole, or a name in one of them."""
+"""TARGET: a script or a module that is run whole, a name in one of them, or a recording."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from typing import NamedTuple
 from gradstep.program.errors import BadTarget, ProgramError
 from gradstep.text import did_you_mean
 
-_FORMS = "a TARGET is file.py, file.py:name, package.module:name or -m package.module"
+_FORMS = (
+    "a TARGET is file.py, file.py:name, package.module:name, -m package.module or a recording, "
+    "run.gsr"
+)
+RECORDING = ".gsr"
+"""The suffix of a recording."""
 
 
 class Target(NamedTuple):
     """A file (``train.py``) or a module (``package.train``), and what to take from it; with the
-    ``name`` "" it is run whole, a module as ``python -m`` does."""
+    ``name`` "" it is run whole, a module as ``python -m`` does. A recording (``run.gsr``) is read.
+    """
 
     place: str
     name: str = ""
@@ -22,7 +28,12 @@ class Target(NamedTuple):
     @property
     def path(self) -> Path | None:
         """The file, None for a module."""
-        return Path(self.place) if self.place.endswith(".py") else None
+        return Path(self.place) if self.place.endswith((".py", RECORDING)) else None
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it is a recording, which is read and not run."""
+        return self.place.endswith(RECORDING)
 
     @property
     def folder(self) -> Path:
@@ -55,6 +66,8 @@ def parse_target(text: str, *, module: bool = False) -> Target:
     if module:
         if not _is_dotted(text):
             raise BadTarget(f"-m takes package.module, not '{text}'")
+        return Target(text)
+    if text.endswith(RECORDING):
         return Target(text)
     file = re.fullmatch(r"(?P<place>.+?\.py)(?::(?P<name>.*))?", text, re.DOTALL)
     if file and not file["name"]:
@@ -93,14 +106,16 @@ def require_file(target: Target) -> None:
     if path is None or path.is_file():
         return
     if path.is_dir():
-        raise ProgramError(f"{path} is a directory, not a script")
+        raise ProgramError(
+            f"{path} is a directory, not a {'recording' if target.is_recording else 'script'}"
+        )
     raise ProgramError(
-        f"{path} does not exist", remedy=did_you_mean(str(path), _scripts_beside(path))
+        f"{path} does not exist", remedy=did_you_mean(str(path), _files_beside(path))
     )
 
 
-def _scripts_beside(path: Path) -> list[str]:
+def _files_beside(path: Path) -> list[str]:
     try:
-        return sorted(str(each) for each in path.parent.glob("*.py"))
+        return sorted(str(each) for each in path.parent.glob(f"*{path.suffix}"))
     except OSError:
         return []

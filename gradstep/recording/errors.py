@@ -11,7 +11,7 @@ class RecordingError(Exception):
         self.problem, self.remedy = problem, remedy
 
 
-class NotRecorded(RecordingError):
+class NotRecorded(RecordingError, LookupError):
     """What was asked for is not in the recording."""
 
 

@@ -95,6 +95,16 @@ def test_a_gradient_from_before_is_added_to(weight: Any) -> None:
     assert kept.item() == 103
 
 
+def test_a_sum_that_waits_at_one_of_several_outputs_is_seen() -> None:
+    x = torch.ones(2, 2, requires_grad=True)
+    first, second = x.unbind(0)
+    session = Session((first * 3.0 + second).sum(), names={"x": x})
+    unbind = session.breakpoints.locate("unbind")[0]
+    session.jump(unbind)
+    assert [each.total is not None for each in session.detail(unbind).incoming] == [True, True]
+    assert [(p.index, p.input_nr) for p in session.snapshot.pending] == [(unbind, 0), (unbind, 1)]
+
+
 def test_pending_sums_are_seen_while_they_wait(weight: Any) -> None:
     session = Session(weight * weight + weight)
     session.next()

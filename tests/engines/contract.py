@@ -16,27 +16,38 @@ from gradstep.engines.pytorch.nodes import TorchNode
 from gradstep.engines.pytorch.order import TorchPlan
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.tensors import SeenTensor
+from gradstep.engines.recorded import RecordedCall, RecordedNode, RecordedTensor
+from gradstep.engines.recorded.driver import RecordedDriver
+from gradstep.engines.recorded.engine import RecordedEngine
 from gradstep.records import BackwardCall, Node, Plan, Tensor
 
 
-def engines(native: NativeEngine, torch: PyTorchEngine) -> tuple[Engine, Engine]:
-    return native, torch
+def engines(
+    native: NativeEngine, torch: PyTorchEngine, recorded: RecordedEngine
+) -> tuple[Engine, Engine, Engine]:
+    return native, torch, recorded
 
 
-def drivers(native: NativeDriver, torch: TorchDriver) -> tuple[Driver, Driver]:
-    return native, torch
+def drivers(
+    native: NativeDriver, torch: TorchDriver, recorded: RecordedDriver
+) -> tuple[Driver, Driver, Driver]:
+    return native, torch, recorded
 
 
-def nodes(native: NativeNode, torch: TorchNode) -> tuple[Node, Node]:
-    return native, torch
+def nodes(native: NativeNode, torch: TorchNode, recorded: RecordedNode) -> tuple[Node, Node, Node]:
+    return native, torch, recorded
 
 
-def tensors(native: NativeTensor, torch: SeenTensor) -> tuple[Tensor, Tensor]:
-    return native, torch
+def tensors(
+    native: NativeTensor, torch: SeenTensor, recorded: RecordedTensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    return native, torch, recorded
 
 
-def calls(native: NativeCall, torch: TorchCall) -> tuple[BackwardCall, BackwardCall]:
-    return native, torch
+def calls(
+    native: NativeCall, torch: TorchCall, recorded: RecordedCall
+) -> tuple[BackwardCall, BackwardCall, BackwardCall]:
+    return native, torch, recorded
 
 
 def plans(native: NativePlan, torch: TorchPlan) -> tuple[Plan, Plan]:

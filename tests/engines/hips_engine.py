@@ -95,6 +95,9 @@ class HipsEngine:
         known: dict[HipsNode, Seen] = {}
         return tuple(SeenBox(root, _seen(root._node, known)) for root in roots)
 
+    def known_graph(self, tensors: Sequence[Any], view: str, steps: Sequence[Any]) -> None:
+        return None
+
     def plan(self, tensors: Sequence[SeenBox]) -> Plan:
         nodes: dict[Seen, None] = dict.fromkeys(tensor.edge for tensor in tensors)
         waiting = list(nodes)

@@ -17,6 +17,7 @@ TARGET is one of
                        with sample_inputs
   package.module:name  the same, in a module
   -m package.module    a module, run as by python -m, with ARGS
+  run.gsr              a recording: the calls in it that were kept in full
 """
 ARGUMENTS = """\
 Options stand before TARGET: what follows a script is the script's, unchanged,

@@ -10,6 +10,7 @@ from gradstep.debugger.commands.language import LONGEST_LINE, Operands
 from gradstep.debugger.errors import CommandError, StepLost
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Leave, Reply
+from gradstep.recording.errors import RecordingError
 from gradstep.text import did_you_mean
 
 Operand = Literal["", "place", "condition", "expression", "leaf", "point", "topic", "file", "word"]
@@ -110,7 +111,7 @@ class Console:
         except CommandError as error:
             error.line = error.line or line
             raise
-        except StepLost as error:
+        except (StepLost, RecordingError) as error:
             raise CommandError(str(error)) from error
         except Exception as error:  # our own mistake must not end the user's program
             what = f"{type(error).__name__}: {error}"

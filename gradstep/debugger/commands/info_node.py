@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isnan
 
 from gradstep.debugger.commands.console import Console
 from gradstep.debugger.commands.language import Operands, pointing_at
@@ -201,5 +202,6 @@ def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str
     if waiting:
         rows.append((f"{waiting} more to come", "", "", ""))
     elif len(rows) > 2:
-        rows.append(("", "", f"{format_number(100 * (1 - remaining))} % cancelled", ""))
+        known = f"{format_number(100 * (1 - remaining))} % cancelled"
+        rows.append(("", "", "what cancelled is unknown" if isnan(remaining) else known, ""))
     return rows

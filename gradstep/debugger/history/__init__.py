@@ -88,13 +88,14 @@ class History:
         """Return a gradient that entered the pass, as it was then."""
         return self._driver.entered(seed)
 
-    def seconds(self, index: int) -> float:
-        """Return how long node ``index`` took when it was first recorded."""
+    def seconds(self, index: int) -> float | None:
+        """Return how long node ``index`` took when it was first recorded, None where that is not
+        known."""
         if self._due:
             self._driver.catch_up()
-        if isnan(self._seconds[index]):
+        if isnan(self._seconds[index]) and self._steps[index] is None:
             self._recompute(index)
-        return self._seconds[index]
+        return None if isnan(self._seconds[index]) else self._seconds[index]
 
     @property
     def usage(self) -> Usage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,8 @@ from gradstep.debugger.snapshot import Contribution, Incoming, LedgerEntry, Outg
 from gradstep.debugger.snapshot.value import Value, Values, array_of, value
 from gradstep.engines.driver import Pending
 from gradstep.graph.model import Graph
-from gradstep.records import Delivery, Node, Port
+from gradstep.recording.errors import NotRecorded
+from gradstep.records import PORT, Delivery, Node, Place
 
 Gradient = Any
 MOST_SHOWN = 256  # contributions in one Incoming; a shared weight may have a hundred thousand
@@ -56,14 +58,16 @@ class Ledger:
         seeds: Sequence[Gradient],
         history: History,
         pending: Callable[[], Pending],
+        places: Callable[[Node], Sequence[Place]],
         version: Callable[[], int],
     ) -> None:
-        """``version`` is as :class:`Values` takes it."""
+        """``places`` lists the input buffers of a node; ``version`` is as :class:`Values` takes
+        it."""
         self._order = order
         self._graph = graph
         self._seeds = seeds
         self._history = history
-        self._pending = pending
+        self._pending, self._places = pending, places
         self.values = Values(version)
         self.order_of_contributions = ContributionOrder(graph, len(order))
 
@@ -112,8 +116,10 @@ class Ledger:
         """Return the sum at an input: what waits there, or what the node found when it ran."""
         if index < state.position or (index == state.position and state.inside):
             return self._history.shown(index).incoming[input_nr]
-        node = self._order[index]
-        return self._pending()[Port(node, input_nr) if node.ported else node]
+        places = self._places(self._order[index])
+        at = (each for each in places if each.kind != PORT or each.nr == input_nr)
+        place = next(at, None)
+        return None if place is None else self._pending()[place]
 
     def _gradient(self, source: IncomingEdge) -> Gradient:
         if source.producer == SEED:
@@ -173,7 +179,7 @@ class Ledger:
             elif (delivery := self._delivery(*source[:2])) is not None:
                 total = delivery.after
             if g is not None:
-                magnitudes = magnitudes + np.abs(array_of(g))
+                magnitudes = magnitudes + _sizes(g)
             producer = None if source.producer == SEED else source.producer
             yield LedgerEntry(
                 number,
@@ -192,8 +198,16 @@ def _changed(change: SumChange) -> LedgerEntry:
 
 def _remaining(total: Gradient, magnitudes: Any) -> float:
     """Compute how much of the parts is left in their sum: 1 when nothing cancelled, 0 when all
-    did."""
+    did, NaN where that was not recorded."""
     if total is None:
         return 1.0
     parts = float(np.sum(magnitudes, dtype=np.float64))
-    return float(np.sum(np.abs(array_of(total)), dtype=np.float64)) / parts if parts else 1.0
+    return float(np.sum(_sizes(total), dtype=np.float64)) / parts if parts else 1.0
+
+
+def _sizes(gradient: Gradient) -> Any:
+    """Return the magnitudes of the elements, NaN where they were not recorded."""
+    try:
+        return np.abs(array_of(gradient))
+    except NotRecorded:
+        return nan

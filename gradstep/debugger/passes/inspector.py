@@ -293,7 +293,7 @@ class Inspector:
         """Return what the pass added to the ``.grad`` of a leaf: ``after`` itself, where that has
         its numbers."""
         history = self._cursor.history
-        if before is None and (found := self._cursor.driver.added(index)) is not None:
+        if (found := self._cursor.driver.added(index)) is not None:
             return found
         if index < len(history):
             step = history.shown(index)

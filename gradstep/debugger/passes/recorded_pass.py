@@ -70,6 +70,7 @@ class RecordedPass:
             driver.entering_seeds(),
             cursor.history,
             lambda: driver.pending,
+            driver.places,
             lambda: driver.disturbances,
         )
         self.inspector = Inspector(cursor, self.graph, self.ledger, names, number)

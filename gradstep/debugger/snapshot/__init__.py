@@ -83,8 +83,8 @@ class LedgerEntry:
     """One contribution to a sum: its value, its source, and the sum after it.
 
     ``number`` counts the edges that lead to the node. ``remaining`` is the part that has not
-    cancelled, Σ|sum| / Σ|contributions|: 1 if nothing cancelled, 0 if everything did. An ``edit``
-    describes a change by the user.
+    cancelled, Σ|sum| / Σ|contributions|: 1 if nothing cancelled, 0 if everything did, NaN if that
+    is unknown. An ``edit`` describes a change by the user.
     """
 
     number: int
@@ -181,10 +181,10 @@ class NodeDetail:
     ``formulas`` pairs each input of the forward op with the text of its derivative rule; ``terms``
     gives the values in it, for inputs that need a gradient. ``source_line`` is the text of the
     forward line, "" if unknown. For a node that has run or is running, ``phases`` lists what
-    happened so far, ``seconds`` is its time, and ``nbytes`` the size of its gradients. ``forward``
-    describes the result of the forward op, if values were traced; ``forward_seconds`` and
-    ``forward_bytes`` are its cost, if it was profiled. ``nested`` are the backward passes that ran
-    inside the node. ``rule_line`` is the line of a custom Function's rule.
+    happened so far, ``seconds`` is its time, if known, and ``nbytes`` the size of its gradients.
+    ``forward`` describes the result of the forward op, if values were traced; ``forward_seconds``
+    and ``forward_bytes`` are its cost, if it was profiled. ``nested`` are the backward passes that
+    ran inside the node. ``rule_line`` is the line of a custom Function's rule.
     """
 
     index: int

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from math import prod
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +24,15 @@ from gradstep.graph.statistics import Statistics, format_number, statistics
 from gradstep.records import Extent
 
 Gradient = Any
+NOT_RECORDED: Final = "elements not recorded"
 
 
 @dataclass(frozen=True, eq=False)
 class Value:
     """A tensor as the debugger shows it: read-only, with statistics on demand.
 
-    Two values are equal if they are bit-identical, including NaNs.
+    Two values are equal if they are bit-identical, including NaNs; where the numbers of one were
+    not recorded, if their descriptions are.
 
     Attributes:
         held: an array that never changes, or a tensor of another engine.
@@ -37,13 +40,30 @@ class Value:
 
     held: Any
 
-    @cached_property
+    @property
     def array(self) -> NDArray[np.generic]:
-        """Its numbers, dense and on the CPU; empty for a tensor without data."""
+        """Its numbers, dense and on the CPU; empty for a tensor without data.
+
+        Raises:
+            NotRecorded: only its description was recorded.
+        """
         if isinstance(self.held, np.ndarray | np.generic):
             return np.asarray(self.held)
-        found = engine_of((self.held,)).array(self.held)
-        return np.zeros(0) if found is None else found
+        return array_of(self.held) if self._is_recorded else self._array
+
+    @cached_property
+    def _array(self) -> NDArray[np.generic]:
+        return array_of(self.held)
+
+    @property
+    def _is_recorded(self) -> bool:
+        """Whether it lies in a recording, whose values may be larger than memory together."""
+        return hasattr(type(self.held), "has_numbers")
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether its numbers are known, not only its statistics."""
+        return not self._is_recorded or bool(self.held.has_numbers)
 
     @cached_property
     def statistics(self) -> Statistics:
@@ -69,6 +89,11 @@ class Value:
         return self._extent.dtype
 
     @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return prod(self.shape)
+
+    @property
     def nbytes(self) -> int:
         """The memory that its elements take, in bytes."""
         if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
@@ -80,12 +105,18 @@ class Value:
             return NotImplemented
         if self.held is other.held:
             return True
+        if not (self.has_numbers and other.has_numbers):
+            return self._description == other._description
         mine, theirs = self.array, other.array
         return (
             mine.shape == theirs.shape
             and mine.dtype == theirs.dtype
             and mine.tobytes() == theirs.tobytes()
         )
+
+    @property
+    def _description(self) -> tuple[Shape, str, str]:
+        return self.shape, self.dtype, str(self.statistics)  # in which one NaN equals another
 
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype))
@@ -107,7 +138,10 @@ class Value:
         return Value(slice_of(self.array, text))
 
     def text(self, limit: int = 8) -> str:
-        """Return the first elements with three digits: ``[36, 0.5, ...]`` or ``36``."""
+        """Return the first elements with three digits: ``[36, 0.5, ...]`` or ``36``; a note where
+        they were not recorded."""
+        if not self.has_numbers:
+            return NOT_RECORDED
         if self.array.ndim == 0:
             return format_number(float(self.array))
         flat = self.array.ravel()

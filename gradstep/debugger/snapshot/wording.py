@@ -71,7 +71,8 @@ def extremes(value: Value) -> str:
         return "no finite element"
     said = [f"rms {format_number(stats.rms)}"]
     for word, number in (("min", stats.minimum), ("max", stats.maximum)):
-        place = "" if math.isnan(number) else f" at {list(_place_of(value, number))}"
+        is_known = value.has_numbers and not math.isnan(number)
+        place = f" at {list(_place_of(value, number))}" if is_known else ""
         said.append(f"{word} {format_number(number)}{place}")
     return "  ".join(said)
 
@@ -83,8 +84,12 @@ def _place_of(value: Value, number: float) -> tuple[int, ...]:
 
 def counts(value: Value) -> str:
     """Return how many elements are NaN, infinite, zero, negative and positive; of the first two,
-    the first place."""
-    stats, array = value.statistics, np.asarray(value.array)
+    the first place. Of what was only described, the signs and places are unknown."""
+    stats = value.statistics
+    if not value.has_numbers:
+        found = ((stats.nans, "nan"), (stats.infs, "inf"), (stats.zeros, "zero"))
+        return "  ".join(f"{count:,} {word}" for count, word in found if count or word == "zero")
+    array = np.asarray(value.array)
     negative = int((array < 0).sum()) - int(np.isneginf(array).sum()) if array.size else 0
     positive = stats.size - stats.nans - stats.infs - stats.zeros - negative
     said = []

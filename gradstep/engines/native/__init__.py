@@ -43,7 +43,7 @@ from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, length, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.own_files import OWN_FILES
-from gradstep.records import Extent
+from gradstep.records import Extent, Step
 
 T = TypeVar("T")
 
@@ -64,6 +64,9 @@ class NativeEngine:
 
     def plan(self, tensors: Sequence[Any]) -> Plan:
         return make_plan([tensor.edge for tensor in tensors])
+
+    def known_graph(self, tensors: Sequence[Any], view: str, steps: Sequence[Step]) -> None:
+        return None
 
     def call(
         self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool

@@ -37,7 +37,7 @@ from gradstep.engines.pytorch.tensors import (
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.records import Extent
+from gradstep.records import Extent, Step
 
 T = TypeVar("T")
 
@@ -56,6 +56,9 @@ class PyTorchEngine:
 
     def plan(self, tensors: Sequence[Any]) -> TorchPlan:
         return plan_of(tensors)
+
+    def known_graph(self, tensors: Sequence[Any], view: str, steps: Sequence[Step]) -> None:
+        return None
 
     def call(
         self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool

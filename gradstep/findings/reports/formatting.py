@@ -12,6 +12,7 @@ import numpy as np
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.passes.inspector import source_line
 from gradstep.debugger.snapshot import Snapshot, Value
+from gradstep.debugger.snapshot.value import NOT_RECORDED
 from gradstep.debugger.snapshot.wording import counts, extremes, summary
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Graph, Source
@@ -110,14 +111,16 @@ def tensor_text(name: str, value: Value | None) -> str:
     if value is None:
         nothing = "None" if name.endswith(".grad") else "undefined"
         return f"{name} is {nothing}: no gradient, which is not a gradient of 0"
-    array, stats = value.array, value.statistics
+    stats = value.statistics
     head = f"{name}  {format_shape(value.shape)} {value.dtype}"
     if stats.size <= 1:
         return f"{head}  {summary(value) if stats.size else 'no elements'}"
     lines = [head, f"  {extremes(value)}", f"  {counts(value)}"]
+    if not value.has_numbers:
+        return "\n".join([*lines, f"  {NOT_RECORDED}"])
     if stats.size >= 32:
         lines.append(f"  {histogram(value)}")
-    return "\n".join([*lines, *_elements(array)])
+    return "\n".join([*lines, *_elements(value.array)])
 
 
 def histogram(value: Value, bins: int = 32) -> str:

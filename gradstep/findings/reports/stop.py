@@ -60,9 +60,12 @@ def stop_rows(session: PassSession, trigger: Trigger) -> tuple[str, list[Row]]:
 
 
 def first_element(gradient: Value | None) -> tuple[int, ...]:
-    """Find the first NaN or infinity of a gradient; () for a single number, and for none."""
-    trouble = gradient.statistics.trouble if gradient is not None else ""
-    return first_place(gradient.array, trouble) if gradient is not None and trouble else ()
+    """Find the first NaN or infinity of a gradient; () for a single number, for none, and where the
+    elements were not recorded."""
+    if gradient is None or not gradient.has_numbers:
+        return ()
+    trouble = gradient.statistics.trouble
+    return first_place(gradient.array, trouble) if trouble else ()
 
 
 def loss_report(session: PassSession) -> tuple[str, list[str]]:
@@ -166,6 +169,7 @@ def elements_there(
         (name, each.array[place])
         for name, each in given
         if each is not None and gradient is not None and each.shape == gradient.shape
+        if each.has_numbers
     ]
 
 
@@ -173,6 +177,6 @@ def _with_element(value: Value, trigger: Trigger, place: tuple[int, ...]) -> str
     """Return a tensor in a few words, and its element at the first NaN or infinity of the
     gradient."""
     gradient = trigger.subject.gradient
-    if not place or gradient is None or value.shape != gradient.shape:
+    if not place or gradient is None or value.shape != gradient.shape or not value.has_numbers:
         return summary(value)
     return f"{summary(value)}; there {format_element(value.array[place])}"

@@ -96,6 +96,11 @@ def run(options: argparse.Namespace) -> int:
     chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
     _require_codes(options.ignore)
+    if target.is_recording:
+        raise Failure(
+            f"check runs programs, and {target} is a recording; why and debug take it",
+            ExitCode.USAGE,
+        )
     if options.call is None and options.rules and not target.name:
         return _check_whole(target, options)
     return check_target(

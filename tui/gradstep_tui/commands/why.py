@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from gradstep.debugger.session import Session
+from gradstep.findings.reports.rows import Row
 from gradstep.findings.reports.why import Explanation, explain
 from gradstep.findings.reports.why.afterwards import Afterwards
 from gradstep.findings.reports.why.optimizers import WILL_NOT_CHANGE
@@ -75,7 +78,14 @@ def why_target(target: Target, leaf: str, arguments: list[str], *, call: CallSel
         Failure, ProgramError: there is nothing to explain.
     """
     asked = _Asked(leaf, call)
-    every = CallSelector(None, call.kinds)
+    if target.is_recording:
+        # what reads recordings is not loaded for a script
+        from gradstep.findings.reports.why.recorded import afterwards
+
+        asked.later = afterwards
+        every = call
+    else:
+        every = CallSelector(None, call.kinds)
     ran = run_target(
         target, arguments, every, asked.look_at, values=True, end=False, ours=(Failure,)
     )
@@ -97,6 +107,8 @@ class _Asked:
         self._title = ""
         self.answer: Explanation | None = None
         self._afterwards: Afterwards | None = None
+        self.later: Callable[[Any, str], Iterator[Row]] | None = None
+        """Tells of a recorded call what became of a leaf."""
 
     def look_at(self, found: InterceptedCall) -> bool | Gradients:
         """Answer at the call that is wanted; at the one after it, let the script end."""
@@ -131,7 +143,10 @@ class _Asked:
                 raise ScriptDone
             return
         tensor = self.answer.tensor
-        if tensor is not None and tensor.is_leaf:
+        if self.later is not None:
+            more = tuple(self.later(session.backward_call, self.answer.name))
+            self.answer = replace(self.answer, rows=(*self.answer.rows, *more))
+        elif tensor is not None and tensor.is_leaf:
             self._afterwards = Afterwards(self.answer.name, tensor, session.names)
 
     def _look_again(self, until: str) -> None:

@@ -358,9 +358,9 @@ class _Question:
     def _zeros(self, now: Value) -> Iterator[Row]:
         """Say so where whole rows of a gradient are 0, as those of dead units and of words that do
         not occur are."""
-        array = now.array
-        if array.ndim < 2 or not now.statistics.zeros:
+        if len(now.shape) < 2 or not now.statistics.zeros or not now.has_numbers:
             return
+        array = now.array
         dead = [int(at) for at in (array.reshape(array.shape[0], -1) == 0).all(axis=1).nonzero()[0]]
         if not dead:
             return

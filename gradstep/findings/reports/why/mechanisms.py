@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -62,7 +63,7 @@ def _is_zero(value: Value) -> bool:
 
 
 def _is_saturated(result: Value) -> bool:
-    array: Any = np.abs(result.array)
+    array: Any = np.abs(result.array) if result.has_numbers else math.nan
     return bool(np.isin(array, (0, 1)).all())
 
 

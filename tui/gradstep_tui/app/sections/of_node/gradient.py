@@ -249,7 +249,7 @@ def _leaf_gradient(snapshot: Snapshot, index: int) -> list[GradientLine]:
 def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> GradientLine:
     shown = value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
     if rule and not (outgoing.sent and outgoing.value is None):
-        single = outgoing.value is not None and outgoing.value.array.size == 1
+        single = outgoing.value is not None and outgoing.value.size == 1
         rule = f"{'=' if single else 'by'} {printable(rule)}"
     else:
         rule = ""
@@ -266,7 +266,9 @@ def value_parts(value: Value | None) -> Line:
     if value is None:
         return [Part(UNDEFINED, "muted")]
     short = value_part(value)
-    if value.array.size == 1:
+    if value.size == 1:
         return [short]
     said = short.text if value.statistics.trouble else summary(value)
+    if not value.has_numbers:
+        return [Part(said, short.style)]
     return [Part(said, short.style), Part("  " + value.text(4), "muted")]

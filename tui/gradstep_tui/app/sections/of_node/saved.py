@@ -33,10 +33,10 @@ def _lines(saved: Saved) -> list[Line]:
         first, *others = described(saved.value)
         style: StyleName = "trouble" if saved.value.statistics.trouble else "text"
         line.append(Part("" if others else first, style))
-        if saved.value.array.size > 1:
+        if saved.value.size > 1:
             line.append(Part(saved.value.text(4), "muted"))
     lines = [line]
-    if saved.value is not None and saved.value.array.size > 1:
+    if saved.value is not None and saved.value.size > 1:
         lines += [[Part("    " + text, style)] for text in (first, *others)]
     if saved.state == "freed":
         line.append(Part("freed by an earlier backward", "trouble"))

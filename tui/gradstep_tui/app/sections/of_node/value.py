@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradstep.debugger.snapshot import NodeDetail, Value
+from gradstep.debugger.snapshot.value import NOT_RECORDED
 from gradstep.debugger.snapshot.wording import counts, extremes
 from gradstep.graph.statistics import format_bytes
 from gradstep_tui.app.sections.of_node.forward import forward_lines, numbers_lines
@@ -43,17 +44,19 @@ def page(view: ScreenView) -> Page:
 
 
 def _tensor_lines(name: str, value: Value, width: int) -> list[Line]:
-    array, stats = value.array, value.statistics
-    size = format_bytes(array.nbytes)
+    stats = value.statistics
+    size = format_bytes(value.nbytes)
     about = f"  {shape_text(value.shape)} {value.dtype}, {size}"
     lines: list[Line] = [[Part(name, "backward"), Part(about, "muted")]]
     if stats.size > 1:
         style: StyleName = "trouble" if stats.trouble else "text"
         lines += [[Part("  " + extremes(value))], [Part("  " + counts(value), style)]]
+    if not value.has_numbers:
+        return [*lines, [Part(f"  {NOT_RECORDED}", "muted")]]
     lines += _elements(value)
     if stats.size > FEW:
         lines += histogram_lines(value, width)
-    if array.ndim >= 2 and stats.size > 1:
+    if value.array.ndim >= 2 and stats.size > 1:
         lines.append([Part("  darker is larger, − is negative, ! is no number", "muted")])
         lines += heat_map_lines(value, width)
     return lines
@@ -78,7 +81,9 @@ def value_text(detail: NodeDetail) -> str:
     total = next((each.total for each in detail.incoming if each.total is not None), None)
     if total is None:
         return ""
-    size = total.array.size
+    if not total.has_numbers:
+        raise ValueError(NOT_RECORDED)
+    size = total.size
     if size > MOST_ELEMENTS:
         raise ValueError(f"{size:,} elements are too many to copy; print shows parts of them")
     return np.array2string(total.array, separator=", ", threshold=size + 1)

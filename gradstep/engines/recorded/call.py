@@ -1,0 +1,320 @@
+"""A call of a recording as sessions and pictures see a call."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from gradstep.engines.recorded.nodes import (
+    RecordedLeaf,
+    RecordedNode,
+    RecordedTensor,
+    SavedTensor,
+)
+from gradstep.engines.recorded.values import RecordedValue
+from gradstep.graph.model import Graph, SavedValue, Shape, Source
+from gradstep.recording.errors import BadRecording
+from gradstep.recording.facts import NONE, Flow, StepFacts
+from gradstep.recording.run import Run, not_in_full, with_flow
+from gradstep.records import LEAF, CallKind, Delivery, HookCall, Place, Port, Step
+
+
+class _Entry(NamedTuple):
+    """Where a seed enters: its node in the graph, and the node and the input that it goes to."""
+
+    seed: int
+    target: int
+    input_nr: int
+
+
+class RecordedCall:
+    """A call of a recording that was kept in full, as it was before anything ran.
+
+    Attributes:
+        run, index: the recording, and its place there.
+        drawn: both halves of its graph, with all that flowed.
+        order: the nodes in the order in which they ran; node k is node k of ``drawn``.
+        roots: what it was called on; ``seeds`` are the gradients that entered there.
+
+    Raises:
+        NotRecorded: there is no such call, or it was not kept in full.
+        BadRecording: what was recorded does not fit together.
+    """
+
+    keep: bool = False
+    graph: bool = False
+    inputs: Sequence[RecordedTensor] = ()
+    parent: None = None
+    depth: int = 0
+
+    def __init__(self, run: Run, index: int) -> None:
+        self.run, self.index = run, index
+        self._facts = run.call(index)
+        flow = run.flow(index)
+        if flow is None:
+            raise not_in_full(run, self._facts)
+        self._flow: Flow = flow
+        self._values: dict[int, RecordedValue] = {}
+        try:
+            self.drawn: Graph = with_flow(run.graph(self._facts.structure), flow)
+            self.order: Sequence[RecordedNode] = self._nodes()
+            self._require_whole()
+            entries = self._link()
+            self.roots = tuple(self._roots(entries))
+            self.seeds = list(self._seeds(entries))
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise BadRecording(
+                f"the recording is damaged: what it has of {self._facts.title} does not fit "
+                f"together ({type(error).__name__}: {error})"
+            ) from None
+
+    @property
+    def is_grad(self) -> bool:
+        return self.kind == "grad"
+
+    @property
+    def kind(self) -> CallKind:
+        return self._facts.kind
+
+    @property
+    def number(self) -> int:
+        """Which one it is among the calls of its kind."""
+        return self._facts.number
+
+    @property
+    def line(self) -> Source | None:
+        return self._facts.line
+
+    # the nodes
+
+    def _nodes(self) -> list[RecordedNode]:
+        kinds = self.drawn.kinds
+        found: list[RecordedNode] = []
+        for index, half in enumerate(self.drawn.halves):
+            if half != "backward" or kinds[index] == "seed":
+                break
+            made = RecordedNode if kinds[index] == "op" else RecordedLeaf
+            found.append(made(self, index))
+        return found
+
+    def _require_whole(self) -> None:
+        """See that all numbers are those of nodes and values."""
+        steps, nodes, values = self._flow.steps, len(self.order), len(self._flow.values)
+        if [step.index for step in steps] != list(range(nodes)):
+            raise ValueError(f"it has {nodes} nodes, and steps of others")
+        for step in steps:
+            numbers = [
+                *step.incoming, *step.hooked, step.before, step.after, *step.captured,
+                *(number for call in step.hooks for number in (*call.before, *call.after)),
+                *(number for each in step.deliveries for number in each[3:]),
+            ]  # fmt: skip
+            targets = [each.target for each in step.deliveries]
+            if max(numbers, default=NONE) >= values or max(targets, default=NONE) >= nodes:
+                raise IndexError(f"step {step.index} leads nowhere")
+        if max((*self._flow.nodes.values(), *self._flow.edges.values()), default=NONE) >= values:
+            raise IndexError("a value is missing")
+
+    def _link(self) -> list[_Entry]:
+        """Connect the nodes; returns where the seeds enter."""
+        graph, order = self.drawn, self.order
+        columns = (
+            graph.edge_kinds, graph.edge_sources, graph.edge_targets, graph.edge_output_nrs,
+            graph.edge_input_nrs,
+        )  # fmt: skip
+        rows = [row[1:] for row in zip(*columns, strict=True) if row[0] == "gradient"]
+        for _, target, _, input_nr in rows:
+            order[target].arriving.add(input_nr)
+        for node in order:
+            node.ported = node.output_count > 1 or max(node.arriving, default=0) > 0
+        leaving: dict[int, dict[int, Place]] = {}
+        entries = []
+        for source, target, output_nr, input_nr in rows:
+            if source < len(order):
+                place = self._place(target, input_nr)
+                leaving.setdefault(source, {})[output_nr] = place
+            else:
+                entries.append(_Entry(source, target, input_nr))
+        for index, places in leaving.items():
+            count = max(len(self._flow.steps[index].deliveries), max(places) + 1)
+            order[index].edges = tuple([places.get(nr) for nr in range(count)])
+        return sorted(entries)
+
+    def places(self, node: RecordedNode) -> Sequence[Place]:
+        """Return the input buffers of ``node``."""
+        return [Port(node, nr) for nr in sorted(node.arriving)] if node.ported else [node]
+
+    def _place(self, target: int, input_nr: int) -> Place | None:
+        if target < 0:
+            return None
+        node = self.order[target]
+        return Port(node, input_nr) if node.ported else node
+
+    def input_shapes(self, node: RecordedNode) -> Sequence[Shape | None]:
+        """Return the shape of what arrives at each input of ``node``."""
+        given = self.values(self.facts(node.index).incoming)
+        known = {nr: None if each is None else each.shape for nr, each in enumerate(given)}
+        graph = self.drawn
+        known.update({graph.edge_input_nrs[id]: graph.edge_shapes[id] for id in self._into(node)})
+        return [known.get(nr) for nr in range(max(known, default=-1) + 1)]
+
+    def _into(self, node: RecordedNode) -> Sequence[int]:
+        return self._edges_into.get(node.index, ())
+
+    @cached_property
+    def _edges_into(self) -> dict[int, list[int]]:
+        """The edges to nodes with several inputs."""
+        found: dict[int, list[int]] = {}
+        ends = enumerate(zip(self.drawn.edge_kinds, self.drawn.edge_targets, strict=True))
+        for id, (kind, target) in ends:
+            if kind == "gradient" and self.order[target].ported:
+                found.setdefault(target, []).append(id)
+        return found
+
+    # what flowed
+
+    def value(self, number: int) -> RecordedValue | None:
+        """Return a value by its number, None of NONE."""
+        if number < 0:
+            return None
+        found = self._values.get(number)
+        if found is None:
+            found = self._values[number] = RecordedValue(self._flow.values, number)
+        return found
+
+    def values(self, numbers: Sequence[int]) -> tuple[RecordedValue | None, ...]:
+        """Return several values."""
+        return tuple(map(self.value, numbers))
+
+    def facts(self, index: int) -> StepFacts:
+        """Return what node ``index`` did, as it was recorded."""
+        return self._flow.steps[index]
+
+    def step(self, index: int) -> Step:
+        """Return what node ``index`` did."""
+        facts, node, value = self._flow.steps[index], self.order[index], self.value
+        return Step(
+            index,
+            node,
+            self.values(facts.incoming),
+            self.values(facts.hooked),
+            tuple([
+                Delivery(
+                    each.output_nr, self._place(each.target, each.input_nr),
+                    value(each.gradient), value(each.before), value(each.after),
+                )
+                for each in facts.deliveries
+            ]),
+            value(facts.before),
+            value(facts.after),
+            tuple(zip(self.places(node), self.values(facts.captured), strict=False)),
+        )  # fmt: skip
+
+    def hook_calls(self, index: int) -> tuple[HookCall, ...]:
+        """Return the calls of hooks of node ``index``."""
+        found = []
+        for call in self._flow.steps[index].hooks:
+            before = self.values(call.before)
+            after = self.values(call.after) if call.changed else before
+            found.append(HookCall(call.kind, call.name, call.output_nr, before, after))
+        return tuple(found)
+
+    # roots and leaves
+
+    def _roots(self, entries: Sequence[_Entry]) -> Iterator[RecordedTensor]:
+        for number, (_, target, input_nr) in enumerate(entries):
+            names = self._facts.roots
+            name = names[number] if number < len(names) else ""
+            yield RecordedTensor(self, name, target, self._place(target, input_nr))
+        if not entries:
+            raise ValueError("it has no root")
+
+    def _seeds(self, entries: Sequence[_Entry]) -> Iterator[RecordedValue | None]:
+        """Find the gradients that entered: each is what its node found there, or what waited when
+        the first contribution of another node came."""
+        several = Counter(entry[1:] for entry in entries)
+        wanted = dict.fromkeys(place for place, count in several.items() if count == 1)
+        first = dict.fromkeys(wanted, NONE)
+        last = max((target for target, _ in wanted), default=0)
+        for step in reversed(self._flow.steps[:last]):
+            for each in reversed(step.deliveries):
+                if (each.target, each.input_nr) in first:
+                    first[each.target, each.input_nr] = each.before
+        for seed, target, input_nr in entries:
+            number = first.get((target, input_nr), self._flow.nodes.get(seed, NONE))
+            if number == NONE and (target, input_nr) in first:
+                number = self._flow.steps[target].incoming[input_nr]
+            yield self.value(number)
+
+    @cached_property
+    def leaves(self) -> dict[int, RecordedTensor]:
+        """The leaves, by the index of their node."""
+        return {
+            node.index: RecordedTensor(self, self.drawn.address(node.index), node.index, node)
+            for node in self.order
+            if node.kind == LEAF
+        }
+
+    def result_of(self, index: int) -> RecordedValue | None:
+        """Return what the op of node ``index`` made, or what its leaf held."""
+        pair = self.drawn.pairs.get(index)
+        return None if pair is None else self.value(self._flow.nodes.get(pair, NONE))
+
+    # what nodes kept
+
+    def saved(self, index: int) -> Iterator[SavedTensor]:
+        """List what node ``index`` kept; a value is known where it is the only result of an op, or
+        a leaf."""
+        kept = self.drawn.saved.get(index, ())
+        edges = self._saved_edges.get(index, ())
+        like = Counter(map(_extent, kept))
+        led = Counter(self._extent(id) for id in edges)
+        for each in kept:
+            extent = _extent(each)
+            ways = [id for id in edges if self._extent(id) == extent]
+            if not ways or led[extent] != like[extent]:
+                yield SavedTensor(each)
+                continue
+            at = sum(_extent(other) == extent for other in kept[: kept.index(each)])
+            maker = self.drawn.edge_sources[ways[at]]
+            yield SavedTensor(each, self._kept_value(index, each, maker), maker)
+
+    def _kept_value(self, index: int, saved: SavedValue, maker: int) -> RecordedValue | None:
+        """Return what a node kept, which is of ``maker``, None where that is not known."""
+        own = self.drawn.pairs.get(index) == maker
+        if saved.state != "kept" or maker in self._several or (own and saved.name not in _RESULTS):
+            return None
+        found = self.value(self._flow.nodes.get(maker, NONE))
+        fits = found is not None and (found.shape, found.dtype) == (saved.shape, saved.dtype)
+        return found if fits else None
+
+    def _extent(self, id: int) -> tuple[Shape | None, str, int]:
+        graph = self.drawn
+        return graph.edge_shapes[id], graph.edge_dtypes[id], graph.edge_nbytes.get(id, 0)
+
+    @cached_property
+    def _saved_edges(self) -> dict[int, list[int]]:
+        """The edges of saved values, by the node that kept them."""
+        found: dict[int, list[int]] = {}
+        for id, kind in enumerate(self.drawn.edge_kinds):
+            if kind == "saved":
+                found.setdefault(self.drawn.edge_targets[id], []).append(id)
+        return found
+
+    @cached_property
+    def _several(self) -> set[int]:
+        """The ops of the forward half with several results, of which the graph shows one."""
+        graph = self.drawn
+        columns = zip(graph.edge_kinds, graph.edge_sources, graph.edge_output_nrs, strict=True)
+        found = {source for kind, source, nr in columns if kind == "value" and nr}
+        pairs = (graph.pairs.get(node.index) for node in self.order if node.output_count > 1)
+        return found | {pair for pair in pairs if pair is not None}
+
+
+_RESULTS = ("result", "result0")
+"""What nodes call the first result of their own op."""
+
+
+def _extent(saved: SavedValue) -> tuple[Shape | None, str, int]:
+    return saved.shape, saved.dtype, saved.nbytes

@@ -1,0 +1,194 @@
+"""The engine of what was recorded: it tells, and computes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NoReturn, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradstep.engines.protocol import OWN_RESULT, CannotRerun, Engine, Hear, Rule
+from gradstep.engines.recorded.call import RecordedCall
+from gradstep.engines.recorded.drawing import drawn
+from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
+from gradstep.engines.recorded.nodes import (
+    RecordedNode,
+    RecordedPlan,
+    RecordedTensor,
+    SavedTensor,
+)
+from gradstep.engines.recorded.values import LIBRARY, RecordedValue
+from gradstep.graph.model import Cost, Graph
+from gradstep.graph.statistics import Statistics
+from gradstep.graph.statistics_table import StatisticsTable
+from gradstep.recording.errors import NotRecorded
+from gradstep.records import Extent, Gradients, Step
+
+T = TypeVar("T")
+
+
+class RecordedEngine:
+    """The engine of recorded calls; a tensor is seen as it is."""
+
+    name = LIBRARY
+
+    def owns(self, value: Any) -> bool:
+        return isinstance(value, RecordedTensor)
+
+    def tensors(self, roots: Iterable[RecordedTensor]) -> tuple[RecordedTensor, ...]:
+        return tuple(roots)
+
+    def plan(self, tensors: Sequence[RecordedTensor]) -> RecordedPlan:
+        return RecordedPlan(tensors[0].call.order)
+
+    def known_graph(
+        self, tensors: Sequence[RecordedTensor], view: str, steps: Sequence[Step]
+    ) -> Graph:
+        return drawn(tensors[0].call, view, [step.index for step in steps])
+
+    def call(
+        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
+    ) -> NoReturn:
+        raise NotRecorded(READ_ONLY)
+
+    def run(self, call: RecordedCall) -> Gradients:
+        return ()
+
+    def driver(
+        self, call: RecordedCall, *, halting: bool = False, keep: bool = True
+    ) -> RecordedDriver:
+        return RecordedDriver(call)
+
+    def kept_run(self, call: RecordedCall, hear: Hear | None = None) -> None:
+        """Return None: nothing can run."""
+
+    def kept_tensor(self, node: RecordedNode, name: str, kept: SavedTensor) -> Any:
+        return kept.value
+
+    def seeds(self, call: RecordedCall) -> Sequence[RecordedValue | None]:
+        return call.seeds
+
+    def statistics(self, gradient: RecordedValue | RecordedTensor) -> Statistics | None:
+        value = _value(gradient)
+        return None if value is None else value.statistics
+
+    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
+        return StatisticsTable.of([None if g is None else self.statistics(g) for g in gradients])
+
+    def scalar_statistics(self, tensor: RecordedTensor) -> Statistics | None:
+        found = self.statistics(tensor)
+        return found if found is not None and found.size == 1 else None
+
+    def checksums(self, tensors: Sequence[Any]) -> Sequence[None]:
+        return [None] * len(tensors)
+
+    def lengths(self, tensors: Sequence[Any]) -> Sequence[None]:
+        return [None] * len(tensors)
+
+    def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> Sequence[None]:
+        return [None] * len(ones)
+
+    def accumulated(self, call: RecordedCall) -> Sequence[RecordedTensor]:
+        return () if call.is_grad else list(call.leaves.values())
+
+    def may_run_user_code(self, call: RecordedCall) -> bool:
+        return False
+
+    def saved_results(self, order: Sequence[RecordedNode]) -> Mapping[Any, Any]:
+        return {}
+
+    def memory(self, tensor: RecordedTensor) -> None:
+        """Return None: nothing is in use."""
+
+    def version(self) -> str:
+        return ""
+
+    def array(self, gradient: RecordedValue | RecordedTensor) -> NDArray[np.generic] | None:
+        value = _value(gradient)
+        return None if value is None else value.array()
+
+    def copy(self, tensor: RecordedValue | RecordedTensor) -> RecordedValue | None:
+        return _value(tensor)
+
+    def shown(self, gradient: RecordedValue) -> RecordedValue:
+        return gradient
+
+    def extent(self, value: SavedTensor) -> Extent | None:
+        known = value.known
+        return Extent(known.shape, known.dtype, known.nbytes) if known.dtype else None
+
+    def tensor_extent(self, tensor: RecordedValue | RecordedTensor) -> Extent:
+        dtype = tensor.dtype if isinstance(tensor.dtype, str) else tensor.dtype.name
+        return Extent(tensor.shape, dtype, tensor.nbytes)
+
+    def is_input(self, value: SavedTensor) -> bool:
+        return False
+
+    def input_of(self, node: RecordedNode, name: str) -> int | None:
+        maker = next((kept.maker for each, kept, _ in node.saved() if each == name), None)
+        if maker is None or maker == node.pair:
+            return None if maker is None else OWN_RESULT
+        makers = map(node.maker_of, range(len(node.edges)))
+        return next((nr for nr, each in enumerate(makers) if each == maker), None)
+
+    def leaf(self, node: RecordedNode) -> RecordedTensor | None:
+        return node.leaf()
+
+    def stem(self, node: RecordedNode) -> str:
+        return ""
+
+    def formula(self, node: RecordedNode, kept: Iterable[Any], names: Any) -> str:
+        return ", ".join(rule for _, rule in node.formulas())
+
+    def opaque(self, node: RecordedNode) -> str:
+        return ""
+
+    def user_tensor(self, tensor: Any) -> Any:
+        return tensor
+
+    def hooks(self, node: RecordedNode) -> Iterable[Mapping[int, Any]]:
+        return ()
+
+    def note_ops(self, *, on: bool) -> None:
+        """Do nothing: no op runs."""
+
+    def has_run(self, module: Any) -> bool:
+        return False
+
+    def departure(self, leaf: RecordedTensor) -> None:
+        """Return None: only what led to the gradient is recorded."""
+
+    def rerun(self, node: RecordedNode, wide: bool) -> NoReturn:
+        raise CannotRerun(READ_ONLY)
+
+    def rules(self, node: RecordedNode) -> Sequence[Rule]:
+        return ()
+
+    def rule_line(self, node: RecordedNode) -> None:
+        """Return None: the lines of rules are not recorded."""
+
+    def isolated(self, function: Callable[[], T]) -> T:
+        return function()
+
+    def origin(self, tensor: RecordedTensor) -> None:
+        """Return None: the records of ops are not recorded."""
+
+    def kept_forward(self, roots: Sequence[RecordedTensor], order: Sequence[RecordedNode]) -> None:
+        """Return None, as above."""
+
+    def measured(self, node: RecordedNode, seconds: float, nbytes: int) -> None:
+        """Do nothing: what a node takes here is not what it took."""
+
+    def costs(self, nodes: Iterable[RecordedNode], profile: Any) -> Mapping[Any, Cost]:
+        return {}
+
+    def records(self, nodes: Sequence[RecordedNode]) -> Sequence[Any]:
+        return [node.record for node in nodes]
+
+
+def _value(known: RecordedValue | RecordedTensor) -> RecordedValue | None:
+    return known.value if isinstance(known, RecordedTensor) else known
+
+
+RECORDED: Final[Engine] = RecordedEngine()

@@ -1,0 +1,41 @@
+"""What a recording tells of a leaf after the gradient was there: whether anybody used it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradstep.engines.recorded import RecordedCall
+from gradstep.findings.reports.rows import Row
+from gradstep.graph.statistics import format_number
+from gradstep.recording.facts import LeafFacts
+from gradstep.recording.run import Run
+
+
+def afterwards(call: RecordedCall, name: str) -> Iterator[Row]:
+    """Say how far the leaf ``name`` had changed by the next call that came to it, and if it had
+    not, what is known of why."""
+    run, index = call.run, call.index
+    number = next((each.number for each in run.leaves if each.name == name), None)
+    if number is None:
+        return
+    here: LeafFacts | None = None
+    for at, facts in run.over_calls(number):
+        if at == index:
+            here = facts
+        elif at > index:
+            yield from _changed(run, at, name, facts, here)
+            return
+
+
+def _changed(
+    run: Run, at: int, name: str, facts: LeafFacts, here: LeafFacts | None
+) -> Iterator[Row]:
+    if facts.update_rms is None:
+        return
+    until = run.call(at).title
+    if facts.update_rms:
+        yield "after", f"{name} changed by rms {format_number(facts.update_rms)} before {until}"
+        return
+    yield "after", f"{name} did not change before {until}"
+    if here is not None and here.optimizer == "":
+        yield "likely", "none of the optimizers that were recorded has it"

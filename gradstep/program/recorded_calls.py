@@ -1,0 +1,79 @@
+"""Goes through the calls of a recording as :func:`~gradstep.program.run.run_target` goes through
+those of a script."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from pathlib import Path
+
+from gradstep.capturing.names import Names
+from gradstep.engines.recorded import RecordedCall
+from gradstep.program.calls import CallSelector, Handle, InterceptedCall
+from gradstep.program.errors import ProgramError, ScriptDone
+from gradstep.recording.errors import RecordingError
+from gradstep.recording.facts import CallFacts
+from gradstep.recording.reading import FileRun
+from gradstep.recording.run import Run, not_in_full
+
+
+def go_through(path: Path, requested: CallSelector, handle: Handle) -> None:
+    """Hand the requested calls of a recording to ``handle``, until it raises ScriptDone.
+
+    Raises:
+        ProgramError: the file cannot be read, or has none of these calls in full.
+    """
+    try:
+        with FileRun(path) as run:
+            for index in wanted(run, requested):
+                call = RecordedCall(run, index)
+                show_sources(run, call)
+                handle(InterceptedCall(call.number, call, names_of(call)))
+    except ScriptDone:
+        return
+    except RecordingError as error:
+        raise ProgramError(error.problem, remedy=error.remedy) from None
+
+
+def wanted(run: Run, requested: CallSelector) -> Sequence[int]:
+    """Return the calls that are requested and were recorded in full, of which there is one.
+
+    Raises:
+        ProgramError, NotRecorded: there is none.
+    """
+    full = [run.call(index) for index in run.full]
+    found = [each.index for each in full if requested.requests(each.number, each.kind)]
+    if found:
+        return found[-1:] if requested.last else found
+    for call in run.calls():
+        if requested.requests(call.number, call.kind):
+            raise not_in_full(run, call)
+    raise ProgramError("the recording has no such call", remedy=_there_are(full))
+
+
+def _there_are(full: Sequence[CallFacts]) -> str:
+    """Say which calls --call may name."""
+    if not full:
+        return "it has no call in full: record the program with --values stats, or all"
+    names = ["grad:" * (each.kind == "grad") + str(each.number) for each in full]
+    more = f", ... {names[-1]}" if len(names) > _MOST + 1 else ""
+    shown = names[:_MOST] if more else names
+    return f"--call takes {', '.join(shown)}{more}"
+
+
+_MOST = 10
+
+
+def names_of(call: RecordedCall) -> Names:
+    """Return the names that a call's leaves and roots had in the program."""
+    return Names({each.name: each for each in (*call.leaves.values(), *call.roots) if each.name})
+
+
+def show_sources(run: Run, call: RecordedCall) -> None:
+    """Have the lines of the program read from the recording, not from files of that name here,
+    which may be others."""
+    files = {source.file for _, source in call.drawn.sources.items()}
+    for file in sorted(files):
+        text = run.source(file) or ""
+        lines = text.splitlines(keepends=True)
+        linecache.cache[file] = (len(text), None, lines, file)

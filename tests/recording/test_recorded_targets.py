@@ -1,0 +1,111 @@
+"""Commands on a recording, where neither PyTorch nor the script is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gradstep.program.process import run_as_main
+from gradstep.program.target import parse_target
+from gradstep.recording.schedule import Schedule
+from gradstep_tui.cli import main
+from tests.recording.watched import recording
+
+SCRIPT = """\
+import autograd_core as torch
+torch.manual_seed(0)
+w = torch.randn(3, 2, requires_grad=True)
+x = torch.randn(4, 3)
+for step in range(4):
+    loss = (x @ w).tanh().square().mean()
+    loss.backward()
+    with torch.no_grad():
+        w.sub_(0.1 * w.grad)
+        w.grad = None
+"""
+
+
+@pytest.fixture(scope="module", params=["stats", "all"])
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A recording of all calls but the third, whose script is gone."""
+    folder = tmp_path_factory.mktemp("run")
+    script = folder / "train.py"
+    script.write_text(SCRIPT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        schedule = Schedule(request.param, lambda number, kind: number != 3, last=False)
+        with recording(folder / "run.gsr", schedule):
+            run_as_main(parse_target("train.py"), [])
+        script.unlink()
+        patch.setitem(sys.modules, "torch", None)  # it cannot be imported
+        yield folder / "run.gsr"
+
+
+def ran(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = main(words)
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def test_pictures_films_and_reasons(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for command in (["render", "--view", "backward"], ["render", "--call", "last"], ["film"]):
+        file = tmp_path / "made.svg"
+        assert ran(capsys, *command, "-o", str(file), str(run))[0] == 0
+        assert "tanh" in file.read_text()
+    code, told = ran(capsys, "why", "--call", "1", str(run), "w")
+    assert code == 0
+    assert "nothing is wrong with w.grad" in told
+    assert "w changed by rms" in told
+    assert "before backward() call 2" in told
+    assert "train.py:6  loss = (x @ w).tanh().square().mean()" in told
+
+
+def test_the_debugger_goes_through_the_calls(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["break tanh", "continue", "info node", "back", "print rms", "scale 2"]
+    words = [word for line in lines for word in ("--ex", line)]
+    code, told = ran(capsys, "debug", "--batch", *words, str(run))
+    assert code == 2
+    assert "this is a recording: it can be looked at, not changed" in told
+    assert "breakpoint 1" in told
+    words = ["--ex", "next 2", "--ex", "info node", "--ex", "quit"] * 3
+    code, told = ran(capsys, "debug", "--batch", *words, str(run))
+    assert (code, told.count("(gradstep) info node")) == (0, 3)
+    condition = ["debug", "--batch", "--ex", "next 3", "--ex", "print mean(in)"]
+    code, told = ran(capsys, *condition, str(run))
+    assert ("were not recorded" in told) == (code == 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["render", "--call", "3"], "backward() call 2 is the nearest one in full"),
+        (["render", "--call", "9"], "the recording has no such call; --call takes 1, 2, 4"),
+        (["render", "--call", "grad:1"], "the recording has no such call"),
+        (["check"], "check runs programs"),
+    ],
+)
+def test_what_is_not_there_is_said(
+    run: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = ran(capsys, *words, str(run))
+    assert code in (2, 3)
+    assert said in told
+
+
+def test_a_damaged_file_is_said_to_be_one(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, content, said in (
+        ("cut.gsr", run.read_bytes()[:20_000], "is damaged"),
+        ("text.gsr", b"hello", "is no recording"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        code, told = ran(capsys, "debug", "--batch", "--ex", "next", str(tmp_path / name))
+        assert (code, said in told) == (3, True)
+    code, told = ran(capsys, "render", str(tmp_path / "non.gsr"))
+    assert (code, "does not exist" in told) == (3, True)
