@@ -596,6 +596,7 @@ def test_grad_gives_what_hooks_of_its_inputs_made_after_an_edit(walk: list[str])
         for leaf in (x, w):
             leaf.register_hook(lambda g: g * 1.5)
         y = x.sin()
+        y.register_hook(lambda g: g * 1.5)
         loss = (y * w).exp().sum() + (x * x * w).sum()
 
         def handle(found: InterceptedCall) -> Any:

@@ -414,7 +414,8 @@ class TorchDriver:
         else:
             incoming = self._take(node)
             calls, hooked = self._compared(index, incoming, hooked)
-        captured = self._capture(node, hooked) if self._wanted_places else ()
+        # of a node that runs, the engine takes what arrived ahead of hooks
+        captured = self._capture(node, incoming) if self._wanted_places else ()
         if node.kind == LEAF:
             before, after, later = self._accumulated(index, run)
             if calls or later or nested or index in self._engine.gradients.changed:
