@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from gradstep.findings.explanations import MEANINGS
+from gradstep.findings.linting import CODES
 from gradstep_tui.cli import main
 
 Check = Callable[..., tuple[int, str]]
@@ -135,3 +137,19 @@ def test_a_run_ends_after_the_calls_or_the_time_that_were_asked_for(check: Check
 
 def test_findings_that_are_ignored_do_not_count(check: Check) -> None:
     assert check(PROGRAMS["small-steps"][0], "--ignore", "small-steps,constant-loss")[0] == 0
+
+
+def test_each_finding_is_explained() -> None:
+    assert set(MEANINGS) == set(CODES)
+
+
+def test_a_finding_is_explained_by_its_code(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "stale-grad"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("[stale-grad] a gradient is used in two steps\n")
+    assert "    opt.zero_grad()\n    loss.backward()\n" in said
+    assert main(["explain"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"[{code}]" in said for code in CODES)
+    assert main(["explain", "stale-grads"]) == 2
+    assert "stale-grad" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from gradstep_tui.ending import tell
 from gradstep_tui.errors import Answered, ExitCode, Failure
 from gradstep_tui.options import Parser
 
-COMMANDS = ("render", "film", "debug", "why", "check", "record", "plot", "ops", "embed")
+COMMANDS = ("render", "film", "debug", "why", "check", "explain", "record", "plot", "ops", "embed")
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
 _MAIN = """\
@@ -24,7 +24,8 @@ commands:
   film        animate a pass: the graph is built, then gradients flow back
   debug       step through the backward() calls of a script
   why         explain the gradient of one leaf
-  check       check derivatives numerically and find common mistakes
+  check       run a script, and tell what is wrong with its gradients
+  explain     tell what a finding of check means
   record      keep what a run does in a file
   plot        draw gradients, updates and loss over a run
   ops         list the ops and their derivatives
@@ -36,7 +37,7 @@ examples:
   gradstep render -o loss.svg train.py:loss     draw a tensor
   gradstep debug train.py                       step forward and back
   gradstep why train.py fc1.weight              explain one gradient
-  gradstep check train.py                       find wrong derivatives
+  gradstep check train.py                       tell what is wrong
   gradstep COMMAND --help                       show the options of a command
 
 exit codes: 0 success, or what the script ends with; 2 wrong usage, 3 no such

@@ -14,6 +14,7 @@ from gradstep.capturing.roots import tensors_in
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.checking import check
+from gradstep.findings.explanations import summary
 from gradstep.findings.linting import CODES, Code, Finding, lint
 from gradstep.findings.linting.between import Between
 from gradstep.findings.passes import run_pass
@@ -41,14 +42,8 @@ _NOTES = f"""\
 A script runs once, to its end. Its first calls are looked at closely, then
 ever fewer, as far as that takes no longer than the run itself; NaN and infinity
 are noticed in every call. Exit code 5 means a wrong rule, an error or a warning:
-  error    freed, changed (in place)
-  warning  not-finite (a result, or a gradient), unreached (by any call), cut
-           (a leaf has no gradient), create-graph, untrained (no optimizer has
-           it), unchanged, zero-grad, vanishing, exploding, stale-grad (used in
-           two steps), small-steps, large-steps, eval-mode, constant-loss,
-           broadcast, saturated, dead-units, squashed-twice (a softmax before
-           cross_entropy), duplicate-hook
-  info     what only may be wrong: cut, unreached, grad-jump, shared, memory
+{summary()}
+gradstep explain CODE tells what a finding means.
 
 examples:
   gradstep check train.py

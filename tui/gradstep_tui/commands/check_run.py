@@ -158,6 +158,8 @@ def _last_lines(
         yield f"not looked at: {'; '.join(left)}"
     if notes and not everything:
         yield f"{plural(notes, 'note')}: --all lists {'it' if notes == 1 else 'them'}"
+    if bad:
+        yield f"what it means: gradstep explain {bad[0][1].code}"
     yield f"next: {_next(target, arguments, evidence, bad)}"
 
 
