@@ -54,7 +54,9 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
     if finding.code in NOTES:
         yield replace(finding, severity="info")
     elif finding.code == "create-graph" and not finding.leaves:
-        yield replace(finding, severity="info")  # all leaves have gradients on another way
+        # by parameters, it may be a constant on purpose, as in first-order MAML
+        is_penalty = finding.source in evidence.by_inputs
+        yield finding if is_penalty else replace(finding, severity="info")
     elif finding.code not in _NEED_A_LOSS or not finding.leaves:
         yield finding
     else:

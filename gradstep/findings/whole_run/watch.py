@@ -78,6 +78,7 @@ class Evidence:
         roots: the tensors on which each call was made, as long as they live.
         carried: tensors of the program that have a graph when a call ends, and the line that made
             them, by their names.
+        by_inputs: the lines that call autograd.grad() by something else than parameters.
         skipped: of each pass from a scaled loss, whether the scaler skips its step.
     """
 
@@ -94,6 +95,7 @@ class Evidence:
     looked_at: list[int] = field(default_factory=list)
     roots: list[tuple[int, ref[Any]]] = field(default_factory=list)
     carried: dict[str, Source | None] = field(default_factory=dict)
+    by_inputs: set[Source | None] = field(default_factory=set)
     skipped: list[bool] = field(default_factory=list)
 
     def lost(self) -> dict[str, list[Trained]]:
@@ -196,6 +198,8 @@ class Watch:
             if node.kind == LEAF and (leaf := engine.user_tensor(engine.leaf(node))) is not None
         ]
         reached = [engine.user_tensor(each) for each in call.inputs] if call.is_grad else leaves
+        if call.is_grad and not all(each.is_parameter for each in call.inputs):
+            evidence.by_inputs.add(facts.line)
         evidence.reached.update(filter(None, map(names.of, reached)))
         self._reached.update(map(id, reached))
         evidence.names = names

@@ -29,7 +29,9 @@ def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
         calls = len(alike[0].seen)
         when = "in the only call" if calls == 1 else f"in all {calls:,} calls"
         because = f": {cause.what}" if cause.what else ""
-        is_meant = "cancel" in cause.what  # as of a bias before a mean that is subtracted
+        # a bias before a difference, as the last one of a critic, cancels on purpose
+        is_bias = all(len(each.leaf.shape or ()) < 2 for each in alike)
+        is_meant = is_bias and "cancel" in cause.what
         yield Finding(
             "info" if is_meant else "warning", "zero-grad",
             f"the gradient of {listed(names)} is exactly 0 {when}{because}",
