@@ -156,7 +156,7 @@ VALUES: dict[str, list[str]] = {
     "K": ["1", "last", "all", "1,2:3"], "N": ["1", "20"], "S": ["0.1"],
     "TEXT": ["a <title> & more"], "URL": ["vscode://file/{path}:{line}"], "NAME": ["0"],
     "NODE": ["sum"], "A..B": ["sum..mul"],
-    "PATTERN": ["*"],
+    "PATTERN": ["*"], "60s": ["60s"], "nan,inf": ["nan,inf"], "X": ["1.3", "none"],
     "PLACE": ["sum", "1"], "CONDITION": ["nan", "rms > 1e9", "nan,inf"], "SIZE": ["0M", "10M"],
     "CODES": ["stale-grad,unreached"], "COMMAND": ["next", "continue", "info leaves", "info node"],
 }  # fmt: skip
@@ -164,6 +164,7 @@ VALUES: dict[str, list[str]] = {
 FILES = {
     "render": [f"out.{each}" for each in ("svg", "html", "json", "txt", "dot")],
     "film": ["out.svg", "out.html"], "plot": ["out.svg", "out.html"], "debug": ["commands"],
+    "record": ["out.gsr"],
 }  # fmt: skip
 
 
