@@ -179,6 +179,7 @@ def is_plain(tensor: Any) -> bool:
     """Return whether a tensor is, as nearly always, one that NumPy reads as it is."""
     return (
         type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        and not tensor.is_nested
         and tensor.is_cpu
         and tensor.dtype in (torch.float32, torch.float64)
         and tensor.layout is torch.strided
@@ -196,12 +197,13 @@ def _span_of(tensor: torch.Tensor) -> int:
 
 def _parts_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
     """Return the tensors that hold what a sparse one has; nothing of other layouts."""
-    if tensor.layout is torch.sparse_coo:
-        return tensor._indices(), tensor._values()
-    if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
-        return tensor.crow_indices(), tensor.col_indices(), tensor.values()
-    if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
-        return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
+    with unobserved():
+        if tensor.layout is torch.sparse_coo:
+            return tensor._indices(), tensor._values()
+        if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+            return tensor.crow_indices(), tensor.col_indices(), tensor.values()
+        if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
+            return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
     return ()
 
 
