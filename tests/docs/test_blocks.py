@@ -148,7 +148,13 @@ def test_the_commands_of_the_workflow_run(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("path", named(sorted((DOCS / "examples").glob("*.py"))))
+def example(path: Path) -> object:
+    needs_torch = re.search("^import torch$", path.read_text("utf-8"), re.MULTILINE)
+    marks = [pytest.mark.torch] if needs_torch else []
+    return pytest.param(path, id=str(path.relative_to(ROOT)), marks=marks)
+
+
+@pytest.mark.parametrize("path", map(example, sorted((DOCS / "examples").glob("*.py"))))
 def test_an_example_runs_by_itself(path: Path, tmp_path: Path) -> None:
     if path.name == "own_renderer.py" and shutil.which("rsvg-convert") is None:
         pytest.skip("rsvg-convert is not installed")

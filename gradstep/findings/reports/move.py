@@ -37,6 +37,8 @@ def move_text(session: PassSession, start: int, stop: int) -> str:
     back = stop < start
     last = stop if back else stop - 1
     count = abs(stop - start)
+    if last >= len(session.cursor.history):
+        return ""  # it went back to run otherwise
     try:
         text = _step(session, last, back=back)
     except StepLost:
