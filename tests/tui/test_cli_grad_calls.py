@@ -152,7 +152,13 @@ def test_what_cannot_be_taken_is_told(
 DEBUG = ("debug", "--batch", "--ex", "quit")
 
 
-@pytest.mark.parametrize("command", [("render",), ("film",), ("check",), DEBUG, ("why",)])
+def test_a_check_looks_at_calls_of_grad_alone(run: Run) -> None:
+    code, out, _ = run(GRAD_FREES, "check")
+    assert code == 0
+    assert "looked at: 1 call" in "\n".join(out)
+
+
+@pytest.mark.parametrize("command", [("render",), ("film",), DEBUG, ("why",)])
 def test_a_script_whose_graph_grad_has_freed_is_told_of_its_call(
     run: Run, command: tuple[str, ...]
 ) -> None:

@@ -29,3 +29,14 @@ def untrue_leaves(cursor: Cursor) -> list[int]:
         ):
             found.append(index)
     return found
+
+
+def is_shared(cursor: Cursor, index: int) -> bool:
+    """Return whether the ``.grad`` of a leaf is that of another leaf of the pass as well."""
+    driver = cursor.driver
+    own = driver.grad(index)
+    return own is not None and any(
+        driver.grad(at) is own
+        for at, node in enumerate(driver.order)
+        if node.kind == LEAF and at != index
+    )

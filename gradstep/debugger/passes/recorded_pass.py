@@ -13,7 +13,7 @@ from gradstep.debugger.history.ledger import Ledger
 from gradstep.debugger.passes.certificate import Certificate, certificate
 from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.passes.editor import Editor
-from gradstep.debugger.passes.final_check import untrue_leaves
+from gradstep.debugger.passes.final_check import is_shared, untrue_leaves
 from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.passes.leaf_history import leaf_name
 from gradstep.debugger.passes.scopes import Scopes
@@ -165,9 +165,17 @@ class RecordedPass:
 
     def _check_leaves(self) -> None:
         """Say which ``.grad`` is not what is shown."""
-        if untrue := untrue_leaves(self.cursor):
-            names = ", ".join(f"{leaf_name(self.graph, index)}.grad" for index in untrue[:3])
-            more = f" and {len(untrue) - 3} more" if len(untrue) > 3 else ""
+        untrue = untrue_leaves(self.cursor)
+        if not untrue:
+            return
+        names = ", ".join(f"{leaf_name(self.graph, index)}.grad" for index in untrue[:3])
+        more = f" and {len(untrue) - 3} more" if len(untrue) > 3 else ""
+        if all(is_shared(self.cursor, index) for index in untrue):
+            tell(
+                f"at the end of {self.title}, {names}{more} is one with the .grad of another "
+                "leaf, which added to it, too; each row shows what its own leaf made of it"
+            )
+        else:
             tell(
                 f"at the end of {self.title}, {names}{more} is not what was shown: another thread "
                 "changed it, or gradstep did, which you should report"
