@@ -80,6 +80,13 @@ def sample(request: pytest.FixtureRequest) -> Callable[[Sequence[T], int], list[
     return choose
 
 
+@pytest.fixture(scope="session")
+def takes_minutes(request: pytest.FixtureRequest) -> None:
+    """Leave a test to `--whole`."""
+    if not request.config.option.whole:
+        pytest.skip("takes minutes: --whole runs it")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out files all of whose tests are for PyTorch where those are not asked for.
 

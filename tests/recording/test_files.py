@@ -122,6 +122,7 @@ def test_no_finished_call_is_lost_where_the_process_is_killed(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("takes_minutes")
 def test_no_finished_call_is_lost_in_200_kills(script: Path, tmp_path: Path) -> None:
     for seed in range(200):
         path = tmp_path / f"{seed}.gsr"
@@ -315,7 +316,11 @@ def many(path: Path, calls: int, leaves: int, max_size: int) -> Iterator[None]:
     ("calls", "leaves", "size"),
     [(1500, 20, 400_000), pytest.param(100_000, 500, 2 << 30, marks=pytest.mark.slow)],
 )
-def test_older_calls_are_thinned(calls: int, leaves: int, size: int, tmp_path: Path) -> None:
+def test_older_calls_are_thinned(
+    calls: int, leaves: int, size: int, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if calls > 10_000:
+        request.getfixturevalue("takes_minutes")
     path = tmp_path / "run.gsr"
     for _ in many(path, calls, leaves, size):
         assert os.path.getsize(path) < 1.2 * size + 100_000
