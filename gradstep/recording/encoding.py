@@ -23,7 +23,9 @@ from gradstep.recording.facts import (
     Leaf,
     LeafFacts,
     Level,
+    ParameterGroup,
     StepFacts,
+    Training,
     Values,
 )
 from gradstep.records import CallKind, HookKind
@@ -135,6 +137,28 @@ def leaf_row(leaf: Leaf) -> Row:
     return (
         leaf.number, leaf.name, shape_row(leaf.shape), leaf.dtype, int(leaf.is_parameter),
         leaf.module,
+    )  # fmt: skip
+
+
+def training_text(training: Training) -> str:
+    """Return the entry of ``meta`` for what changes the leaves: lists, without the names of
+    fields."""
+    return json.dumps(training)
+
+
+def training_of(row: Any) -> Training:
+    """Return what changes the leaves from that entry, parsed."""
+    groups, scalers = map(_list, _list(row))
+    return Training(
+        tuple([
+            ParameterGroup(
+                _text(name), _text(kind),
+                {each: float(_typed(number, (int, float))) for each, number in options.items()},
+                tuple([_count(each) for each in _list(leaves)]),
+            )
+            for name, kind, options, leaves in map(_list, groups)
+        ]),
+        tuple([_text(each) for each in scalers]),
     )  # fmt: skip
 
 

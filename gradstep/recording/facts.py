@@ -59,8 +59,31 @@ class Warned(NamedTuple):
     source: Source | None = None
 
 
+class ParameterGroup(NamedTuple):
+    """Parameters that an optimizer changes.
+
+    Attributes:
+        optimizer, kind: the name of its variable, and its class.
+        options: those that are numbers, such as ``lr``, as they were last seen.
+        leaves: the parameters, by their numbers.
+    """
+
+    optimizer: str
+    kind: str
+    options: Mapping[str, float]
+    leaves: tuple[int, ...]
+
+
+class Training(NamedTuple):
+    """What changes the parameters of a program, and the names of its scalers of losses."""
+
+    groups: tuple[ParameterGroup, ...] = ()
+    scalers: tuple[str, ...] = ()
+
+
 class Leaf(NamedTuple):
-    """A tensor whose ``.grad`` some call adds to; ``number`` is its place in :attr:`Run.leaves`.
+    """A tensor whose ``.grad`` some call adds to, or that an optimizer has; ``number`` is its place
+    in :attr:`Run.leaves`.
 
     ``module`` is the class of the module that owns the parameter, "" where none is known.
     """

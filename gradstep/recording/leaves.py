@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod, sqrt
 from typing import Any, Final, NamedTuple
 from weakref import ref
@@ -13,7 +13,7 @@ from gradstep.capturing.names import Names
 from gradstep.engines.protocol import Engine
 from gradstep.graph.fence import attribute_of
 from gradstep.graph.statistics import Statistics
-from gradstep.recording.facts import Leaf, LeafFacts
+from gradstep.recording.facts import Leaf, LeafFacts, ParameterGroup, Training
 from gradstep.recording.run import Sink
 from gradstep.records import BackwardCall
 
@@ -55,6 +55,7 @@ class LeafWatch:
         self._leaves: dict[tuple[Any, ...], Leaf] = {}
         self._copies: dict[int, tuple[ref[Any], Any]] = {}
         self._copied = 0
+        self._training = Training()
 
     def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> _Before:
         """Describe the leaves to which ``call``, which is about to run, adds; ``names`` finds those
@@ -99,12 +100,18 @@ class LeafWatch:
         return sorted(facts, key=lambda each: each.leaf)
 
     def learn(self, engine: Engine, tensors: Sequence[Any], names: Names) -> None:
-        """Take note of what the program calls some leaves, and of who changes them."""
+        """Take note of what the program calls some leaves, and of who changes them; also of those
+        that no call came to and that an optimizer has."""
         owners = _owners(names)
         trained = list(names.trained())
+        unique = {id(each): each for each in tensors}
+        for _, group, ids in trained:
+            for each in group.get("params", ()):
+                if id(each) in ids and engine.owns(each) and each.requires_grad:
+                    unique[id(each)] = each
         used: Counter[str] = Counter()
         places = {id(tensor): place for place, tensor in enumerate(names.tensors())}
-        for tensor in sorted(tensors, key=lambda each: places.get(id(each), len(places))):
+        for tensor in sorted(unique.values(), key=lambda each: places.get(id(each), len(places))):
             name = names.of(tensor) or "leaf"
             used[name] += 1
             if used[name] > 1:
@@ -115,6 +122,24 @@ class LeafWatch:
             leaf = self._leaf(engine, tensor, name, "" if owner is None else type(owner).__name__)
             module = None if owner is None else ref(owner)
             self._known[id(tensor)] = _Known(ref(tensor), leaf, optimizer, module)
+        training = Training(
+            tuple([self._group(names, *each) for each in trained]), tuple(names.scalers)
+        )
+        if training != self._training:
+            self._training = training
+            self._sink.add_training(training)
+
+    def _group(
+        self, names: Names, optimizer: str, group: Mapping[str, Any], ids: set[int]
+    ) -> ParameterGroup:
+        options = {
+            str(name): float(number)
+            for name, number in group.items()
+            if isinstance(number, int | float)
+        }
+        leaves = sorted(self._known[each].leaf.number for each in ids if each in self._known)
+        kind = type(names.optimizers[optimizer]).__name__
+        return ParameterGroup(optimizer, kind, options, tuple(leaves))
 
     def _of(self, tensor: Any) -> _Known | None:
         known = self._known.get(id(tensor))

@@ -25,7 +25,15 @@ from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
 from gradstep.recording import encoding, schema
 from gradstep.recording.errors import BadRecording, NotRecorded, RecordingError
-from gradstep.recording.facts import CallFacts, Flow, Header, Leaf, LeafFacts, Warned
+from gradstep.recording.facts import (
+    CallFacts,
+    Flow,
+    Header,
+    Leaf,
+    LeafFacts,
+    Training,
+    Warned,
+)
 from gradstep.recording.run import no_such_call
 
 _MAGIC: Final = b"SQLite format 3\0"
@@ -203,6 +211,14 @@ class FileRun:
         with self._reading():
             found = [encoding.leaf_of(row) for row in self._rows("SELECT * FROM leaves")]
             if [leaf.number for leaf in found] != [*range(len(found))]:
+                raise ValueError("leaves are missing")
+            return found
+
+    @property
+    def training(self) -> Training:
+        with self._reading():
+            found = encoding.training_of(self._meta.get("training", [[], []]))
+            if any(leaf >= len(self.leaves) for each in found.groups for leaf in each.leaves):
                 raise ValueError("leaves are missing")
             return found
 

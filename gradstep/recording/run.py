@@ -15,7 +15,16 @@ from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.graph.statistics_columns import StatisticsColumns
 from gradstep.recording.errors import NotRecorded
-from gradstep.recording.facts import NONE, CallFacts, Flow, Header, Leaf, LeafFacts, Warned
+from gradstep.recording.facts import (
+    NONE,
+    CallFacts,
+    Flow,
+    Header,
+    Leaf,
+    LeafFacts,
+    Training,
+    Warned,
+)
 
 
 class Run(Protocol):
@@ -46,7 +55,12 @@ class Run(Protocol):
 
     @property
     def leaves(self) -> Sequence[Leaf]:
-        """All leaves that some call came to, by their numbers."""
+        """All leaves that some call came to, or that an optimizer has, by their numbers."""
+        ...
+
+    @property
+    def training(self) -> Training:
+        """What changes the leaves, as it was last seen."""
         ...
 
     @property
@@ -98,6 +112,10 @@ class Sink(Protocol):
 
     def add_leaf(self, leaf: Leaf) -> None:
         """Take note of a leaf, before the first call that came to it ends."""
+        ...
+
+    def add_training(self, training: Training) -> None:
+        """Take note of what changes the leaves, in place of what was known of it."""
         ...
 
     def add_structure(self, key: str, document: str) -> None:
@@ -241,6 +259,7 @@ class MemoryRun:
         self.notes: list[str] = []
         self.warnings: list[Warned] = []
         self.leaves: list[Leaf] = []
+        self.training = Training()
         self._calls: dict[int, CallFacts] = {}
         self._leaves: dict[int, tuple[LeafFacts, ...]] = {}
         self._flows: dict[int, Flow] = {}
@@ -253,6 +272,9 @@ class MemoryRun:
 
     def add_leaf(self, leaf: Leaf) -> None:
         self.leaves.append(leaf)
+
+    def add_training(self, training: Training) -> None:
+        self.training = training
 
     def add_structure(self, key: str, document: str) -> None:
         self._documents[key] = document

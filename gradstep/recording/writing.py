@@ -22,7 +22,16 @@ from gradstep.graph.serialize import from_json
 from gradstep.graph.statistics import format_bytes
 from gradstep.recording import encoding, schema
 from gradstep.recording.errors import RecordingError
-from gradstep.recording.facts import CallFacts, Flow, Header, Leaf, LeafFacts, Values, Warned
+from gradstep.recording.facts import (
+    CallFacts,
+    Flow,
+    Header,
+    Leaf,
+    LeafFacts,
+    Training,
+    Values,
+    Warned,
+)
 from gradstep.text import plural
 
 MAX_SIZE: Final = 2 << 30
@@ -72,6 +81,9 @@ class FileSink:
 
     def add_leaf(self, leaf: Leaf) -> None:
         self._write(_insert("leaves", 6), encoding.leaf_row(leaf))
+
+    def add_training(self, training: Training) -> None:
+        self._write(_insert("meta", 2), ("training", encoding.training_text(training)))
 
     def add_structure(self, key: str, document: str) -> None:
         number = self._structures[key] = len(self._structures)

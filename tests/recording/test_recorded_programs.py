@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -98,3 +99,24 @@ def assert_tells(found: Run, index: int, live: Graph) -> None:
             one = one._replace(source=other.source)  # that of a node which a pass has made
         assert_same_texts(one, other)
     assert_same_texts(list(recorded.edges()), list(live.edges()))
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_an_optimizer_has_and_no_call_came_to_is_recorded(
+    library: str, tmp_path: Path
+) -> None:
+    torch = import_module(library)
+    used, other = torch.nn.Linear(2, 1), torch.nn.Linear(3, 1, bias=False)
+    sgd = torch.optim.SGD([*used.parameters(), *other.parameters()], lr=0.25)
+    path = tmp_path / "run.gsr"
+    with recording(path, Schedule("leaves")) as (memory, _):
+        used(torch.ones(2)).sum().backward()
+        sgd.step()
+    with FileRun(path) as found:
+        assert_same(found, memory)
+        (group,) = found.training.groups
+        assert group[:2] == ("sgd", "SGD")
+        assert group.options["lr"] == 0.25
+        names = {found.leaves[each].name: [*found.over_calls(each)] for each in group.leaves}
+        assert sorted(names) == ["other.weight", "used.bias", "used.weight"]
+        assert [name for name, calls in names.items() if not calls] == ["other.weight"]

@@ -64,6 +64,7 @@ def assert_same(one: Run, other: Run) -> None:
     """See that two runs have the same facts, to the bit."""
     assert one.header == other.header
     assert list(one.leaves) == list(other.leaves)
+    assert one.training == other.training
     assert list(one.warnings) == list(other.warnings)
     assert list(one.notes) == list(other.notes)
     assert one.is_finished == other.is_finished
