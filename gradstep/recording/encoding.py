@@ -69,7 +69,7 @@ def text_of(data: bytes) -> str:
 
 def number_row(value: float | None) -> float | str | None:
     """Return a number as a column has it: NaN is the text ``nan``, unknown is NULL."""
-    return "nan" if value is not None and math.isnan(value) else value
+    return value if value == value else "nan"
 
 
 def number_of(value: Any) -> float | None:

@@ -251,11 +251,9 @@ def _put_flow(database: sqlite3.Connection, index: int, flow: Flow) -> None:
     rows = encoding.tensor_rows(index, flow.values)
     _many(database, _insert("tensors", 12), rows)
     for table, found in (("node_tensors", flow.nodes), ("edge_tensors", flow.edges)):
-        places = ((index, id, number) for id, number in found.items())
-        _many(database, _insert(table, 3), places)
+        _many(database, _insert(table, 3), [(index, *each) for each in found.items()])
     stored = [row[1] for row in rows if row[-1] is not None]
-    chunks = _chunks(index, flow.values, stored)
-    _many(database, _insert("chunks", 4), chunks)
+    database.executemany(_insert("chunks", 4), _chunks(index, flow.values, stored))
 
 
 def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[encoding.Row]:
@@ -267,16 +265,15 @@ def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[encod
                 yield index, number, chunk, data[start : start + schema.CHUNK]
 
 
-def _many(database: sqlite3.Connection, statement: str, rows: Iterable[encoding.Row]) -> None:
-    database.executemany(statement, (tuple(map(_plain, row)) for row in rows))
+def _many(database: sqlite3.Connection, statement: str, rows: Sequence[encoding.Row]) -> None:
+    try:
+        database.executemany(statement, rows)
+    except UnicodeEncodeError:  # names of a program may be no text that can be written
+        database.executemany(statement, [tuple(map(_writable, row)) for row in rows])
 
 
-def _plain(value: Any) -> Any:
-    """Return a value that a column can have: names of a program may be no text that can be
-    written."""
-    if isinstance(value, str) and not value.isascii():
-        return value.encode("utf-8", "backslashreplace").decode()
-    return value
+def _writable(value: Any) -> Any:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _lock(path: Path) -> IO[bytes]:

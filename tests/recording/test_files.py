@@ -205,6 +205,16 @@ def test_a_file_that_is_no_recording_is_not_overwritten(tmp_path: Path) -> None:
         FileSink(tmp_path / "nowhere" / "run.gsr", HEADER)
 
 
+def test_a_name_that_is_no_text_is_written_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    sink = FileSink(path, HEADER)
+    for number, name in enumerate(["\u00e9", "a\udc80"]):
+        sink.add_leaf(Leaf(number, name, (4,), "float32", True))
+    sink.add_end()
+    with FileRun(path) as run:
+        assert [leaf.name for leaf in run.leaves] == ["\u00e9", "a\\udc80"]
+
+
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sample") / "run.gsr"
