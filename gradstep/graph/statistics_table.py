@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.graph.statistics import FEW, HUGE, TINY, Statistics, statistics
+from gradstep.graph.statistics import FEW, HUGE, TINY, Statistics, statistics, statistics_by_parts
 
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -150,7 +150,24 @@ def statistics_of_each(
         chosen: list[NDArray[Any]] = [arrays[at].ravel() for at in few]  # type: ignore[union-attr]
         values = np.concatenate(chosen).astype(np.float64)
         table.columns[:, few] = statistics_of_parts(values, [each.size for each in chosen]).columns
+    places: dict[object, list[int]] = {}  # by the memory: a view has the numbers of its base
     for at in table.unknown().tolist():
         array = arrays[at]
-        table[at] = None if array is None else statistics(array)
+        if array is not None and array.size <= FEW:
+            table[at] = statistics(array)
+        elif array is not None:
+            places.setdefault(_memory_of(array), []).append(at)
+    chosen = [cast("NDArray[np.generic]", arrays[each[0]]) for each in places.values()]
+    told = statistics_by_parts(chosen)
+    for each, part in zip(places.values(), told, strict=True):
+        for at in each:
+            table[at] = part
     return table
+
+
+def _memory_of(array: NDArray[np.generic] | np.generic) -> object:
+    """Return what is equal for arrays of the same numbers in the same memory, as long as these
+    live; itself of one with gaps."""
+    if not isinstance(array, np.ndarray) or not array.flags.forc:
+        return id(array)
+    return array.__array_interface__["data"][0], array.size, array.dtype

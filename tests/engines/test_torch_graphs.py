@@ -300,7 +300,7 @@ def test_tensors_that_are_described_together_are_described_as_each_alone(
     elsewhere: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if elsewhere:  # as those of a GPU, which this test does not have
-        monkeypatch.setattr(seen_tensors, "_is_small", lambda _: False)
+        monkeypatch.setattr(seen_tensors, "_is_array", lambda _: False)
         monkeypatch.setattr(seen_tensors, "_is_elsewhere", lambda each: not each.is_meta)
     odd = torch.tensor([1.0, float("nan"), float("-inf")])
     whole = torch.randn(300, 5, dtype=torch.float64)
@@ -309,6 +309,7 @@ def test_tensors_that_are_described_together_are_described_as_each_alone(
         torch.randn(5000), torch.ones(0), torch.ones(3, dtype=torch.bfloat16), torch.arange(4),
         torch.ones(2, dtype=torch.complex64).conj().imag, torch.eye(3).to_sparse(), None,
         torch.full((2,), 1e200, dtype=torch.float64), torch.ones(2, device="meta"),
+        torch.randn(300, 200).t(), torch.randn(40, 30, 20).permute(1, 2, 0)[:, ::2],
         *torch.randn(100, 1000),
     ]  # fmt: skip
     for one, found in zip(tensors, engine.describe_all(tensors), strict=True):

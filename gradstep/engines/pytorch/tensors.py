@@ -19,7 +19,7 @@ from gradstep.graph.statistics import (
     Statistics,
     statistics,
 )
-from gradstep.graph.statistics_table import StatisticsTable, statistics_of_parts
+from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each, statistics_of_parts
 from gradstep.records import Extent, resolve
 
 UNREAD: Final = object()
@@ -176,17 +176,25 @@ def has_memory(tensor: torch.Tensor) -> bool:
 
 
 def is_plain(tensor: Any) -> bool:
-    """Return whether a tensor is, as nearly always, one that NumPy reads as it is."""
-    return (
-        type(tensor) in (torch.Tensor, torch.nn.Parameter)
-        and not tensor.is_nested
-        and tensor.is_cpu
-        and tensor.dtype in (torch.float32, torch.float64)
-        and tensor.layout is torch.strided
-        and tensor.is_contiguous()
-        and not tensor.is_neg()
-        and has_memory(tensor)
-    )
+    """Return whether a tensor is, as nearly always, one that NumPy reads as it is: its elements in
+    their order."""
+    return _is_array(tensor) and bool(tensor.is_contiguous())
+
+
+def _is_array(tensor: Any) -> bool:
+    """Return whether NumPy can read a tensor as an array."""
+    try:
+        return (
+            type(tensor) in (torch.Tensor, torch.nn.Parameter)
+            and tensor.dtype in (torch.float32, torch.float64)
+            and tensor.is_cpu
+            and tensor.layout is torch.strided
+            and not tensor.is_nested
+            and not tensor.is_neg()
+            and has_memory(tensor)
+        )
+    except (RuntimeError, NotImplementedError):  # it stands for several
+        return False
 
 
 def _span_of(tensor: torch.Tensor) -> int:
@@ -274,20 +282,27 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
     called: until then, small ones are kept as copies."""
     together: dict[torch.dtype, list[int]] = {}
     copies: list[tuple[list[int], list[int], torch.Tensor]] = []
-    elements = 0
+    found = StatisticsTable(len(tensors))
+    elements, larger = 0, []
     with unobserved(), torch.no_grad():
         for at, each in enumerate(tensors):
-            if not _is_small(each):
+            if not _is_array(each):
+                continue
+            count = each.numel()
+            if not 0 < count <= _SMALL:
+                larger.append(at)
                 continue
             together.setdefault(each.dtype, []).append(at)
-            elements += each.numel()
+            elements += count
             if elements > _TOGETHER:
                 copies += _copied_together(tensors, together)
                 elements = 0
         copies += _copied_together(tensors, together)
-    found = StatisticsTable(len(tensors))
+        given = [tensors[at] for at in larger]
+        told = statistics_of_each([view_of(t.detach() if t.requires_grad else t) for t in given])
+        found.columns[:, larger] = told.columns
     known = {at for places, _, _ in copies for at in places}
-    if len(known) < len(tensors):
+    if len(known) + len(larger) < len(tensors):
         _describe_on_devices(tensors, found)
         for at in found.unknown().tolist():
             if at not in known and isinstance(tensors[at], torch.Tensor):
@@ -306,23 +321,6 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
         return found
 
     return described
-
-
-def _is_small(tensor: Any) -> bool:
-    """Return whether a tensor can be described together with others."""
-    try:
-        return (
-            type(tensor) is torch.Tensor
-            and tensor.dtype in (torch.float32, torch.float64)
-            and tensor.is_cpu
-            and tensor.layout is torch.strided
-            and not tensor.is_nested
-            and 0 < tensor.numel() <= _SMALL
-            and not tensor.is_neg()
-            and has_memory(tensor)
-        )
-    except (RuntimeError, NotImplementedError):  # it stands for several
-        return False
 
 
 def _copied_together(
