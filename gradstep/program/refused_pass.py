@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from gradstep.findings.linting import Finding
 
 _MESSAGE: Final = "does not require grad and does not have a grad_fn"
-_CHECK: Final = (
-    "gradstep check --lint --call all names the line that took the loss out of the graph"
-)
+_CHECK: Final = "gradstep check names the line that took the loss out of the graph"
 
 
 def note_of(error: BaseException) -> str:

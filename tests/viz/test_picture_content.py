@@ -170,7 +170,7 @@ def test_a_saved_value_that_was_changed_in_place_is_an_alarm() -> None:
     build.edge("saved", a, node, label="self", nbytes=8)
     picture = make_picture(build.graph())
     assert box(picture, "PowBackward0").alert
-    assert box(picture, "PowBackward0").detail == "! saved self was changed in place"
+    assert box(picture, "PowBackward0").detail == "! self changed in place"
     assert picture.lines[0].label == "! self · 8 B · changed in place"
 
 

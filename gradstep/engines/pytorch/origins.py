@@ -70,7 +70,7 @@ class Origins:
     >>> origins.enter("", 5)
     >>> origins.ran(3, 4, "train.py", 12)
     >>> origins.place(3), origins.place(6)
-    (Place(scope='fc1', source=Source(file='train.py', line=12), called=''), None)
+    (Origin(scope='fc1', source=Source(file='train.py', line=12), called=''), None)
     """
 
     def __init__(self) -> None:

@@ -58,7 +58,7 @@ def right_text(
 def detail(graph: Graph, id: int, view: str, changed: str) -> str:
     """Write the second line, which answers the next question; ``changed`` says what is wrong."""
     if changed:
-        return formatting.shorten(f"! saved {changed}", LONGEST_DETAIL)
+        return formatting.shorten(f"! {changed}", LONGEST_DETAIL)
     if graph.kinds[id] in ("output", "seed"):
         return ""  # it has the title
     if graph.kinds[id] == "group":

@@ -219,7 +219,7 @@ def changed_values(saved: SavedColumns) -> dict[int, str]:
     if "changed" in saved.states:
         for at, state in enumerate(saved.states):
             if state == "changed":
-                said = f"{saved.names[at]} was {saved_state(state, saved.lines.get(at, ()))}"
+                said = f"{saved.names[at]} {saved_state(state, saved.lines.get(at, ()))}"
                 found.setdefault(saved.nodes[at], said)
     return found
 
