@@ -54,7 +54,7 @@ def _type_tests(op: Op) -> list[str]:
         )
         lines.append(f"    if {arrays}: return kernel({_arguments(op, op.values)})")
     slow = f"return slow(op, {names_tuple(op.values)}, {_dictionary(op)})"
-    if op.pointwise and len(op.values) == 2 and not op.keeps_dtype:
+    if op.pointwise and len(op.values) == 2 and not op.keeps_dtype and op.values[1] in op.scalars:
         # a tensor and a number, whose 0-d tensor is kept: at once, for slow() takes 5 us
         first, second = op.values
         number = f"type({first}) is Tensor and (type({second}) is float or type({second}) is int)"

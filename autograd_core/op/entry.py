@@ -57,6 +57,7 @@ _OPTIONS: Final = frozenset(
         "broadcasts",
         "holds",
         "keeps",
+        "scalars",
         "node",
         "inplace_node",
         "second",
@@ -89,6 +90,7 @@ def pointwise(
     *,
     result_dtype: ResultKind = "same",
     keeps: str = "",
+    scalars: str | None = None,
     floats: str = "",
     numbers: str = "",
     integers: str = "",
@@ -113,6 +115,7 @@ def pointwise(
         kernel: computes it on arrays; without one, the function's body does.
         result_dtype: of the result: the promoted one, at least floating ("float"), or bool.
         keeps: inputs that take no part in promotion (a mask), separated by blanks.
+        scalars: inputs that may be numbers, where PyTorch does not take one for every input.
         floats: PyTorch's name of the kernel, of an op on floating point numbers only.
         numbers: the same, of an op on anything but bool.
         integers: the same, of an op on integers and bool only.
@@ -157,6 +160,7 @@ def pointwise(
             linear=linear,
             result_dtype=result_dtype,
             keeps=keeps,
+            scalars=scalars,
             floats=floats,
             numbers=numbers,
             integers=integers,
@@ -276,6 +280,7 @@ def _declare(
     view: ViewKind = False,
     result_dtype: ResultKind = "same",
     keeps: str = "",
+    scalars: str | None = None,
     floats: str = "",
     numbers: str = "",
     integers: str = "",
@@ -309,6 +314,7 @@ def _declare(
         view=view,
         result_dtype=result_dtype,
         keeps_dtype=frozenset(keeps.split()),
+        scalars=frozenset(values if scalars is None else scalars.split()),
         floats=floats,
         numbers=numbers,
         integers=integers,

@@ -86,7 +86,10 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
             raise op.bools(values)
         if op.result_dtype == "float" and not like.is_floating_point:
             like = get_default_dtype()
-        values = tuple([wrap_number(v, like) if type(v) in _NUMBERS else v for v in values])
+        values = tuple(
+            wrap_number(v, like) if type(v) in _NUMBERS and name in op.scalars else v
+            for name, v in zip(op.values, values, strict=True)
+        )
     if Dual in kinds:
         return forward(op, values, attributes)
     plain = tuple([_plain(v, op) for v in values])

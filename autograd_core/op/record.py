@@ -154,6 +154,7 @@ class Op:
     numbers: str = ""
     integers: str = ""
     bools: BoolsOption = ""
+    scalars: frozenset[str] = frozenset()  # inputs of a pointwise op that may be numbers
     symmetric: bool | str = False
     normalized: bool = False
     layout: LayoutRule = ""

@@ -55,6 +55,10 @@ class Adam(Optimizer):
         decoupled_weight_decay: bool = False,
         **switches: Any,
     ) -> None:
+        if isinstance(lr, Tensor) and switches.get("foreach") and not switches.get("capturable"):
+            raise ValueError(
+                "lr as a Tensor is not supported for capturable=False and foreach=True"
+            )
         check_options(lr=lr, eps=eps)
         check_betas(betas)
         check_options(weight_decay=weight_decay)

@@ -287,12 +287,14 @@ def check_betas(betas: tuple[float, float]) -> None:
 
 
 def check_options(**options: float) -> None:
-    """Refuse negative options.
+    """Refuse negative options, and a learning rate of several elements.
 
     Raises:
-        ValueError: one is; names it as PyTorch does.
+        ValueError: there is one; names it as PyTorch does.
     """
     for name, value in options.items():
+        if name == "lr" and isinstance(value, Tensor) and value.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
         if not float(value) >= 0:
             said = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
             raise ValueError(f"Invalid {said}: {value}")

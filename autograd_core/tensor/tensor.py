@@ -576,7 +576,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return bool(self.array)
 
     def __format__(self, spec: str) -> str:
-        return format(self.array.item(), spec) if not self._shape else format(repr(self), spec)
+        return format(self.array.item(), spec) if not self._shape else object.__format__(self, spec)
 
     def __round__(self, digits: SupportsIndex | None = None) -> Any:
         return round(self.item(), digits) if digits is not None else round(self.item())

@@ -225,6 +225,26 @@ def test_a_function_says_its_tangent_by_jvp(torch: Any) -> None:
     assert seen == [([1, 2], None, [0, 0])]
 
 
+def test_a_jvp_sees_only_what_was_saved_for_it(torch: Any) -> None:
+    seen = []
+
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: Any) -> Any:
+            seen.append(ctx.saved_tensors)
+            return tangent * 2
+
+    fw = torch.autograd.forward_ad
+    with fw.dual_level():
+        Double.apply(fw.make_dual(torch.ones(2), torch.ones(2)))
+    assert seen == [()]
+
+
 @pytest.mark.parametrize(
     ("jvp", "kind", "said"),
     [

@@ -98,7 +98,8 @@ def test_a_rule_that_is_right_once_fails_twice(torch: Any) -> None:
         torch.autograd.gradgradcheck(func, inputs)
 
 
-def test_a_backward_of_chance_is_found(torch: Any) -> None:
+@pytest.mark.parametrize("fast", [False, True])
+def test_a_backward_of_chance_is_found(torch: Any, fast: bool) -> None:
     numbers = iter(range(10**6))
     func = function(
         torch,
@@ -107,8 +108,8 @@ def test_a_backward_of_chance_is_found(torch: Any) -> None:
     )
     inputs = (leaf(torch, 1, 2), leaf(torch, 3, -1))
     with pytest.raises(failure(torch), match="Backward is not reentrant"):
-        torch.autograd.gradcheck(func, inputs)
-    assert torch.autograd.gradcheck(func, inputs, nondet_tol=1e-3)
+        torch.autograd.gradcheck(func, inputs, fast_mode=fast)
+    assert torch.autograd.gradcheck(func, inputs, nondet_tol=1e-3, fast_mode=fast)
 
 
 def test_a_backward_that_ignores_its_gradient_is_found(torch: Any) -> None:

@@ -148,7 +148,7 @@ class Function:
         outputs = result if isinstance(result, tuple) else (result,)
         if needed and cls.setup_context is not Function.setup_context:
             _check_saved(ctx, arguments, outputs)
-        for_jvp = ctx._to_save if ctx._for_jvp is None else ctx._for_jvp
+        for_jvp = ctx._for_jvp or ()
         ctx._for_jvp = None
         tensors = attach(node, outputs, arguments, needed)
         if any(tangent is not None for tangent in tangents):

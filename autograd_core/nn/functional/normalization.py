@@ -86,26 +86,26 @@ def batch_norm(
     Training uses the statistics of the input, and updates the running statistics with ``momentum``.
     Otherwise, the running statistics are used.
     """
-    channels = input._shape[wrapped(1, input.ndim)]
+    if training and input._shape[0] * math.prod(input._shape[2:]) == 1:
+        raise _too_few(input.shape)
+    if not input.numel():
+        return _of_nothing(input, weight, bias)
+    if not training and (running_mean is None or running_var is None):
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise RuntimeError(f"{missing} must be defined in evaluation mode")
+    channels = input._shape[1] if input.ndim > 1 else 0
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight,
              "bias": bias}  # fmt: skip
     for name, t in given.items():
-        if t is not None and t.numel() != channels and input.numel():
+        if t is not None and t.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
+    wrapped(1, input.ndim)
     whole = not input.dtype.is_floating_point
     if whole or running_mean is not None or running_var is not None:  # the op looks at the others
         _check_statistics(input, weight, bias, running_mean, running_var)
     if not training:
-        if running_mean is None or running_var is None:
-            missing = "running_mean" if running_mean is None else "running_var"
-            raise RuntimeError(f"{missing} must be defined in evaluation mode")
         return norms.batch_norm(input, weight, bias, running_mean, running_var, False, eps)
-    count = input._shape[0] * math.prod(input._shape[2:])
-    if count == 1 and training:
-        raise _too_few(input.shape)
     _check_both(running_mean, running_var)
-    if not input.numel():
-        return _of_nothing(input, weight, bias)
     result = norms.batch_norm(input, weight, bias, None, None, True, eps)
     if running_mean is not None and running_var is not None:
         axes = (0, *range(2, input.ndim))

@@ -110,10 +110,41 @@ def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
 @public("function method", out="expect")
 def multinomial(self: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Return indices (..., num_samples), drawn with the weights in each row of ``self``."""
-    rows = np.atleast_2d(self.array.astype(np.float64))
-    if not (rows.sum(-1) > 0).all():
+    rows = _checked_weights(self, num_samples, replacement).reshape(-1, self._shape[-1])
+    drawn = np.empty((len(rows), num_samples), np.int64)
+    for row, places in zip(rows, drawn, strict=True):
+        chances = row / row.sum()
+        if replacement:
+            places[:] = generator().choice(len(row), num_samples, p=chances)
+            continue
+        likely = min(num_samples, int(np.count_nonzero(row)))  # then those with the weight 0
+        places[:likely] = generator().choice(len(row), likely, replace=False, p=chances)
+        places[likely:] = np.flatnonzero(row == 0)[: num_samples - likely]
+    return Tensor.from_array(drawn.reshape(*self._shape[:-1], num_samples))
+
+
+def _checked_weights(weights: Tensor, count: int, replacement: bool) -> Any:
+    """Return the weights that ``count`` samples are drawn with, in float64.
+
+    Raises:
+        RuntimeError: they are none, or too few; in PyTorch's words.
+    """
+    if weights.ndim not in (1, 2):
+        raise RuntimeError("prob_dist must be 1 or 2 dim")
+    if not weights.dtype.is_floating_point:
+        raise RuntimeError(
+            "multinomial only supports floating-point dtypes for input, got: "
+            f"{weights.dtype.scalar_name}"
+        )
+    if count <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and count > weights._shape[-1]:
+        raise RuntimeError(
+            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+        )
+    array = weights.array.astype(np.float64)
+    if not (np.isfinite(array) & (array >= 0)).all():
+        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+    if not array.sum(-1).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    drawn = [
-        generator().choice(len(row), num_samples, replacement, row / row.sum()) for row in rows
-    ]
-    return Tensor.from_array(np.stack(drawn).reshape(*self._shape[:-1], num_samples))
+    return array

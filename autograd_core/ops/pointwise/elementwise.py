@@ -159,8 +159,8 @@ def pow_number(self, *, exponent):
     self=lambda g, self, exponent: where(
         exponent == 0, 0, g * (exponent * pow_tensor(self, exponent - 1))
     ),
-    exponent=lambda g, self, exponent, result: unless_zero_base(
-        g * (result * log(self)), self, exponent
+    exponent=lambda g, self, exponent, result: (
+        g * unless_zero_base(result * log(self), self, exponent)
     ),
 )
 def pow_tensor(self, exponent):
@@ -178,8 +178,8 @@ def pow_tensor(self, exponent):
 @pointwise(
     of="pow",
     node="PowBackward2",
-    exponent=lambda g, exponent, result, self: unless_zero_base(
-        g * (result * natural_log(self)), self, exponent
+    exponent=lambda g, exponent, result, self: (
+        g * unless_zero_base(result * natural_log(self), self, exponent)
     ),
 )
 def pow_base(exponent, *, self):
@@ -187,11 +187,11 @@ def pow_base(exponent, *, self):
     return np.power(np.array(self).astype(exponent.dtype), exponent)
 
 
-def unless_zero_base(g: Any, base: Any, exponent: Any) -> Any:
-    """Return ``g``, the gradient of the exponent; 0 where powers of 0 are constantly 0."""
+def unless_zero_base(slope: Any, base: Any, exponent: Any) -> Any:
+    """Return the derivative of a power by its exponent; 0 where powers of 0 are constantly 0."""
     if isinstance(base, (bool, int, float)):
-        return g if base else where(exponent >= 0, 0, g)
-    return where(base == 0, where(exponent >= 0, 0, g), g)
+        return slope if base else where(exponent >= 0, 0, slope)
+    return where(base == 0, where(exponent >= 0, 0, slope), slope)
 
 
 def natural_log(number: float) -> float:
@@ -478,19 +478,29 @@ def where(condition, self, other):
 # Comparisons: no gradient flows through them.
 
 
-@pointwise(np.equal, result_dtype="bool", variants="function method inplace_bool")
+@pointwise(np.equal, result_dtype="bool", variants="function method inplace_bool", scalars="other")
 def eq(self, other):
     """Return ``self == other``."""
 
 
 @pointwise(
-    np.not_equal, result_dtype="bool", variants="function method inplace_bool", aliases="not_equal"
+    np.not_equal,
+    result_dtype="bool",
+    variants="function method inplace_bool",
+    aliases="not_equal",
+    scalars="other",
 )
 def ne(self, other):
     """Return ``self != other``."""
 
 
-@pointwise(np.less, result_dtype="bool", variants="function method inplace_bool", aliases="less")
+@pointwise(
+    np.less,
+    result_dtype="bool",
+    variants="function method inplace_bool",
+    aliases="less",
+    scalars="other",
+)
 def lt(self, other):
     """Return ``self < other``."""
 
@@ -498,6 +508,7 @@ def lt(self, other):
 @pointwise(
     np.less_equal,
     result_dtype="bool",
+    scalars="other",
     variants="function method inplace_bool",
     aliases="less_equal",
 )
@@ -506,7 +517,11 @@ def le(self, other):
 
 
 @pointwise(
-    np.greater, result_dtype="bool", variants="function method inplace_bool", aliases="greater"
+    np.greater,
+    result_dtype="bool",
+    variants="function method inplace_bool",
+    aliases="greater",
+    scalars="other",
 )
 def gt(self, other):
     """Return ``self > other``."""
@@ -515,6 +530,7 @@ def gt(self, other):
 @pointwise(
     np.greater_equal,
     result_dtype="bool",
+    scalars="other",
     variants="function method inplace_bool",
     aliases="greater_equal",
 )

@@ -87,6 +87,7 @@ def rsqrt(self):
     floats="logaddexp_cpu",
     self=lambda g, self, other: g / (1 + exp(other - self)),
     other=lambda g, self, other: g / (1 + exp(self - other)),
+    scalars="",
     variants="function method",
 )
 def logaddexp(self, other):
@@ -98,6 +99,7 @@ def logaddexp(self, other):
     floats="logaddexp2_cpu",
     self=lambda g, self, other: g / (1 + exp2(other - self)),
     other=lambda g, self, other: g / (1 + exp2(self - other)),
+    scalars="",
     variants="function method",
 )
 def logaddexp2(self, other):
@@ -164,6 +166,7 @@ def _inside(x, eps):
     result_dtype="float",
     self=lambda g, other: ldexp(g, other),
     other=lambda g, result: g * (result * _LN2),
+    scalars="",
     variants="function method inplace",
 )
 def ldexp(self, other):

@@ -8,17 +8,17 @@ from autograd_core.op import op, pointwise
 from autograd_core.ops.checks import scalar_name
 
 
-@pointwise(np.logical_and, result_dtype="bool", variants="function method inplace")
+@pointwise(np.logical_and, result_dtype="bool", variants="function method inplace", scalars="")
 def logical_and(self, other):
     """Return where both are nonzero."""
 
 
-@pointwise(np.logical_or, result_dtype="bool", variants="function method inplace")
+@pointwise(np.logical_or, result_dtype="bool", variants="function method inplace", scalars="")
 def logical_or(self, other):
     """Return where at least one is nonzero."""
 
 
-@pointwise(np.logical_xor, result_dtype="bool", variants="function method inplace")
+@pointwise(np.logical_xor, result_dtype="bool", variants="function method inplace", scalars="")
 def logical_xor(self, other):
     """Return where exactly one is nonzero."""
 
@@ -93,11 +93,21 @@ def bitwise_not(self):
     return np.invert(self)
 
 
-@pointwise(np.left_shift, integers="lshift_cpu", variants="function method inplace")
+@pointwise(
+    np.left_shift,
+    integers="lshift_cpu",
+    numbers="lshift_cpu",
+    variants="function method inplace",
+)
 def bitwise_left_shift(self, other):
     """Return ``self`` shifted left by ``other`` bits."""
 
 
-@pointwise(np.right_shift, integers="rshift_cpu", variants="function method inplace")
+@pointwise(
+    np.right_shift,
+    integers="rshift_cpu",
+    numbers="rshift_cpu",
+    variants="function method inplace",
+)
 def bitwise_right_shift(self, other):
     """Return ``self`` shifted right by ``other`` bits."""

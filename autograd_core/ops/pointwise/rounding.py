@@ -183,6 +183,7 @@ def frexp(self, /):
     node="NextafterBackward0",
     self=lambda g, self, other: where(self == other, 0, g),
     other=lambda g: zeros_of(g),
+    scalars="",
     variants="function method inplace",
 )
 def nextafter(self, other):
@@ -190,7 +191,7 @@ def nextafter(self, other):
     return np.nextafter(self, other)
 
 
-@pointwise(variants="function method inplace", out="expect")
+@pointwise(variants="function method inplace", out="expect", scalars="")
 def heaviside(self, values):
     """Return 0 below 0, 1 above, and ``values`` at 0."""
     return np.where(self == 0, values, self > 0).astype(self.dtype, copy=False)

@@ -15,6 +15,7 @@ from autograd_core.ops.pointwise.logic import isnan, logical_and, logical_or
     np.maximum,
     self=lambda g, self, other: where(self < other, 0, where(self == other, g / 2, g)),
     other=lambda g, self, other: where(self > other, 0, where(self == other, g / 2, g)),
+    scalars="",
     variants="function method",
 )
 def maximum(self, other):
@@ -25,6 +26,7 @@ def maximum(self, other):
     np.minimum,
     self=lambda g, self, other: where(self > other, 0, where(self == other, g / 2, g)),
     other=lambda g, self, other: where(self < other, 0, where(self == other, g / 2, g)),
+    scalars="",
     variants="function method",
 )
 def minimum(self, other):
@@ -35,6 +37,7 @@ def minimum(self, other):
     np.fmax,
     self=lambda g, self, other: where(logical_or(self >= other, isnan(other)), g, 0),
     other=lambda g, self, other: where(logical_or(self >= other, isnan(other)), 0, g),
+    scalars="",
     variants="function method",
 )
 def fmax(self, other):
@@ -45,6 +48,7 @@ def fmax(self, other):
     np.fmin,
     self=lambda g, self, other: where(logical_or(self <= other, isnan(other)), g, 0),
     other=lambda g, self, other: where(logical_or(self <= other, isnan(other)), 0, g),
+    scalars="",
     variants="function method",
 )
 def fmin(self, other):
@@ -153,6 +157,7 @@ def _lerp(start, end, weight):
     self=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * (tensor1 * value),
+    scalars="",
     variants="function method inplace",
     layout="preserved",
 )

@@ -112,6 +112,7 @@ def atanh(self):
     result_dtype="float",
     self=lambda g, self, other: _over_square(g, other, self, other),
     other=lambda g, self, other: _over_square(-g, self, self, other),
+    scalars="",
     variants="function method inplace",
     aliases="arctan2",
 )
@@ -131,6 +132,7 @@ def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
     floats="hypot_cpu",
     self=lambda g, self, result: g * (self / result),
     other=lambda g, other, result: g * (other / result),
+    scalars="",
     variants="function method inplace",
 )
 def hypot(self, other):
