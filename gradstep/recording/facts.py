@@ -150,7 +150,8 @@ class CallFacts:
         memory: bytes in use when it ended: on its device, or of the process where that is the CPU.
         is_finished: whether it was seen to end.
         error: what it raised, "" where it did not.
-        is_troubled: whether the loss or a leaf's ``.grad`` is not finite.
+        is_troubled: whether the loss, a leaf's ``.grad`` or a gradient that a call in full returned
+            is not finite.
     """
 
     index: int

@@ -30,7 +30,7 @@ class _Known(NamedTuple):
     module: Callable[[], Any] | None
 
 
-class _Before(NamedTuple):
+class Before(NamedTuple):
     """The leaves of a call that is about to run."""
 
     tensors: Sequence[Any]
@@ -57,7 +57,7 @@ class LeafWatch:
         self._copied = 0
         self._training = Training()
 
-    def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> _Before:
+    def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> Before:
         """Describe the leaves to which ``call``, which is about to run, adds; ``names`` finds those
         of the program, which takes a while."""
         found = {id(each): each for each in engine.accumulated(call)}
@@ -71,11 +71,9 @@ class LeafWatch:
         if any(each is not None for each in grads):
             kept, checksums = list(engine.all_statistics(grads)), engine.checksums(grads)
         lengths = engine.lengths(tensors)
-        return _Before(
-            tensors, known, grads, kept, checksums, lengths, self._moved(engine, tensors)
-        )
+        return Before(tensors, known, grads, kept, checksums, lengths, self._moved(engine, tensors))
 
-    def after(self, engine: Engine, before: _Before) -> list[LeafFacts]:
+    def after(self, engine: Engine, before: Before) -> list[LeafFacts]:
         """Describe the same leaves now that the call has ended."""
         grads = [each.grad for each in before.tensors]
         described, checksums = engine.all_statistics(grads), engine.checksums(grads)

@@ -25,11 +25,12 @@ from gradstep.graph.fence import carried_out, within_fence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Trouble
 from gradstep.recording.facts import CallFacts, Flow, Header, LeafFacts, Level, Warned
-from gradstep.recording.leaves import LeafWatch
+from gradstep.recording.leaves import Before, LeafWatch
 from gradstep.recording.observing import Observed, observe
 from gradstep.recording.run import Sink
 from gradstep.recording.schedule import Account, Schedule, Wanted
 from gradstep.records import BackwardCall, CallKind, Gradients
+from gradstep.text import plural
 
 _FULL: Final[tuple[Level, ...]] = ("stats", "all")
 
@@ -53,6 +54,7 @@ class _Told(NamedTuple):
     call: CallFacts
     leaves: Sequence[LeafFacts]
     flow: Flow | None
+    troubles: frozenset[Trouble] = frozenset()
 
 
 class Watcher:
@@ -78,6 +80,8 @@ class Watcher:
         self._folder = Path.cwd() if folder is None else folder
         self._sources: set[str] | None = set() if sources else None
         self._sink, self._header = sink, header
+        if flight is not None and schedule.requests is None:  # most would never be written
+            schedule = replace(schedule, requests=lambda number, kind: False, last=False)
         self._schedule, self._flight = schedule, flight
         self._names = names
         self._process = os.getpid()
@@ -89,7 +93,7 @@ class Watcher:
         self._warned: set[Warned] = set()
         self._newest: _Told | None = None  # a full call that stays only until there is another
         self._ring: deque[_Told] = deque(maxlen=1 if flight is None else flight.keep)
-        self._was_troubled = False
+        self._was_troubled = self._has_met = False
         self._plain = 0.0  # what a call of late took plainly
         self._start = self._left = perf_counter()
         self.index = self.step = 0
@@ -116,14 +120,11 @@ class Watcher:
             engines = {**self._header.engines, engine.name: engine.version()}
             self._header = replace(self._header, engines=engines)
             self._sink.add_header(self._header)
-        before = None
-        if begun.level != "call":
-            with within_fence("the leaves of a call"):
-                before = self._leaves.before(engine, call, self._names)
+        before = None if begun.level == "call" else self._before(engine, call)
         leaves: list[LeafFacts] = []
         started = perf_counter()
         try:
-            answer, observed = self._carry_out(engine, call, begun.level)
+            answer, observed, before = self._carry_out(engine, call, begun.level, before)
         except BaseException as error:
             told = replace(begun, is_finished=False, error=_text_of(error))
             with within_fence("a call that raised"):
@@ -153,26 +154,32 @@ class Watcher:
             self._sink.add_begun(begun)
         return begun
 
+    def _before(self, engine: Engine, call: BackwardCall) -> Before | None:
+        with within_fence("the leaves of a call"):
+            return self._leaves.before(engine, call, self._names)
+        return None
+
     def _carry_out(
-        self, engine: Engine, call: BackwardCall, level: Level
-    ) -> tuple[bool | Gradients, Observed | None]:
+        self, engine: Engine, call: BackwardCall, level: Level, before: Before | None
+    ) -> tuple[bool | Gradients, Observed | None, Before | None]:
         """Carry out a call at a level; where it meets the condition of a flight recorder, once more
-        in full."""
+        in full. Also return its leaves ``before``, which are described then."""
         if level in _FULL:
-            return self._in_full(engine, call)
+            return *self._in_full(engine, call), before
         again = self._flight is not None and self._schedule.full in _FULL
         if again and not self._was_troubled and not engine.may_run_user_code(call):
             run = engine.kept_run(call)
             if run is not None:
                 if run.is_finite() or _runs_user_code(engine, call):
                     run.release()
-                    return run.result if call.is_grad else True, None
+                    return run.result if call.is_grad else True, None, before
                 run.undo()
-                return self._in_full(engine, call)
+                before = before or self._before(engine, call)
+                return *self._in_full(engine, call), before
         if call.keep or call.graph:
             settle()
         gradients = carried_out(partial(engine.run, call))
-        return gradients if call.is_grad else True, None
+        return gradients if call.is_grad else True, None, before
 
     def _in_full(
         self, engine: Engine, call: BackwardCall
@@ -198,18 +205,21 @@ class Watcher:
         root = call.roots[0]
         loss = engine.scalar_statistics(root) if len(call.roots) == 1 else None
         memory = engine.memory(engine.user_tensor(root))
-        troubled = (loss is not None and bool(loss.trouble)) or any(
-            each.is_troubled for each in leaves
+        described = [loss, *(each.after for each in leaves)]
+        if observed is not None and observed.gradients:
+            described += engine.all_statistics(observed.gradients)
+        troubles = frozenset(
+            each.trouble for each in described if each is not None and each.trouble
         )
         facts = replace(
             facts,
             loss=None if loss is None else loss.scalar,
             memory=_resident() if memory is None else memory,
             is_finished=True,
-            is_troubled=troubled,
+            is_troubled=bool(troubles),
         )
         if observed is None:
-            return _Told(facts, leaves, None)
+            return _Told(facts, leaves, None, troubles)
         if observed.left_out:
             self._sink.add_note(
                 f"{facts.title}: {observed.left_out} tensors were too many to keep; they are "
@@ -220,34 +230,26 @@ class Watcher:
             self._sink.add_structure(observed.key, observed.document)
             self._keep_sources(observed.sources)
         facts = replace(facts, structure=observed.key, roots=observed.roots, nodes=observed.nodes)
-        return _Told(facts, leaves, observed.flow)
+        return _Told(facts, leaves, observed.flow, troubles)
 
     def _tell(self, told: _Told, passing: bool) -> None:
         """Tell the sink of a call, now or when something goes wrong."""
         if self._flight is not None:
             self._ring.append(told)
-            troubled = told.call.is_troubled and self._meets(told)
-            if troubled and not self._was_troubled:
+            met = sorted(told.troubles.intersection(self._flight.when))
+            if met and not self._was_troubled:
+                kept = plural(len(self._ring), "call")
+                self._sink.add_note(f"{' and '.join(met)} in {told.call.title}; {kept} kept")
                 self.flush()
-            self._was_troubled = troubled
+                self._has_met = True
+            self._was_troubled = bool(met)
             return
         if told.flow is not None and passing and not told.call.is_troubled:
             self._newest = told
-            told = _Told(replace(told.call, level="leaves"), told.leaves, None)
+            told = told._replace(call=replace(told.call, level="leaves"), flow=None)
         elif told.flow is not None:
             self._newest = None
-        self._sink.add_ended(*told)
-
-    def _meets(self, told: _Told) -> bool:
-        """Return whether a call meets the condition of the flight recorder."""
-        assert self._flight is not None
-        loss = told.call.loss
-        found = {each.after.trouble for each in told.leaves if each.after is not None}
-        if loss is not None and loss != loss:
-            found.add("nan")
-        elif loss is not None and loss in (float("inf"), float("-inf")):
-            found.add("inf")
-        return not found.isdisjoint(self._flight.when)
+        self._sink.add_ended(told.call, told.leaves, told.flow)
 
     def _weigh(self, level: Level, entered: float, seconds: float) -> None:
         """Take note of what the run took since the call before, and what watching this one did."""
@@ -295,7 +297,7 @@ class Watcher:
                 assert told.flow is not None
                 self._sink.add_flow(told.call, told.flow)
             while self._flight is not None and self._ring:
-                self._sink.add_ended(*self._ring.popleft())
+                self._sink.add_ended(*self._ring.popleft()[:3])
 
     def end(self, failed: str = "") -> None:
         """Take note that the run is over; ``failed`` says how, where it was not in good order."""
@@ -305,9 +307,10 @@ class Watcher:
         if self._flight is None or failed:
             self.flush()
         with within_fence("the end of a run"):
-            if self._flight is not None and self._ring:
-                conditions = " or ".join(sorted(self._flight.when)) or "an exception"
-                self._sink.add_note(f"{self.index} calls ran; {conditions} was not met at the end")
+            if self._flight is not None and not failed:
+                conditions = " or ".join(sorted(self._flight.when))
+                none = "" if self._has_met else f", and none had {conditions}"
+                self._sink.add_note(f"{plural(self.index, 'call')} ran{none}")
             if failed:
                 self._sink.add_note(f"the run ended by {failed}")
             self._sink.add_end()

@@ -106,6 +106,28 @@ def test_a_flight_recorder_writes_when_something_goes_wrong(torch: Any, tmp_path
         assert "the run ended by ZeroDivisionError" in run.notes
 
 
+def test_a_flight_recorder_sees_a_gradient_that_is_nan_where_the_loss_is_not(
+    torch: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.gsr"
+    x = torch.ones(3, requires_grad=True)
+    with gradstep.record(path, when="nan", keep=3, budget=1.0001):
+        for number in range(1, 25):
+            x.grad = None
+            loss = ((x - float(number == 19)) ** 2).sum().sqrt()
+            loss.backward()
+    assert torch.isnan(x.grad).sum() == 0
+    with FileRun(path) as run:
+        assert run.indices == [17, 18, 19]
+        assert run.full == [19]
+        assert run.call(19).is_troubled
+        assert run.call(19).loss == 0
+        (leaf,) = run.of_leaves(19)
+        assert leaf.after is not None
+        assert leaf.after.nans == 3
+        assert run.notes == ["nan in backward() call 19; 3 calls kept", "24 calls ran"]
+
+
 def fail(after: Any) -> None:
     after()
     raise ZeroDivisionError

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
 from gradstep.capturing.op_records import OpRecord, Origin, Record
-from gradstep.debugger.snapshot.value import array_of
+from gradstep.debugger.snapshot.value import Value, value
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.ingredients import (
     along_a_dimension,
@@ -28,7 +28,6 @@ from gradstep.graph.statistics import (
     Statistics,
     Trouble,
     first_place,
-    statistics,
 )
 from gradstep.records import LEAF, Node, resolve
 
@@ -142,10 +141,10 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
     A result of the op that no rule uses is a cause too, if it makes the loss what it is.
     """
     node = subject.order[index]
-    saved = {name: (array, statistics(array)) for name, array in _saved_arrays(subject, node)}
+    saved = dict(_saved_values(subject, node))
     values, record, roots = _forward_of(subject, node)
     for trouble in _TROUBLES:
-        used = any(known.amount(trouble) for _, known in saved.values())
+        used = any(each.statistics.amount(trouble) for each in saved.values())
         if isinstance(record, OpRecord) and (used or _spoils(values, record, roots, trouble)):
             results, inputs = outputs_of(record), inputs_of((record, 0))
             ops = [each for each in (*results, *inputs) if isinstance(each[0], OpRecord)]
@@ -156,13 +155,11 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
                     return began
                 earlier = _earliest(subject, index, trouble)
                 return max(began, earlier or began, key=lambda each: each.index or 0)
-    for name, (array, known) in saved.items():
-        if known.trouble:
+    for name, each in saved.items():
+        if kind := each.statistics.trouble:
             if isinstance(record, OpRecord) and _all_known(values, (record, 0)):
-                return _saved(subject, index, name, array, known, certain=True)
-            return _earliest(subject, index, known.trouble) or _saved(
-                subject, index, name, array, known
-            )
+                return _saved(subject, index, name, each, certain=True)
+            return _earliest(subject, index, kind) or _saved(subject, index, name, each)
     return None
 
 
@@ -181,12 +178,13 @@ def _saved(
     subject: Subject,
     index: int,
     name: str,
-    array: NDArray[Any],
-    known: Statistics,
+    found: Value,
     *,
     certain: bool = False,
 ) -> Beginning:
+    known = found.statistics
     trouble = known.trouble or "nan"
+    array = found.array if found.has_numbers else None
     return Beginning(
         trouble, subject.graph.address(index), "saved",
         f"{name} with {amount_text(known, trouble, array)}", index, subject.source(index),
@@ -206,10 +204,9 @@ def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | Non
                 name = subject.names.of(leaf) or "a leaf"
                 return Beginning(trouble, name, "has", amount_text(known, trouble), place)
             continue
-        for name, array in _saved_arrays(subject, node):
-            known = statistics(array)
-            if known.amount(trouble):
-                return _saved(subject, place, name, array, known)
+        for name, found in _saved_values(subject, node):
+            if found.statistics.amount(trouble):
+                return _saved(subject, place, name, found)
     return None
 
 
@@ -238,11 +235,10 @@ def _spoils(
     )
 
 
-def _saved_arrays(subject: Subject, node: Node) -> Iterator[tuple[str, NDArray[Any]]]:
+def _saved_values(subject: Subject, node: Node) -> Iterator[tuple[str, Value]]:
     for name, kept, _ in node.saved():
-        tensor = subject.engine.kept_tensor(node, name, kept)
-        if tensor is not None:
-            yield name, array_of(tensor)
+        if (found := value(subject.engine.kept_tensor(node, name, kept))) is not None:
+            yield name, found
 
 
 def _beginning(
