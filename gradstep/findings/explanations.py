@@ -23,6 +23,13 @@ class Meaning(NamedTuple):
 
 
 MEANINGS: Final[Mapping[Code, Meaning]] = {
+    "derivative": Meaning(
+        "error", "a custom Function has a wrong backward",
+        "Its rule and finite differences of its forward differ. A rule whose forward returns what "
+        "it was given is not reported: it changes the gradient on purpose.",
+        "return 3 * x", "return grad_output * 3 * x**2",
+        "When the gradient is meant to be another one, as with a straight-through estimator.",
+    ),
     "freed": Meaning(
         "error", "a saved value was freed by an earlier backward()",
         "A backward pass frees what its nodes saved. A second pass through the same nodes fails.",
@@ -166,10 +173,6 @@ MEANINGS: Final[Mapping[Code, Meaning]] = {
         "warning", "a hook is registered more than once",
         "It runs as often as it is registered.",
         "for x in data:\n    w.register_hook(clip)", "w.register_hook(clip)\nfor x in data: ...",
-    ),
-    "grad-jump": Meaning(
-        "info", "a gradient is 1,000 times larger or smaller than in the first call",
-        "Many healthy runs have that, as when they converge.", "lr=10.0", "lr=0.01",
     ),
     "shared": Meaning(
         "info", "several ops use a leaf", "Its gradient is the sum over all uses.",

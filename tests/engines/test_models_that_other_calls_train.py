@@ -1,4 +1,4 @@
-"""``check --lint`` of programs with several models: what another call trains is no mistake."""
+"""``check`` of programs with several models: what another call trains is no mistake."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ opt.step()
 def lint(code: str, library: str, folder: Path) -> tuple[int, str]:
     (folder / "train.py").write_text(code, "utf-8")
     use = "torch" if library == "torch" else ""
-    done = run_gradstep(["check", "--lint", "--all", "--call", "all", "train.py"], folder, use=use)
+    done = run_gradstep(["check", "--all", "train.py"], folder, use=use)
     assert not done.stderr, done.stderr
     return done.returncode, " ".join(done.stdout.split())
 

@@ -118,7 +118,7 @@ NEEDS_TORCH = pytest.mark.skipif(
 COMMANDS = (
     "render --call last -o picture.json", "render --call last --values -o picture.json",
     "film --call last -o film.html", "check --call last", "check --call last --all",
-    "check --call last --lint", "why train.py linear.weight", "debug --batch --ex continue",
+    "check --call last", "why train.py linear.weight", "debug --batch --ex continue",
     "debug --fail-on nan",
 )  # fmt: skip
 

@@ -35,7 +35,7 @@ COMMANDS = {
     "debug": ["debug", "--batch", "--ex", "continue"],
     "certify": ["debug", "--certify"],
     "fail-on": ["debug", "--fail-on", "nan"],
-    "check": ["check", "--lint", "--call", "all"],
+    "check": ["check"],
     "why": ["why", "--call", "last"],
 }
 

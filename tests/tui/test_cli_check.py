@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -71,21 +72,32 @@ def test_a_wrong_backward_is_explained_well_enough_to_mend_it(run: Run) -> None:
     code, out, err = run(WRONG, "--call", "1", "train.py")
     assert (code, err) == (5, "")
     assert out == dedent("""\
-        train.py, backward() call 1
+        train.py: 1 error
 
-        WRONG  MyCubeBackward  mycube:1  train.py:18
-          gradient for x is wrong at [0, 2]: rule 6.00, finite differences 12.00 (ratio 0.5)
-          a factor x is missing
-          the rule is defined at train.py:12
+        error [derivative]  mycube:1 train.py:18, its backward at train.py:14
+          the backward of MyCube is wrong: gradient for x is wrong at [0, 2]: rule 6.00, finite \
+differences 12.00 (ratio 0.5); a factor x is missing
+            18 | loss = MyCube.apply(x).sum()
+          remedy: return the derivative of forward, times the gradient that backward was given
 
-        2 nodes: 1 wrong, 1 right
+        looked at: 1 call on 1 line, each of them; the derivatives of 1 custom Function
+        not looked at: calls that --call leaves out; derivatives of built-in ops (--derivatives)
+        what it means: gradstep explain derivative
+        next: gradstep debug train.py
         """)
 
 
 def test_a_right_program_ends_at_its_call_with_code_0(run: Run) -> None:
-    code, out, err = run(RIGHT, "--call", "1", "train.py")
+    code, out, err = run(RIGHT, "--call", "1", "--derivatives", "train.py")
     assert (code, err) == (0, "")
-    assert out == "train.py, backward() call 1\n\n2 nodes: 2 right\n"
+    assert out == dedent("""\
+        call 0 []
+        train.py: nothing suspicious was found
+
+        looked at: 1 call on 1 line, each of them; the derivatives of 2 nodes, 2 of them right
+        not looked at: calls that --call leaves out
+        next: gradstep debug train.py
+        """).removeprefix("call 0 []\n")
 
 
 def test_in_a_process_of_its_own_the_exit_code_is_the_same(tmp_path: Path) -> None:
@@ -97,46 +109,45 @@ def test_in_a_process_of_its_own_the_exit_code_is_the_same(tmp_path: Path) -> No
             env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (code, "")
-        assert ("MyCubeBackward: gradient for x is wrong" in done.stdout) is (code == 5)
+        assert ("the backward of MyCube is wrong" in done.stdout) is (code == 5)
 
 
 def test_quiet_prints_one_line_for_each_thing_that_is_wrong(run: Run) -> None:
     code, out, _ = run(WRONG, "-q", "--call", "1", "train.py")
     assert code == 5
     assert out == (
-        "train.py:18: MyCubeBackward: gradient for x is wrong at [0, 2]: rule 6.00, "
-        "finite differences 12.00 (ratio 0.5); a factor x is missing\n"
+        "train.py:18: error: the backward of MyCube is wrong: gradient for x is wrong at [0, 2]: "
+        "rule 6.00, finite differences 12.00 (ratio 0.5); a factor x is missing [derivative]\n"
     )
     assert run(RIGHT, "-q", "--call", "1", "train.py")[:2] == (0, "")
 
 
 def test_another_call_can_be_chosen_and_the_script_gets_its_arguments(run: Run) -> None:
     code, out, _ = run(RIGHT, "--call", "2", "train.py", "--epochs", "1")
-    assert code == 5  # the second call adds to the .grad of the first
-    assert out.startswith("call 0 ['--epochs', '1']\ntrain.py, backward() call 2\n\nwarning [stale")
-    assert run(RIGHT, "--call", "2", "--ignore", "stale-grad", "train.py")[0] == 0
-    code, out, _ = run(RIGHT, "--call", "last", "--ignore", "stale-grad", "train.py")
+    assert code == 0
+    assert out.startswith("call 0 ['--epochs', '1']\ntrain.py: nothing suspicious")
+    code, out, _ = run(RIGHT, "--call", "last", "train.py")
     assert code == 0
     assert "call 1 []" in out
-    assert "backward() call 2" in out
+    assert "looked at: 1 call on 1 line" in out
     code, _, err = run(RIGHT, "--call", "3", "train.py")
     assert code == 3
     assert "there is no call 3" in err
 
 
-def test_all_lists_what_is_right_and_what_is_good_to_know(run: Run) -> None:
+def test_all_lists_what_is_good_to_know(run: Run) -> None:
     script = """\
         import autograd_core as torch
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         loss = (x * x.detach()).sum()
         loss.backward()
         """
-    code, out, _ = run(script, "--call", "1", "train.py")
+    code, out, _ = run(script)
     assert code == 0
-    assert out.endswith("2 nodes: 2 right; 1 note (--all lists notes too)\n")
-    _, out, _ = run(script, "--all", "--call", "1", "train.py")
+    assert "\n1 note: --all lists it\n" in out
+    _, out, _ = run(script, "--all", "train.py")
     assert "info [cut]  train.py:3\n  detach() takes a value out of the graph" in out
-    assert "right  MulBackward0  mul:1  train.py:3" in out
+    assert "    3 | loss = (x * x.detach()).sum()\n      |              ^^^^^^^^^\n" in out
 
 
 def test_lint_findings_come_with_both_lines_and_a_remedy(run: Run) -> None:
@@ -152,6 +163,8 @@ def test_lint_findings_come_with_both_lines_and_a_remedy(run: Run) -> None:
     assert (
         "error [changed]  exp:1 train.py:3, changed at train.py:5\n"
         "  exp:1 saved result, which was changed in place afterwards\n"
+        "    3 | y = x.exp()\n"
+        "      |      ^^^^^^\n"
         "  remedy: change a copy"
     ) in out
 
@@ -161,28 +174,26 @@ def test_what_cannot_be_checked_is_said_and_is_no_failure(run: Run) -> None:
         import autograd_core as torch
         x = torch.tensor([0.0, 2.0], requires_grad=True)
         x.relu().sum().backward()
-        """, "--call", "1", "train.py")  # fmt: skip
+        """, "--derivatives", "train.py")  # fmt: skip
     assert code == 0
-    assert (
-        "not checkable  relu:1 train.py:3\n  gradient for self is not checkable here: the f" in out
-    )
-    assert out.endswith("2 nodes: 1 right, 1 not checkable\n")
+    assert "the derivatives of 2 nodes, 1 of them right\n" in out
+    assert "not looked at: gradient for self is not checkable here: the f" in out
 
 
 def test_a_named_tensor_and_a_script_without_backward_are_checked(run: Run) -> None:
     script = WRONG.replace("loss.backward()\n", "")
     code, out, _ = run(script, "train.py:loss")
     assert code == 5
-    assert "train.py:loss\n\nWRONG  MyCubeBackward" in out
+    assert "train.py:loss: 1 error\n\nerror [derivative]  mycube:1" in out
     code, out, _ = run(script)
     assert code == 5
-    assert "after\ntrain.py:loss\n\nWRONG" in out
+    assert "after\ntrain.py:loss: 1 error\n\nerror [derivative]" in out
 
 
 def test_mistakes_in_use_end_with_the_codes_of_all_commands(run: Run) -> None:
     code, out, err = run(RIGHT, "--ignore", "everything", "train.py")
     assert (code, out) == (2, "")
-    assert "there is no finding 'everything'; there are freed, changed," in err
+    assert "there is no finding 'everything'; there are derivative, freed," in err
     assert run(RIGHT, "missing.py")[0] == 3
     assert run("1 / 0")[0] == 1
     assert run("x = 1")[0] == 3
@@ -198,19 +209,39 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = iter(range(1000))
-    monkeypatch.setattr("gradstep_tui.commands.check.monotonic", lambda: float(next(times)))
-    once = "--call", "1", "train.py"
-    assert run(RIGHT, *once)[2] == ""
+    monkeypatch.setattr("gradstep_tui.commands.check_run.monotonic", lambda: float(next(times)))
+    assert run(RIGHT, "--derivatives", "train.py")[2] == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    assert run(RIGHT, *once)[2] == "\rchecked 3 of 3 nodes\r\x1b[K"
+    shown = run(RIGHT, "--derivatives", "train.py")[2]
+    assert "\rchecked 3 of 3 nodes" in shown
+    assert "\rcall 2, " in shown
 
 
-def test_lint_alone_runs_no_rule(run: Run) -> None:
-    code, out, _ = run(WRONG, "--lint", "train.py")
-    assert (code, out) == (0, "train.py, backward() call 1\n\nno common mistakes found\n")
-    unused = WRONG + "    # the end\n"
-    script = unused.replace("loss =", "unused = torch.ones(2, requires_grad=True)\nloss =")
-    code, out, _ = run(script, "--lint", "train.py")
+SIGN = """\
+import autograd_core as torch
+from autograd_core import nn
+torch.manual_seed(0)
+project, read = nn.Linear(5, 7), nn.Linear(7, 1)
+out = read(project(torch.ones(3, 5)).sign()){}
+out.sum().backward()
+"""
+
+
+def test_a_comment_in_the_program_leaves_a_finding_out(run: Run) -> None:
+    assert "[zero-grad]" in run(SIGN.format(""))[1]
+    code, out, _ = run(SIGN.format("  # gradstep: ignore[zero-grad, dead-units]"))
+    assert (code, "[zero-grad]" in out) == (0, False)
+    assert run(SIGN.format("  # gradstep: ignore[dead-units]"))[0] == 5
+
+
+def test_json_has_the_fields_of_its_schema(run: Run) -> None:
+    code, out, _ = run(SIGN.format(""), "--format", "json", "train.py")
+    document = json.loads(out)
     assert code == 5
-    assert "warning [unreached]" in out
-    assert out.endswith("1 warning\n")
+    assert set(document) == {
+        "version", "target", "calls", "findings", "looked_at", "not_looked_at", "next",
+    }  # fmt: skip
+    found = document["findings"][0]
+    assert (found["code"], found["severity"]) == ("zero-grad", "warning")
+    assert (found["at"], found["call"]) == ({"file": "train.py", "line": 5}, "")
+    assert sorted(found["leaves"]) == ["project.bias", "project.weight"]

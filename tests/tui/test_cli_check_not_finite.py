@@ -81,7 +81,7 @@ def check(
     return check
 
 
-@pytest.mark.parametrize("options", [(), ("--lint",), ("--call", "all"), ("--call", "last")])
+@pytest.mark.parametrize("options", [(), ("--call", "all"), ("--call", "last")])
 def test_a_gradient_that_only_the_pass_makes_nan_is_found_with_its_line(
     check: Check, options: tuple[str, ...]
 ) -> None:
@@ -90,7 +90,6 @@ def test_a_gradient_that_only_the_pass_makes_nan_is_found_with_its_line(
     assert "warning [not-finite]  sqrt:1 train.py:3" in printed
     assert "nan at 1 of 2 places, first at [0]" in printed
     assert "g is 0 and result is 0; w.grad is nan" in printed
-    assert "no common mistakes" not in printed
 
 
 def test_a_tensor_that_is_named_is_checked_alike_and_left_alone(check: Check) -> None:
@@ -115,14 +114,14 @@ def test_a_hook_that_made_it_is_named(check: Check) -> None:
 
 
 def test_numbers_that_are_too_large_are_no_matter_of_zeros(check: Check) -> None:
-    code, printed = check(TOO_LARGE, "--lint")
+    code, printed = check(TOO_LARGE)
     assert code == 5
     assert "[not-finite]" in printed
     assert "torch.where" not in printed
 
 
 def test_a_gradient_that_was_given_is_said_to_be(check: Check) -> None:
-    code, printed = check(SEEDED, "--lint")
+    code, printed = check(SEEDED)
     assert code == 5
     assert "passed to backward()" in printed
 
@@ -134,9 +133,10 @@ def test_a_pass_that_can_run_only_once_is_looked_at_too(check: Check) -> None:
 
 
 def test_in_a_loop_it_is_told_after_the_call_that_made_it_and_once(check: Check) -> None:
-    code, printed = check(EMPTY_ROW, "--lint", "--call", "all")
+    code, printed = check(EMPTY_ROW)
     assert code == 5
-    assert "backward() call 2\n\nwarning [not-finite]  sqrt:1 train.py:9" in printed
+    assert "warning [not-finite]  sqrt:1 train.py:9" in printed
+    assert "in backward() call 2\n" in printed
     assert printed.count("sends on") == 1
     assert "unchanged" not in printed
 
@@ -144,7 +144,6 @@ def test_in_a_loop_it_is_told_after_the_call_that_made_it_and_once(check: Check)
 def test_what_the_pass_raises_follows_what_was_found_before(check: Check) -> None:
     code, printed = check(RAISING, "--call", "1")
     assert code == 1
-    assert "2 nodes: 2 right" in printed
     assert "ZeroDivisionError" in printed
 
 
@@ -194,8 +193,7 @@ def test_what_a_scaler_skips_is_a_note_unless_it_skips_everything(
     monkeypatch.chdir(tmp_path)
     script = SCALED.replace("SIZE", str(size)).replace("START", start)
     Path("train.py").write_text(script.replace("EXPRESSION", expression))
-    assert main(["check", "--lint", "train.py"]) == 0
-    assert main(["check", "--lint", "--call", "all", "train.py"]) == all_calls
+    assert main(["check", "train.py"]) == all_calls
     printed = capfd.readouterr().out
     assert ("every step was skipped" in printed) == bool(all_calls)
     assert "[unchanged]" not in printed
@@ -208,5 +206,5 @@ def test_a_derivative_that_is_infinite_without_a_scaler_is_no_matter_of_scale(
     monkeypatch.chdir(tmp_path)
     script = SCALED.replace("SIZE", "4").replace("START", "0.0")
     Path("train.py").write_text(script.replace("EXPRESSION", "sqrt().sum()"))
-    assert main(["check", "--lint", "train.py"]) == 5
+    assert main(["check", "train.py"]) == 5
     assert "sqrt:1" in capfd.readouterr().out

@@ -68,7 +68,7 @@ def _gradients_on() -> Iterator[None]:
 
 @pytest.mark.parametrize(("body", "cause"), LOSSES)
 def test_the_line_is_named(run: Run, body: str, cause: str) -> None:
-    said = run(body, "check", "--lint", "--call", "all")
+    said = run(body, "check")
     assert "does not require grad and does not have a grad_fn" in said
     assert "(the loss requires no gradient: " in said
     assert f"{cause})" in said
@@ -87,5 +87,5 @@ def test_without_a_traced_forward_pass_the_command_is_named(
 
 
 def test_another_error_has_no_such_note(run: Run) -> None:
-    said = run("    raise RuntimeError('mine')\n", "check", "--lint")
+    said = run("    raise RuntimeError('mine')\n", "check")
     assert said.rstrip().endswith("RuntimeError: mine")

@@ -81,7 +81,7 @@ def run(
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("loss", "cause"), [*CAUSES, *OVERFLOWS])
 def test_check_says_what_made_it(run: Run, loss: str, cause: str) -> None:
-    assert cause in run(f"({loss}).backward()", "check", "--lint")
+    assert cause in run(f"({loss}).backward()", "check")
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -99,7 +99,7 @@ def test_an_alarm_says_so_too_even_if_every_gradient_is_finite(
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_weight_that_was_nan_before_is_told_from_one_that_became_so(run: Run) -> None:
-    assert OLDER in run(LEARNS, "check", "--lint", "--call", "3")
+    assert OLDER in run(LEARNS, "check", "--call", "3")
     said = run(LEARNS, "debug", "--fail-on", "nan")
     assert "call 3: w contained nan before the forward pass, used by " in said
     assert OLDER in said
@@ -131,8 +131,8 @@ for step in range(4):
 @pytest.mark.parametrize("made", ["torch.tensor(float('nan'))", "torch.full((5,), float('nan'))"])
 def test_a_constant_is_nan_on_purpose_until_an_op_uses_it(run: Run, made: str) -> None:
     kept = f"unused = torch.ones(1, requires_grad=True)\ntorch.where(w[0] > 0, w[0], {made})"
-    said = run(f"{kept}.sum().backward()", "check", "--lint")
+    said = run(f"{kept}.sum().backward()", "check")
     assert "[unreached]" in said
     assert "[not-finite]" not in said
-    said = run(f"(torch.where(w[0] > 1, w[0], {made})).sum().backward()", "check", "--lint")
+    said = run(f"(torch.where(w[0] > 1, w[0], {made})).sum().backward()", "check")
     assert "where:1 produces nan at 5 of 5 places, first at [0]; its input is" in said

@@ -55,7 +55,7 @@ COMMANDS = {
     "film": ("film", "-o", "a.svg", "--call", "last"),
     "fail-on": ("debug", "--batch", "--fail-on", "nan"),
     "batch": ("debug", "--batch", "--ex", "jump end"),
-    "check": ("check", "--lint", "--call", "all"),
+    "check": ("check",),
     "why": ("why",),
 }
 
@@ -116,6 +116,6 @@ def test_an_error_that_the_program_catches_is_its_own(run: Run) -> None:
 
 def test_a_pass_that_failed_is_not_the_one_that_freed_the_graph(run: Run) -> None:
     """What it ran before it failed was not freed by an earlier one."""
-    printed = run(CARRIED, "check", "--lint", "--call", "5")
+    printed = run(CARRIED, "check", "--call", "5")
     assert "mul:3" not in printed
     assert "at or just after tanh:1" in printed

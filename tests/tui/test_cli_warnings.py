@@ -67,7 +67,7 @@ with warnings.catch_warnings():
 (total.sum() + loss + h.sum()).backward()
 """
 COMMANDS = [
-    ["check", "--lint"],
+    ["check"],
     ["render", "-o", "a.svg"],
     ["debug", "--batch", "--fail-on", "nan"],
 ]
@@ -118,5 +118,5 @@ def test_nothing_of_it_is_left_behind(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text(OF_THE_PROGRAM.replace("LIBRARY", "autograd_core"))
     before = vars(sys.modules["warnings"])["_showwarnmsg"]
-    shown(["check", "--lint"])
+    shown(["check"])
     assert vars(sys.modules["warnings"])["_showwarnmsg"] is before

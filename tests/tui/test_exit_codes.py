@@ -49,7 +49,7 @@ COMMANDS = {
     "render": ["--call", "last"],
     "film": ["--call", "last"],
     "debug": ["--batch", "--ex", "continue"],
-    "check": ["--lint", "--call", "all"],
+    "check": [],
     "why": ["--call", "last"],
 }
 FAIL_ON = ["debug", "--fail-on", "nan,inf"]

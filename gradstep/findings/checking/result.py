@@ -71,7 +71,8 @@ class NodeCheck:
 
     ``source`` is the forward line, ``rule`` the line where the rule is defined. The verdict is that
     of the worst of ``inputs``; if there are none, ``reason`` says why. ``note`` says what was left
-    out of the comparison.
+    out of the comparison. Of a wrong one, ``is_identity`` says whether the result is an input as it
+    was given: such a node is there to change the gradient, as a gradient reversal is.
     """
 
     index: int
@@ -82,6 +83,7 @@ class NodeCheck:
     inputs: tuple[InputCheck, ...] = ()
     reason: str = ""
     note: str = ""
+    is_identity: bool = False
 
     @property
     def worst(self) -> InputCheck | None:

@@ -30,7 +30,6 @@ def lint(
     roots: Any,
     *,
     names: Names | Mapping[str, Any] | None = None,
-    elsewhere: Collection[int] = frozenset(),
     fresh: Collection[int] = frozenset(),
 ) -> tuple[Finding, ...]:
     """Find common mistakes in the graph of ``roots`` before ``backward``, worst first.
@@ -51,8 +50,6 @@ def lint(
     Args:
         names: the program's variables, as a dictionary or :class:`Names`; by default those of the
             calling program. Leaves and modules among them are checked, too.
-        elsewhere: the leaves, by identity, whose gradient is known to come from a call on another
-            line, as in a GAN.
         fresh: the leaves, by identity, that had no gradient before this pass, which has begun.
 
     Raises:
@@ -61,7 +58,7 @@ def lint(
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
-    return _of_pass(roots, known, _findings, elsewhere, fresh)
+    return _of_pass(roots, known, _findings, fresh)
 
 
 def refusals(roots: Any, names: Names, message: str) -> tuple[Finding, ...]:
@@ -83,7 +80,6 @@ def _of_pass(
     roots: Any,
     names: Names,
     find: Callable[[Subject], list[Finding]],
-    elsewhere: Collection[int] = frozenset(),
     fresh: Collection[int] = frozenset(),
 ) -> tuple[Finding, ...]:
     given, engine = tensors_in(roots)
@@ -92,7 +88,7 @@ def _of_pass(
     def found() -> list[Finding]:
         graph = capture(tensors, "backward", names=names, live=True)
         order = engine.plan(tensors).order
-        return find(Subject(tensors, order, graph, names, elsewhere, fresh))
+        return find(Subject(tensors, order, graph, names, fresh))
 
     return tuple(
         sorted(merged(engine.isolated(found)), key=lambda each: _GRAVITY.index(each.severity))

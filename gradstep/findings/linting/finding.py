@@ -12,6 +12,7 @@ from gradstep.graph.model import Source
 
 Severity = Literal["error", "warning", "info"]
 Code = Literal[
+    "derivative",
     "freed",
     "changed",
     "not-finite",
@@ -28,7 +29,6 @@ Code = Literal[
     "zero-grad",
     "vanishing",
     "exploding",
-    "grad-jump",
     "constant-loss",
     "untrained",
     "small-steps",
@@ -69,6 +69,10 @@ class Finding:
     other: Source | None = None
     count: int = 1
     leaves: tuple[str, ...] = ()
+
+    def naming(self, target: str) -> Finding:
+        """Return the same with the ``target`` of this run in the commands that it names."""
+        return replace(self, remedy=self.remedy.replace("TARGET", target))
 
     @property
     def cause(self) -> Finding:

@@ -9,7 +9,7 @@ from typing import Any
 from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.op_records import Departure
 from gradstep.engines.lookup import named_parameters
-from gradstep.findings.linting.finding import Finding, Severity, listed
+from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.subject import Subject
 from gradstep.records import LEAF, resolve
 
@@ -174,21 +174,10 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
     trained = subject.trained
     forgotten = [each for each in stale if trained and id(each[1]) not in trained]
     others = [each for each in stale if not trained or id(each[1]) in trained]
-    elsewhere = [each for each in others if id(each[1]) in subject.elsewhere]
-    known = [each for each in others if id(each[1]) not in subject.elsewhere]
-    if elsewhere:
-        names = [subject.name(leaf) for _, leaf in elsewhere]
+    if others:
+        names = [subject.name(leaf) for _, leaf in others]
         yield _stale(
-            subject, elsewhere[0][0],
-            f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from a backward() on "
-            "another line, and the new gradient will be added to it",
-            "nothing to do if zero_grad() clears it before that line runs again, as in a GAN",
-            "info",
-        )  # fmt: skip
-    if known:
-        names = [subject.name(leaf) for _, leaf in known]
-        yield _stale(
-            subject, known[0][0],
+            subject, others[0][0],
             f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from an earlier "
             "backward(), and the new gradient will be added to it",
             "call optimizer.zero_grad() first, unless you accumulate gradients on purpose",
@@ -207,10 +196,8 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _stale(
-    subject: Subject, index: int, what: str, remedy: str, severity: Severity = "warning"
-) -> Finding:
-    return Finding(severity, "stale-grad", what, remedy, subject.graph.address(index), index)
+def _stale(subject: Subject, index: int, what: str, remedy: str) -> Finding:
+    return Finding("warning", "stale-grad", what, remedy, subject.graph.address(index), index)
 
 
 def find_shared(subject: Subject) -> Iterator[Finding]:

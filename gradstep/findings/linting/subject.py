@@ -25,10 +25,8 @@ class Subject:
     order: Sequence[Node]
     graph: Graph
     names: Names
-    elsewhere: Collection[int] = frozenset()
-    """The leaves, by identity, whose gradient is known to come from a call on another line."""
     fresh: Collection[int] = frozenset()
-    """Those that had none before this pass, which has begun."""
+    """The leaves, by identity, that had no gradient before this pass, which has begun."""
 
     @cached_property
     def engine(self) -> Engine:

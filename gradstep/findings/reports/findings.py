@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from gradstep.capturing.sources import portable
@@ -9,17 +10,21 @@ from gradstep.findings.linting import Finding
 from gradstep.graph.model import Source
 
 
-def finding_text(found: Finding, here: Path) -> str:
-    """Return a finding for a person; files are named as seen from ``here``."""
+def finding_text(found: Finding, here: Path, lines: Sequence[str] = ()) -> str:
+    """Return a finding for a person, with ``lines`` of the program; files are named as seen from
+    ``here``."""
     where = " ".join(filter(None, [found.address, place_text(found.source, here)]))
     if found.other is not None:
-        verb = {"changed": "changed at", "freed": "freed at", "not-finite": "after"}.get(
-            found.code, "and"
-        )
+        verb = {
+            "changed": "changed at",
+            "freed": "freed at",
+            "not-finite": "after",
+            "derivative": "its backward at",
+        }.get(found.code, "and")
         where = f"{where}, {verb} {place_text(found.other, here)}"
     head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
     times = f" ({found.count} times)" if found.count > 1 else ""
-    return f"{head}\n  {found.what}{times}\n  remedy: {found.remedy}"
+    return "\n".join([head, f"  {found.what}{times}", *lines, f"  remedy: {found.remedy}"])
 
 
 def place_text(source: Source | None, here: Path, otherwise: str = "") -> str:

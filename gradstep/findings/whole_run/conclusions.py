@@ -16,10 +16,8 @@ from gradstep.findings.whole_run.watch import Evidence
 _NEED_A_LOSS: Final = ("cut", "create-graph", "unreached")
 _SEVERITIES: Final = ("error", "warning", "info")
 _WORST_FIRST: Final = (
-    "freed", "changed", "not-finite", "cut", "create-graph", "sampled", "unreached",
+    "derivative", "freed", "changed", "not-finite", "cut", "create-graph", "sampled", "unreached",
 )  # fmt: skip
-NOTES: Final = ("grad-jump",)
-"""Findings that are only good to know: many healthy runs have them."""
 
 
 def conclusions(evidence: Evidence) -> list[tuple[str, Finding]]:
@@ -42,8 +40,6 @@ def _rank(finding: Finding) -> tuple[int, int]:
 
 def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> Iterator[Finding]:
     """Yield what a run makes of a finding in one of its calls."""
-    if finding.code == "stale-grad" and finding.address:
-        return  # a rule over all calls tells whether a step uses it
     if finding.code == "changed" and (changer := _stepper(finding)):
         finding = replace(
             finding,
@@ -51,9 +47,7 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
             remedy=f"call {changer}.step() after this backward(), or compute the loss again after "
             "the step; detach() a state that is carried over",
         )
-    if finding.code in NOTES:
-        yield replace(finding, severity="info")
-    elif finding.code == "create-graph" and not finding.leaves:
+    if finding.code == "create-graph" and not finding.leaves:
         # by parameters, it may be a constant on purpose, as in first-order MAML
         is_penalty = finding.source in evidence.by_inputs
         yield finding if is_penalty else replace(finding, severity="info")

@@ -59,6 +59,17 @@ def assigned_from_itself(name: str, file: str) -> list[Source]:
     return sorted(found)
 
 
+def returned(function: Source) -> Source | None:
+    """Return the line of what the function at a line returns last."""
+    for node in _nodes(function.file):
+        if isinstance(node, ast.FunctionDef) and function.line in (
+            node.lineno, *(each.lineno for each in node.decorator_list)
+        ):  # fmt: skip
+            lines = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Return)]
+            return Source(function.file, max(lines)) if lines else None
+    return None
+
+
 def calls_with(keyword: str, file: str) -> list[Source]:
     """Return the lines of ``file`` with a call that has the argument ``keyword``."""
     return sorted(

@@ -11,18 +11,12 @@ from time import perf_counter
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
-import numpy as np
-
-from gradstep.capturing.forward_values import ForwardValues, inputs_of
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import OpRecord
 from gradstep.debugger.pass_session import PassSession
-from gradstep.debugger.snapshot.value import array_of
 from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.protocol import Engine
-from gradstep.findings.checking import NodeCheck, check
+from gradstep.findings.checking import NodeCheck, Progress, check
 from gradstep.findings.linting import Finding, lint
-from gradstep.findings.linting.between import Between
 from gradstep.findings.passes import run_pass
 from gradstep.findings.reports.why.sizes import Link, main_way
 from gradstep.findings.whole_run.source_lines import assigned_from_itself
@@ -32,12 +26,10 @@ from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import CallFacts, Header
 from gradstep.recording.leaves import LeafWatch
-from gradstep.recording.run import MemoryRun
+from gradstep.recording.run import MemoryRun, Run
 from gradstep.recording.schedule import FIRST, Account, Schedule, is_power_of_two
 from gradstep.records import LEAF, BackwardCall, Gradients
 
-_BY_FACTS: Final = ("zero-grad", "unchanged", "grad-jump", "vanishing", "exploding")
-"""Findings between calls that the rules at the end make of facts."""
 _CHECKED: Final = 2
 """Calls of a line in which derivatives are compared with finite differences."""
 _MAY_TAKE: Final = 2.0  # as a multiple of what the run takes plainly
@@ -65,8 +57,10 @@ class Evidence:
 
     Attributes:
         run: the facts of its calls.
+        is_whole: whether all calls were looked for, and not only those that were asked for.
         seen: what was found in each call, with its title, the first of each cause.
-        checks: the rules of the program's own Functions, compared with finite differences.
+        checks: the rules that were compared with finite differences: of the program's own
+            Functions, or all.
         reached: the names of the leaves that some call came to.
         trained: the leaves of optimizers, by identity.
         zero: why gradients were 0, of the first call on each line.
@@ -82,7 +76,8 @@ class Evidence:
         skipped: of each pass from a scaled loss, whether the scaler skips its step.
     """
 
-    run: MemoryRun = field(default_factory=lambda: MemoryRun(Header()))
+    run: Run = field(default_factory=lambda: MemoryRun(Header()))
+    is_whole: bool = True
     seen: list[tuple[str, Finding]] = field(default_factory=list)
     checks: list[NodeCheck] = field(default_factory=list)
     reached: set[str] = field(default_factory=set)
@@ -108,16 +103,25 @@ class Evidence:
 
 
 class Watch:
-    """Carries out the calls of a run, and gathers the evidence."""
+    """Carries out the calls of a run, and gathers the evidence.
 
-    def __init__(self, *, derivatives: bool = False) -> None:
-        self.evidence = Evidence()
+    Args:
+        derivatives: compare all rules with finite differences, not only the program's own;
+            ``progress`` is told how far that is.
+        is_whole: whether it gets all calls; of those that somebody asked for, each is looked at
+            closely.
+    """
+
+    def __init__(
+        self, *, derivatives: bool = False, is_whole: bool = True, progress: Progress | None = None
+    ) -> None:
+        self._run = MemoryRun(Header())
+        self.evidence = Evidence(self._run, is_whole)
         self._derivatives = derivatives
-        self._leaves = LeafWatch(self.evidence.run)
-        self._between = Between()
+        self._progress = progress
+        self._leaves = LeafWatch(self._run)
         self._account = Account(Schedule(budget=_MAY_TAKE))
         self._counts: Counter[tuple[Any, bool]] = Counter()
-        self._lines: dict[int, set[Any]] = {}  # that the .grad of a leaf, by identity, is from
         self._nodes: dict[int, int] = {}
         self._reached: set[int] = set()
         self._causes: set[Finding] = set()
@@ -136,14 +140,13 @@ class Watch:
         kind = "grad" if call.is_grad else "backward"
         facts = CallFacts(index, kind, number, source, "leaves", began=entered)  # type: ignore[arg-type]
         closely = self._is_looked_at(nth)
-        plan: tuple[list[Any], list[Any]] = [], []
+        losses: list[Any] = []
         with within_fence(facts.title):
-            plan = self._before(engine, call, names, facts, nth if closely else 0)
+            losses = self._before(engine, call, names, facts, nth if closely else 0)
         before = None
         with within_fence(f"the leaves of {facts.title}"):
             before = self._leaves.before(engine, call, lambda: names)
-        grads = [(leaf, _copy(leaf.grad)) for leaf in plan[1]] if closely else []
-        self.evidence.run.add_begun(facts)
+        self._run.add_begun(facts)
         started = perf_counter()
         answer = self._carry_out(engine, call, names, number, is_first=nth == 1)
         seconds = perf_counter() - started
@@ -157,11 +160,8 @@ class Watch:
                 nodes=self._nodes.get(index),
                 is_troubled=any(each.is_troubled for each in described),
             )
-            self.evidence.run.add_ended(told, described, None)
-            if closely and not call.is_grad:
-                self._after(line, plan[0], grads, names, facts.title)
-            self._note_lines(line, plan[1], grads)
-            self._note_carried(line, plan[0], names)
+            self._run.add_ended(told, described, None)
+            self._note_carried(line, losses, names)
         now = perf_counter()
         self._account.ran(entered - self._left + seconds)
         self._account.spent("stats" if closely else "call", now - entered - seconds)
@@ -170,7 +170,10 @@ class Watch:
 
     def _is_looked_at(self, nth: int) -> bool:
         return (
-            nth <= FIRST or is_power_of_two(nth) or self._account.wanted(nth + 1).level == "stats"
+            not self.evidence.is_whole
+            or nth <= FIRST
+            or is_power_of_two(nth)
+            or self._account.wanted(nth + 1).level == "stats"
         )
 
     def _before(
@@ -180,16 +183,16 @@ class Watch:
         names: Names,
         facts: CallFacts,
         nth: int,
-    ) -> tuple[list[Any], list[Any]]:
+    ) -> list[Any]:
         """Look at the graph of the call that is the ``nth`` of its line, not closely where that is
-        0; its losses, and its leaves in the order of the pass."""
+        0; its losses."""
         evidence = self.evidence
         losses = [engine.user_tensor(root) for root in call.roots]
         if not nth and not call.is_grad:
             leaves = list(engine.accumulated(call))
             self._reached.update(map(id, leaves))
             evidence.reached.update(filter(None, map(names.of, leaves)))
-            return losses, leaves
+            return losses
         order = engine.plan(call.roots).order
         self._nodes[facts.index] = len(order)
         leaves = [
@@ -213,25 +216,21 @@ class Watch:
             each.name for key, each in evidence.trained.items() if key in self._reached
         )
         evidence.roots += [(facts.index, ref(loss)) for loss in losses if is_tensor(loss)]
-        elsewhere = {id_ for id_, known in self._lines.items() if call.line not in known}
-        found = list(lint(tuple(losses), names=names, elsewhere=elsewhere))
-        if call.is_grad:
-            found = [each for each in found if each.code not in ("unreached", "stale-grad")]
-        else:
-            told = [(leaf, self._lines.get(id(leaf), set())) for leaf in leaves]
-            found += self._between.left_over(call.line, told, names)
-            list(self._between.findings(call.line, leaves, names))
-        self._take(facts.title, found)
+        found = lint(tuple(losses), names=names)
+        if call.is_grad:  # it leaves .grad alone
+            found = tuple(each for each in found if each.code != "unreached")
+        # whether a step uses an old .grad is known at the end only
+        self._take(facts.title, [each for each in found if each.code != "stale-grad"])
         if nth <= _CHECKED:
-            self._check(engine, losses, names)
-        return losses, leaves
+            self._check(losses, names)
+        return losses
 
-    def _check(self, engine: Engine, losses: Sequence[Any], names: Names) -> None:
+    def _check(self, losses: Sequence[Any], names: Names) -> None:
         """Compare the rules of the program's own Functions, or all, with finite differences, once
         each."""
-        order = engine.plan(engine.tensors(losses)).order
-        for each in check(tuple(losses), names=names, own=not self._derivatives):
-            if each.verdict == "wrong" and _is_identity(engine, order[each.index]):
+        own = not self._derivatives
+        for each in check(tuple(losses), names=names, own=own, progress=self._progress):
+            if each.is_identity:
                 continue  # it changes the gradient on purpose, as a gradient reversal does
             key = (each.op, each.rule) if each.rule is not None else (each.op, each.source)
             if key not in self._rules or each.verdict == "wrong":
@@ -310,20 +309,6 @@ class Watch:
             if way is not None:
                 self.evidence.ways.setdefault(name, way)
 
-    def _after(
-        self, line: Any, losses: list[Any], leaves: list[tuple[Any, Any]], names: Names, title: str
-    ) -> None:
-        found = self._between.afterwards(line, losses, leaves, names)
-        self._take(title, [each for each in found if each.code not in _BY_FACTS])
-
-    def _note_lines(self, line: Any, leaves: Sequence[Any], grads: Sequence[Any]) -> None:
-        """Take note of the lines that the ``.grad`` of each leaf is from."""
-        for leaf, before in grads:
-            if before is None or not before.any():
-                self._lines[id(leaf)] = set()
-        for leaf in leaves:
-            self._lines.setdefault(id(leaf), set()).add(line)
-
     def _note_carried(self, line: Any, losses: Sequence[Any], names: Names) -> None:
         """Take note of what an iteration uses that is made in the one before: its name is assigned
         from itself."""
@@ -369,24 +354,7 @@ def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way |
     return Way(f"{named} (x {times})", source)
 
 
-def _is_identity(engine: Engine, node: Any) -> bool:
-    """Return whether the result of a node's op is its input, as far as that is known."""
-    record = node.record
-    if not isinstance(record, OpRecord):
-        return False
-    values = ForwardValues(engine, {})
-    result = values.array((record, 0))
-    given = [values.array(each) for each in inputs_of((record, 0))]
-    return result is not None and any(
-        each is not None and np.array_equal(each, result) for each in given
-    )
-
-
-def _copy(gradient: Any) -> Any:
-    return None if gradient is None else array_of(gradient).copy()
-
-
-def lines_of(run: MemoryRun) -> Iterator[tuple[Source | None, list[CallFacts]]]:
+def lines_of(run: Run) -> Iterator[tuple[Source | None, list[CallFacts]]]:
     """Yield the calls of ``backward()``, by the line that made them."""
     by_line: dict[Source | None, list[CallFacts]] = {}
     for call in run.calls():

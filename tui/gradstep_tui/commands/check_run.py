@@ -1,181 +1,196 @@
-"""``gradstep check train.py``: one run of the whole script, and what is wrong with it."""
+"""Runs a TARGET for ``gradstep check``, and looks at its calls."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import Final, NamedTuple
 
+from gradstep.capturing.roots import tensors_in
 from gradstep.findings.linting import Finding
-from gradstep.findings.reports.findings import finding_text, place_text
+from gradstep.findings.reports.checked import Checked, left
 from gradstep.findings.whole_run.conclusions import conclusions
 from gradstep.findings.whole_run.watch import Evidence, Watch
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ScriptDone
-from gradstep.program.run import Ran, run_target
+from gradstep.program.process import user_code
+from gradstep.program.run import Found, Ran, run_target
 from gradstep.program.target import Target
 from gradstep.records import Gradients
 from gradstep.text import plural
 from gradstep_tui import output
-from gradstep_tui.commands.report import Report, wrong_rules
 
-_EVERY: Final = CallSelector(None, ("backward", "grad"))
+EVERY: Final = CallSelector(None, ("backward", "grad"))
 _PATIENCE: Final = 2.0
 """Seconds until progress is shown."""
 _BETWEEN: Final = 0.2
 """Seconds from one line of progress to the next."""
 
 
-class Limits(NamedTuple):
-    """Where a run ends early: after so many calls, or so many seconds."""
+class Asked(NamedTuple):
+    """What is to be looked at: which calls, all derivatives or those of custom Functions only; the
+    run ends early after so many calls, or so many seconds."""
 
+    selected: CallSelector = EVERY
+    derivatives: bool = False
     calls: int | None = None
     seconds: float | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all calls are."""
+        return self.selected == EVERY
+
 
 class RunChecked(NamedTuple):
-    """A run that is over: how it went, what is known of it, and what is wrong."""
+    """A run that is over: how it went, what is known of it, and what ended it early."""
 
     ran: Ran
     evidence: Evidence
-    findings: list[tuple[str, Finding]]
-    ended_by: str
+    ended_by: str = ""
 
 
-def check_run(
-    target: Target, arguments: list[str], *, derivatives: bool, limits: Limits
-) -> RunChecked:
-    """Run a TARGET, look at its calls, and return what is wrong with them.
+def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
+    """Run a TARGET, look at its calls, and return what is known of it; of a tensor that it names or
+    leaves behind, the pass is run, too.
 
     Raises:
         ProgramError: there is nothing to check.
     """
-    watch = Watch(derivatives=derivatives)
-    began = shown = monotonic()
-    is_shown, ended_by = False, ""
+    progress = _Progress()
+
+    def new_watch() -> Watch:
+        return Watch(
+            derivatives=asked.derivatives, is_whole=asked.is_whole, progress=progress.of_nodes
+        )
+
+    watch, count, ended_by = new_watch(), 0, ""
 
     def look(found: InterceptedCall) -> bool | Gradients:
-        nonlocal shown, is_shown, ended_by
+        nonlocal watch, count, ended_by
+        if asked.selected.last:
+            watch = new_watch()
         answer = watch(found.call, found.names, found.number)
-        now, count = monotonic(), len(watch.evidence.run.indices)
-        if now - began > _PATIENCE and now - shown > _BETWEEN and output.progress_is_seen():
-            shown, is_shown = now, True
-            warnings = sum(each.severity != "info" for _, each in watch.evidence.seen)
-            said = f", {plural(warnings, 'finding')}" if warnings else ""
-            output.progress(f"call {count:,}, {now - began:.0f} s{said}")
-        if limits.calls is not None and count >= limits.calls:
-            ended_by = f"--calls {limits.calls}"
+        count += 1
+        progress.of_calls(count, watch.evidence)
+        if asked.calls is not None and count >= asked.calls:
+            ended_by = f"--calls {asked.calls}"
             raise ScriptDone
-        if limits.seconds is not None and now - began >= limits.seconds:
-            ended_by = f"--for {limits.seconds:g}s"
+        if asked.seconds is not None and progress.seconds >= asked.seconds:
+            ended_by = f"--for {asked.seconds:g}s"
             raise ScriptDone
         return answer
 
     try:
-        ran = run_target(target, arguments, _EVERY, look, values=True, end=False)
+        ran = run_target(
+            target, arguments, asked.selected, look, values=True, end=not asked.is_whole
+        )
+        if ran.found is not None:
+            watch = Watch(derivatives=True, progress=progress.of_nodes)
+            _look_at_tensor(watch, ran.found)
     finally:
-        if is_shown:
-            output.progress("")
-    evidence = watch.evidence
-    return RunChecked(ran, evidence, [] if ran.found else conclusions(evidence), ended_by)
+        progress.close()
+    return RunChecked(ran, watch.evidence, ended_by)
 
 
-def run_text(
+def _look_at_tensor(watch: Watch, found: Found) -> None:
+    """Look at the pass from a tensor for which the program called none."""
+    found.require_kept()
+    tensors, engine = tensors_in(found.root)
+    seed = None if found.root.numel() == 1 else found.root.detach().new_ones(found.root.shape)
+    with user_code():
+        watch(engine.call(tensors, seed, True, False), found.names, 1)
+
+
+def report_on(
     target: Target,
     arguments: Sequence[str],
     checked: RunChecked,
-    ignore: Sequence[str],
-    *,
-    everything: bool,
-    quiet: bool,
-) -> tuple[str, bool]:
-    """Return the report on a run, and whether anything is wrong."""
-    here = target.folder
-    findings = [each for each in checked.findings if each[1].code not in ignore]
-    bad = [each for each in findings if each[1].severity != "info"]
-    rules = Report("", (), tuple(checked.evidence.checks))
-    is_bad = bool(bad or rules.of("wrong"))
-    if quiet:
-        lines = [
-            f"{place_text(each.source, here, each.address)}: {each.severity}: {each.what} "
-            f"[{each.code}]".removeprefix(": ")
-            for _, each in bad
-        ]
-        wrong = [
-            f"{place_text(each.source, here, each.address)}: {each.sentence}"
-            for each in rules.of("wrong")
-        ]
-        return "\n".join([*wrong, *lines]), is_bad
-    blocks = [_headline(target, bad, rules)]
-    blocks += wrong_rules(rules, here)
-    blocks += [
-        f"{finding_text(each, here)}{f'{chr(10)}  seen in {title}' if title else ''}"
-        for title, each in (findings if everything else bad)
-    ]
-    notes = len(findings) - len(bad)
-    blocks.append("\n".join(_last_lines(target, arguments, checked, bad, notes, everything)))
-    return "\n\n".join(blocks), is_bad
-
-
-def _headline(target: Target, bad: Sequence[tuple[str, Finding]], rules: Report) -> str:
-    counts = Counter(each.severity for _, each in bad)
-    wrong = len({(each.op, each.rule) for each in rules.of("wrong")})
-    parts = [
-        *([plural(wrong, "wrong derivative")] if wrong else []),
-        *([plural(counts["error"], "error")] if counts["error"] else []),
-        *([plural(counts["warning"], "warning")] if counts["warning"] else []),
-    ]
-    return f"{target}: {', '.join(parts) or 'nothing suspicious was found'}"
-
-
-def _last_lines(
-    target: Target,
-    arguments: Sequence[str],
-    checked: RunChecked,
-    bad: Sequence[tuple[str, Finding]],
-    notes: int,
-    everything: bool,
-) -> Iterator[str]:
-    """Yield what was looked at, what was not, and what to do next."""
-    evidence = checked.evidence
+    asked: Asked,
+    ignored: Sequence[str],
+) -> Checked:
+    """Return what is said of a run, without findings of the ``ignored`` codes."""
+    evidence, found = checked.evidence, checked.ran.found
+    program = str(target if found is None else found.target)
+    findings = left(conclusions(evidence), ignored, program)
     calls = list(evidence.run.calls())
     closely = len(evidence.looked_at)
-    lines = len({each.line for each in calls})
-    where = f"{plural(len(calls), 'call')} on {plural(lines, 'line')}"
     how = "each of them" if closely == len(calls) else f"{closely:,} of them with their graphs"
-    own = len({(each.op, each.rule) for each in evidence.checks if each.rule is not None})
-    functions = f"; the derivatives of {plural(own, 'custom Function')}" if own else ""
-    yield f"looked at: {where}, {how}{functions}"
-    left = []
+    lines = plural(len({each.line for each in calls}), "line")
+    looked_at = f"{plural(len(calls), 'call')} on {lines}, {how}"
+    return Checked(
+        program, tuple(findings), len(calls),
+        f"{looked_at if found is None else f'{program}.backward()'}{_derivatives(evidence)}",
+        tuple(_not_looked_at(checked, asked, len(calls) - closely)),
+        _next(" ".join([program, *arguments]), evidence, findings),
+    )  # fmt: skip
+
+
+def _derivatives(evidence: Evidence) -> str:
+    """Say how many derivatives were compared with finite differences."""
+    own = {(each.op, each.rule) for each in evidence.checks if each.rule is not None}
+    others = [each for each in evidence.checks if each.rule is None]
+    right = sum(each.verdict == "right" for each in others)
+    said = [plural(len(own), "custom Function")] if own else []
+    if others:
+        said.append(f"{plural(len(others), 'node')}, {right:,} of them right")
+    return f"; the derivatives of {' and '.join(said)}" if said else ""
+
+
+def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str]:
     if checked.ended_by:
-        left.append(f"what comes after {checked.ended_by}")
-    if not any(each.rule is None for each in evidence.checks):
-        left.append("derivatives of built-in ops (--derivatives)")
-    if closely < len(calls):
-        left.append(f"the graphs of {plural(len(calls) - closely, 'call')}")
-    if left:
-        yield f"not looked at: {'; '.join(left)}"
-    if notes and not everything:
-        yield f"{plural(notes, 'note')}: --all lists {'it' if notes == 1 else 'them'}"
-    if bad:
-        yield f"what it means: gradstep explain {bad[0][1].code}"
-    yield f"next: {_next(target, arguments, evidence, bad)}"
+        yield f"what comes after {checked.ended_by}"
+    if not asked.is_whole:
+        yield "calls that --call leaves out"
+    if not any(each.rule is None for each in checked.evidence.checks):
+        yield "derivatives of built-in ops (--derivatives)"
+    reasons = {each.why_not for each in checked.evidence.checks if each.verdict == "not checkable"}
+    yield from sorted(reasons)[:_REASONS]
+    if rest:
+        yield f"the graphs of {plural(rest, 'call')}"
 
 
-def _next(
-    target: Target,
-    arguments: Sequence[str],
-    evidence: Evidence,
-    bad: Sequence[tuple[str, Finding]],
-) -> str:
+_REASONS: Final = 3
+
+
+def _next(program: str, evidence: Evidence, findings: Sequence[tuple[str, Finding]]) -> str:
     """Return the command that shows more, with the names of this program."""
-    rest = " ".join(arguments)
-    program = str(target)
-    for title, each in bad:
+    for title, each in findings:
         name = next((leaf for leaf in each.leaves if leaf in evidence.reached), "")
         number = title.rpartition(" ")[2] if title else "1"
-        if name and number.isdecimal():
+        if each.severity != "info" and name and number.isdecimal():
             call = f"--call {number} " if number != "1" else ""
-            return f"gradstep why {call}{program} {name} {rest}".rstrip()
-    return f"gradstep debug {program} {rest}".rstrip()
+            script, _, rest = program.partition(" ")
+            return f"gradstep why {call}{script} {name} {rest}".rstrip()
+    return f"gradstep debug {program}"
+
+
+class _Progress:
+    """A line on a terminal that tells how far a run is that takes long."""
+
+    def __init__(self) -> None:
+        self._began = self._shown = monotonic()
+        self._written = False
+
+    @property
+    def seconds(self) -> float:
+        return monotonic() - self._began
+
+    def of_nodes(self, done: int, length: int) -> None:
+        self._show(f"checked {done:,} of {length:,} nodes")
+
+    def of_calls(self, count: int, evidence: Evidence) -> None:
+        bad = sum(each.severity != "info" for _, each in evidence.seen)
+        said = f", {plural(bad, 'finding')}" if bad else ""
+        self._show(f"call {count:,}, {self.seconds:.0f} s{said}")
+
+    def _show(self, text: str) -> None:
+        now = monotonic()
+        late = now - self._began > _PATIENCE and now - self._shown > _BETWEEN
+        if late and output.progress_is_seen():
+            self._written, self._shown = True, now
+            output.progress(text)
+
+    def close(self) -> None:
+        if self._written:
+            output.progress("")

@@ -8,11 +8,15 @@ from typing import Final
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.whole_run.rules.accumulating import accumulating
 from gradstep.findings.whole_run.rules.broken_by_a_step import broken_by_a_step
+from gradstep.findings.whole_run.rules.constant_loss import constant_loss
+from gradstep.findings.whole_run.rules.derivatives import derivatives
 from gradstep.findings.whole_run.rules.gradient_sizes import gradient_sizes
 from gradstep.findings.whole_run.rules.graph_growth import graph_growth
+from gradstep.findings.whole_run.rules.left_over import left_over
 from gradstep.findings.whole_run.rules.misspelt import misspelt
 from gradstep.findings.whole_run.rules.modes import modes
 from gradstep.findings.whole_run.rules.never_reached import never_reached
+from gradstep.findings.whole_run.rules.skipped import skipped
 from gradstep.findings.whole_run.rules.step_sizes import step_sizes
 from gradstep.findings.whole_run.rules.unchanged import unchanged
 from gradstep.findings.whole_run.rules.untrained import untrained
@@ -20,6 +24,7 @@ from gradstep.findings.whole_run.rules.zero_gradients import zero_gradients
 from gradstep.findings.whole_run.watch import Evidence
 
 RULES: Final[tuple[Callable[[Evidence], Iterable[Finding]], ...]] = (
-    never_reached, untrained, zero_gradients, accumulating, unchanged, step_sizes, modes,
-    gradient_sizes, graph_growth, misspelt, broken_by_a_step,
+    derivatives, never_reached, untrained, zero_gradients, accumulating, left_over, unchanged,
+    step_sizes, modes, gradient_sizes, graph_growth, misspelt, broken_by_a_step, constant_loss,
+    skipped,
 )  # fmt: skip

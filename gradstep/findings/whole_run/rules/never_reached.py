@@ -12,6 +12,8 @@ from gradstep.graph.model import Source
 
 def never_reached(evidence: Evidence) -> Iterator[Finding]:
     """Yield what an optimizer has and never gets a gradient."""
+    if not evidence.is_whole:
+        return
     calls = list(evidence.run.calls())
     line = next((each.line for each in calls if each.line is not None), None)
     for optimizer, leaves in evidence.lost().items():

@@ -1,0 +1,166 @@
+"""The report of ``gradstep check``: what was found in a run, as text for people and as JSON."""
+
+from __future__ import annotations
+
+import ast
+import json
+import linecache
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, Final
+
+from gradstep.findings.linting.finding import Finding, Severity
+from gradstep.findings.reports.findings import finding_text, place_text
+from gradstep.graph.model import Source
+from gradstep.text import plural
+
+VERSION: Final = 1
+"""Of the JSON document; it grows when something in it changes that is there already."""
+_IGNORED: Final = re.compile(r"#\s*gradstep:\s*ignore\[([\w\s,-]+)\]")
+_CALLED: Final = re.compile(r"\.?([A-Za-z_]\w*)(?=\(\)|:\d)")
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What ``gradstep check`` says of a target.
+
+    Attributes:
+        target: as the command was given it.
+        findings: what was found, worst first, each with the title of the call that shows it, "" of
+            the whole run.
+        calls: how many calls of ``backward()`` and ``autograd.grad()`` there were.
+        looked_at, not_looked_at: in words.
+        next: the command that shows more.
+    """
+
+    target: str
+    findings: tuple[tuple[str, Finding], ...]
+    calls: int
+    looked_at: str
+    not_looked_at: tuple[str, ...]
+    next: str
+
+    @property
+    def bad(self) -> list[tuple[str, Finding]]:
+        """The errors and warnings."""
+        return [each for each in self.findings if each[1].severity != "info"]
+
+    def text(self, here: Path, *, everything: bool = False) -> str:
+        """Return the report for a person, with the notes if ``everything``; files are named as seen
+        from ``here``."""
+        bad, notes = self.bad, len(self.findings) - len(self.bad)
+        counts = Counter(each.severity for _, each in bad)
+        kinds: tuple[Severity, ...] = ("error", "warning")
+        said = ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
+        blocks = [f"{self.target}: {said or 'nothing suspicious was found'}"]
+        blocks += [
+            "\n".join(
+                [finding_text(each, here, marked(each)), *([f"  in {title}"] if title else [])]
+            )
+            for title, each in (self.findings if everything else bad)
+        ]
+        last = [f"looked at: {self.looked_at}"]
+        if self.not_looked_at:
+            last.append(f"not looked at: {'; '.join(self.not_looked_at)}")
+        if notes and not everything:
+            last.append(f"{plural(notes, 'note')}: --all lists {'it' if notes == 1 else 'them'}")
+        if bad:
+            last.append(f"what it means: gradstep explain {bad[0][1].code}")
+        return "\n\n".join([*blocks, "\n".join([*last, f"next: {self.next}"])])
+
+    def lines(self, here: Path) -> str:
+        """Return one line for each error and warning, as compilers print them."""
+        return "\n".join(
+            f"{place_text(each.source, here, each.address)}: {each.severity}: {each.what} "
+            f"[{each.code}]".removeprefix(": ")
+            for _, each in self.bad
+        )
+
+    def json(self, here: Path) -> str:
+        """Return a JSON document, notes included; its schema is in the documentation."""
+
+        def place(source: Source | None) -> dict[str, Any] | None:
+            name = place_text(source, here).rpartition(":")[0]
+            return None if source is None else {"file": name, "line": source.line}
+
+        findings = [
+            {
+                "code": each.code, "severity": each.severity, "what": each.what,
+                "remedy": each.remedy, "at": place(each.source), "other": place(each.other),
+                "call": title, "node": each.address, "leaves": list(each.leaves),
+                "count": each.count,
+            }
+            for title, each in self.findings
+        ]  # fmt: skip
+        document = {
+            "version": VERSION, "target": self.target, "calls": self.calls, "findings": findings,
+            "looked_at": self.looked_at, "not_looked_at": list(self.not_looked_at),
+            "next": self.next,
+        }  # fmt: skip
+        return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def left(
+    findings: Sequence[tuple[str, Finding]], ignored: Sequence[str], target: str
+) -> list[tuple[str, Finding]]:
+    """Leave out findings whose codes are ``ignored``, or are in a comment on one of their lines:
+    ``# gradstep: ignore[cut]``; the commands of the others name ``target``."""
+    return [
+        (title, each.naming(target))
+        for title, each in findings
+        if each.code not in ignored and each.code not in set(_ignored_at(each))
+    ]
+
+
+def _ignored_at(found: Finding) -> Iterator[str]:
+    for source in (found.source, found.other):
+        comment = _IGNORED.search(_line(source))
+        if comment is not None:
+            yield from (code.strip() for code in comment[1].split(","))
+
+
+def _line(source: Source | None) -> str:
+    return "" if source is None else linecache.getline(source.file, source.line).rstrip()
+
+
+def marked(found: Finding) -> list[str]:
+    """Return the line that a finding is about, and a line with a mark below the part that is meant,
+    where that is known: the one call of what its address or its text names."""
+    line = dedent(_line(found.source))
+    if not line or found.source is None:
+        return []
+    front = f"{found.source.line} | "
+    shown = [f"    {front}{line}"]
+    for name in dict.fromkeys(_CALLED.findall(f"{found.address} {found.what}")):
+        part = _part(line, name)
+        if part is not None:
+            shown.append(
+                f"    {' ' * (len(front) - 2)}| {' ' * part[0]}{'^' * (part[1] - part[0])}"
+            )
+            break
+    return shown
+
+
+def _part(line: str, name: str) -> tuple[int, int] | None:
+    """Return the columns of the one call of ``name`` in a line: ``.detach()``, ``softmax(``."""
+    try:
+        nodes = ast.walk(ast.parse(line if not line.endswith(":") else f"{line} pass"))
+    except (SyntaxError, ValueError):
+        return None
+    parts = []
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            match node.func:
+                case ast.Attribute(attr=attr, value=value) if attr == name:
+                    is_method = not isinstance(value, ast.Name) or line[
+                        value.col_offset : value.end_col_offset
+                    ] not in ("torch", "F", "nn")  # fmt: skip
+                    start = (value.end_col_offset or 0) if is_method else node.col_offset
+                    parts.append((start, node.end_col_offset or 0))
+                case ast.Name(id=id_) if id_ == name:
+                    parts.append((node.col_offset, node.end_col_offset or 0))
+    return parts[0] if len(parts) == 1 and line.isascii() else None

@@ -1,0 +1,23 @@
+"""Steps that a gradient scaler skips one and all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.whole_run.watch import Evidence
+
+
+def skipped(evidence: Evidence) -> Iterator[Finding]:
+    """Yield that no call with a scaled loss had finite gradients."""
+    count = len(evidence.skipped)
+    if count < 2 or not all(evidence.skipped):
+        return
+    yield Finding(
+        "warning", "not-finite",
+        f"the gradients were not finite in any of the {count} calls with a scaled loss: every step "
+        "was skipped, and nothing was learned",
+        "run more steps, as the factor shrinks with each; if it goes on, gradstep check without "
+        "the scaler finds what is not finite",
+        source=next(iter(evidence.run.calls())).line,
+    )  # fmt: skip
