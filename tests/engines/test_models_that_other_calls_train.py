@@ -74,9 +74,9 @@ def test_a_model_that_another_call_trains_is_a_note(
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_layer_that_its_model_forgets_is_a_warning(library: str, tmp_path: Path) -> None:
+def test_a_layer_that_its_model_forgets_is_a_note(library: str, tmp_path: Path) -> None:
     pytest.importorskip(library)
     code, said = lint(FORGOTTEN.format(library=library), library, tmp_path)
-    assert code == 5
-    assert "warning [unreached]" in said
-    assert "forgotten.weight and forgotten.bias require a gradient" in said
+    assert code == 0  # it may be one for later
+    assert "info [unreached]" in said
+    assert "forgotten.weight and forgotten.bias never get a gradient: opt is to train them" in said

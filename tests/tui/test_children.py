@@ -50,7 +50,11 @@ def test_children_leave_the_end_of_the_command_to_their_parent(
     words = [*COMMANDS[command], "script.py", *(["x"] if command == "why" else [])]
     run = run_gradstep(words, tmp_path)
     assert run.returncode == 0, run.stderr
-    told = [line for line in run.stdout.splitlines(keepends=True) if line in plain.stdout]
+    told = [
+        line
+        for line in run.stdout.splitlines(keepends=True)
+        if line in plain.stdout.splitlines(keepends=True)
+    ]
     assert "".join(told) == plain.stdout
     (tmp_path / "script.py").write_text(SCRIPT.partition("sys.stdout")[0])
     alone = run_gradstep(words, tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import linecache
 import os
 import subprocess
 import sys
@@ -59,6 +60,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def check(script: str, *arguments: str) -> tuple[int, str, str]:
         Path("train.py").write_text(dedent(script))
+        linecache.clearcache()  # of the script that stood there before
         code = main(["check", *(arguments or ("train.py",))])
         out, err = capsys.readouterr()
         assert "tui/" not in out + err

@@ -122,7 +122,7 @@ def report_on(
         program, tuple(findings), len(calls),
         f"{looked_at if found is None else f'{program}.backward()'}{_derivatives(evidence)}",
         tuple(_not_looked_at(checked, asked, len(calls) - closely)),
-        _next(" ".join([program, *arguments]), evidence, findings),
+        _next(" ".join([program, *arguments]), findings),
     )  # fmt: skip
 
 
@@ -153,10 +153,10 @@ def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str
 _REASONS: Final = 3
 
 
-def _next(program: str, evidence: Evidence, findings: Sequence[tuple[str, Finding]]) -> str:
+def _next(program: str, findings: Sequence[tuple[str, Finding]]) -> str:
     """Return the command that shows more, with the names of this program."""
     for title, each in findings:
-        name = next((leaf for leaf in each.leaves if leaf in evidence.reached), "")
+        name = next((leaf for leaf in each.leaves if " " not in leaf), "")
         number = title.rpartition(" ")[2] if title else "1"
         if each.severity != "info" and name and number.isdecimal():
             call = f"--call {number} " if number != "1" else ""
