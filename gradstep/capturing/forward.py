@@ -8,7 +8,14 @@ from typing import Any, Final, NamedTuple
 
 from gradstep.capturing.details import detail, number_detail
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable, sources_of
+from gradstep.capturing.op_records import (
+    LeafRecord,
+    OpRecord,
+    Record,
+    reachable,
+    sources_of,
+    statistics_of_records,
+)
 from gradstep.capturing.saved_values import SavedReader, add_saved
 from gradstep.capturing.statement import statement_of
 from gradstep.engines.protocol import Engine
@@ -123,7 +130,7 @@ def _add_records(
             for record in records
         ],
         sources=sources_of([each if isinstance(each, OpRecord) else None for each in records]),
-        statistics=[record.statistics for record in records],
+        statistics=statistics_of_records(records),
     )
     for at, (kind, name) in found.items():
         build.kinds[ids[at]] = kind

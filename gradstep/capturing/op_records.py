@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gradstep.capturing.budget import Copy, Share
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, statistics
+from gradstep.graph.statistics_table import statistics_of_each
 
 Array = NDArray[Any]
 next_number = count().__next__
@@ -186,6 +187,28 @@ _LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
 
 Reference = tuple[Array, list[int], int]
 """An array; the version counter of its memory, and what that was."""
+
+
+def statistics_of_records(records: Sequence[OpRecord | LeafRecord]) -> list[Statistics | None]:
+    """Return the statistics of each of many records, described together."""
+    numbers = {
+        record: array
+        for record in records
+        if not _has_statistics(record) and (array := record.value()) is not None
+    }
+    told = statistics_of_each(list(numbers.values()))
+    for record, part in zip(numbers, told, strict=True):
+        record.statistics = part
+    return [record.statistics for record in records]
+
+
+def _has_statistics(record: OpRecord | LeafRecord) -> bool:
+    """Return whether statistics were told, or found out."""
+    try:
+        object.__getattribute__(record, "statistics")
+    except AttributeError:
+        return False
+    return True
 
 
 def as_referred(reference: Reference | None) -> Array | None:

@@ -6,6 +6,8 @@ import json
 import math
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import repeat
 from typing import Any, Final, cast, get_args
 
 import numpy as np
@@ -110,6 +112,7 @@ def unsigned(value: Any) -> int | None:
     return None if value is None else int(_typed(value, int)) & 0xFFFFFFFFFFFFFFFF
 
 
+@lru_cache(maxsize=4096)
 def shape_row(shape: Shape | None) -> str | None:
     """Return a shape as text, ``[2,3]``; NULL of an unknown one."""
     return None if shape is None else "[" + ",".join(map(str, shape)) + "]"
@@ -278,14 +281,24 @@ def _step_of(row: Any, count: int) -> StepFacts:
 
 
 def tensor_rows(index: int, values: Values) -> list[Row]:
-    """Return the rows of ``tensors`` for what flowed in a call."""
-    columns = zip(values.statistics, values.shapes, values.dtypes, strict=True)
-    rows = []
-    for number, (part, shape, dtype) in enumerate(columns):
+    """Return the rows of ``tensors`` for what flowed in a call; by whole columns, as a call may
+    have thousands."""
+    shapes = list(map(shape_row, values.shapes))
+    stored = []
+    for number, shape in enumerate(values.shapes):
         array = values.array(number)
-        stored = None if array is None or array.shape != shape else dtype_text(array.dtype)
-        rows.append((index, number, shape_row(shape), dtype, *statistics_row(part), stored))
-    return rows
+        is_kept = array is not None and array.shape == shape
+        stored.append(dtype_text(array.dtype) if array is not None and is_kept else None)
+    columns: list[list[Any]] = [each.tolist() for each in values.statistics.columns]
+    for at, name in enumerate(Statistics._fields):
+        of_numbers = name in ("rms", "minimum", "maximum")
+        columns[at] = list(map(number_row if of_numbers else int, columns[at]))
+    for number in values.statistics.unknown().tolist():
+        for column in columns:
+            column[number] = None
+    count = len(shapes)
+    rows = zip(repeat(index), range(count), shapes, values.dtypes, *columns, stored, strict=False)
+    return list(rows)
 
 
 def values_of(rows: Sequence[Row], arrays: Any) -> Values:
