@@ -56,7 +56,7 @@ def add_backward(
     examples = dict(zip(types, order, strict=True))
     name_of = {t: n.name().removeprefix("torch::autograd::") for t, n in examples.items()}
     records = engine.records(order)
-    scopes = ["" if record is None else record.scope for record in records]
+    scopes = names.scopes_of(records)
     leaves = [number for number, kind in enumerate(types) if kind.kind == LEAF]
     build.start(
         kinds=["op"] * len(order),
@@ -64,7 +64,7 @@ def add_backward(
         names=list(map(name_of.__getitem__, types)),
         counts=_counts(engine, examples, types, scopes)
         if order is whole
-        else _counts_within(engine, order, whole),
+        else _counts_within(engine, order, whole, names),
         shapes=_shapes(order, types, examples),
         dtypes=_dtypes(order),
     )
@@ -112,9 +112,10 @@ def _counts(
     return found
 
 
-def _counts_within(engine: Engine, order: Sequence[GradFn], whole: Sequence[GradFn]) -> list[int]:
-    records = engine.records(whole)
-    scopes = ["" if record is None else record.scope for record in records]
+def _counts_within(
+    engine: Engine, order: Sequence[GradFn], whole: Sequence[GradFn], names: Names
+) -> list[int]:
+    scopes = names.scopes_of(engine.records(whole))
     types = list(map(type, whole))
     examples = dict(zip(types, whole, strict=True))
     counts = dict(zip(whole, _counts(engine, examples, types, scopes), strict=True))

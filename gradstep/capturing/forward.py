@@ -16,9 +16,9 @@ from gradstep.capturing.op_records import (
     sources_of,
     statistics_of_records,
 )
-from gradstep.capturing.saved_values import SavedReader, add_saved
+from gradstep.capturing.saved_values import SavedReader, add_saved, name_of_input
 from gradstep.capturing.statement import statement_of
-from gradstep.engines.protocol import Engine
+from gradstep.engines.protocol import OWN_RESULT, Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import NodeKind, short_name
 from gradstep.records import LEAF, Plan, Tensor, resolve
@@ -118,7 +118,7 @@ def _add_records(
             record.name if isinstance(record, OpRecord) else _called(record, *found[at])
             for at, record in enumerate(records)
         ],
-        scopes=[record.scope if isinstance(record, OpRecord) else "" for record in records],
+        scopes=names.scopes_of(records),
         shapes=[
             record.shapes[0] if isinstance(record, OpRecord) else record.shape for record in records
         ],
@@ -202,8 +202,9 @@ def add_derived_forward(
     backward_ids: Mapping[GradFn, int],
     names: Names,
 ) -> ForwardOf:
-    """Turn the whole backward graph round: what it cannot know (constants, detours without
-    gradient, values) is missing.  Takes and returns the same as :func:`add_traced_forward`."""
+    """Turn the whole backward graph round: what it cannot know (constants that no node keeps,
+    detours without gradient, values) is missing.  Takes and returns the same as
+    :func:`add_traced_forward`."""
     build.derived_forward = True
     engine = reader.engine
     requested = set(running)
@@ -212,8 +213,10 @@ def add_derived_forward(
     ids = {
         node: _add_derived_leaf(build, engine, node, node in requested, names) for node in leaves
     }
-    ids.update(_add_derived_ops(build, reader, by_order[len(leaves) :]))
+    constants = _add_kept_constants(build, reader, running, names)
+    ids.update(_add_derived_ops(build, reader, by_order[len(leaves) :], names))
     _add_derived_edges(build, plan.order, ids)
+    _add_constant_edges(build, reader, running, ids, constants)
     for tensor, label in zip(tensors, labels, strict=True):
         maker, nr = resolve(tensor.edge)
         assert maker is not None
@@ -221,12 +224,66 @@ def add_derived_forward(
 
     def producer_of(value: Any) -> int | None:
         source = resolve(value.edge)[0]
-        return None if source is None else ids.get(source)
+        return constants.get(_identity(engine, value)) if source is None else ids.get(source)
 
     if backward_ids:
         forwards = [ids[node] for node in running]
         add_saved(build, reader, running, forwards, producer_of, ids.get, names)
     return ids.get
+
+
+def _add_kept_constants(
+    build: GraphBuilder, reader: SavedReader, running: Sequence[GradFn], names: Names
+) -> dict[Any, int]:
+    """Add the inputs without a gradient that nodes keep, each once, and return their ids."""
+    engine, saved = reader.engine, reader.read(running)
+    found: dict[Any, int] = {}
+    for at, value in enumerate(reader.values):
+        if not _is_kept_constant(engine, running[saved.nodes[at]], saved.names[at], value):
+            continue
+        known = _identity(engine, value)
+        if known not in found:
+            name = name_of_input(value, names)
+            called = name or names.placeholder(saved.names[at].rstrip("_"))
+            found[known] = build.node(
+                "constant", "forward", called, variable=name, shape=saved.shapes[at],
+                dtype=saved.dtypes[at],
+            )  # fmt: skip
+    return found
+
+
+def _is_kept_constant(engine: Engine, node: GradFn, name: str, value: Any) -> bool:
+    """Return whether what a node keeps was given to its op, and has no gradient."""
+    if value is None or not engine.is_input(value) or value.edge is not None:
+        return False
+    return engine.input_of(node, name) != OWN_RESULT
+
+
+def _identity(engine: Engine, value: Any) -> Any:
+    """Return what is the same for a constant that several nodes keep."""
+    extent = engine.extent(value)
+    if extent is None or extent.storage is None:
+        return value.gradstep_identity
+    return extent
+
+
+def _add_constant_edges(
+    build: GraphBuilder,
+    reader: SavedReader,
+    running: Sequence[GradFn],
+    ids: Mapping[GradFn, int],
+    constants: Mapping[Any, int],
+) -> None:
+    engine, saved = reader.engine, reader.read(running)
+    for at, value in enumerate(reader.values):
+        node, name = running[saved.nodes[at]], saved.names[at]
+        if _is_kept_constant(engine, node, name, value):
+            place = engine.input_of(node, name)
+            build.edge(
+                "value", constants[_identity(engine, value)], ids[node],
+                input_nr=len(node.edges) if place is None else place,
+                shape=saved.shapes[at], dtype=saved.dtypes[at],
+            )  # fmt: skip
 
 
 def _add_derived_edges(
@@ -268,7 +325,7 @@ def _add_derived_leaf(
 
 
 def _add_derived_ops(
-    build: GraphBuilder, reader: SavedReader, nodes: Sequence[GradFn]
+    build: GraphBuilder, reader: SavedReader, nodes: Sequence[GradFn], names: Names
 ) -> Iterable[tuple[GradFn, int]]:
     engine = reader.engine
     stems = [engine.stem(node) or short_name(node.name()) for node in nodes]
@@ -276,7 +333,7 @@ def _add_derived_ops(
     ids = build.ops(
         "forward",
         names=stems,
-        scopes=["" if record is None else record.scope for record in records],
+        scopes=names.scopes_of(records),
         shapes=[node.output_shape for node in nodes],
         dtypes=[node.output_dtype.name for node in nodes],
         details=[

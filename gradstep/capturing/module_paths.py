@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from weakref import ref
 
 from gradstep.graph.fence import class_has, read, text_of, variables_in
@@ -92,6 +92,11 @@ class ModulePaths:
         self._of: dict[int, tuple[str, tuple[_Step, ...]]] = {}
         self.searched = False
 
+    @property
+    def outermost(self) -> Any:
+        """The module whose parts these are, None of one that is no more."""
+        return self._outermost()
+
     def are_of(self, outermost: Any) -> bool:
         """Return whether these are the paths in ``outermost``."""
         return self._outermost() is outermost
@@ -133,3 +138,24 @@ class ModulePaths:
                 for key, each in listed_modules(value):
                     there = f"{here}.{attribute}" if here else attribute
                     self._search(f"{there}[{text_of(key)}]", each, (*way, (attribute, key)))
+
+
+class ScopePath(NamedTuple):
+    """Where an op ran: in the module at ``path`` of the outermost one, whose ``paths`` these are,
+    None outside any; and in the named parts of the program ``around`` that."""
+
+    around: str = ""
+    paths: ModulePaths | None = None
+    path: str = ""
+
+
+OUTSIDE: Final = ScopePath()
+
+
+def joined(*names: str) -> str:
+    """Join paths, any of which may be empty.
+
+    >>> joined("net", "", "fc1.weight")
+    'net.fc1.weight'
+    """
+    return ".".join(filter(None, names))

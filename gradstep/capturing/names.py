@@ -14,8 +14,11 @@ from typing import Any, Final
 from gradstep.capturing.loops import loop_variables
 from gradstep.capturing.module_paths import (
     MOST_ELEMENTS,
+    OUTSIDE,
+    ScopePath,
     is_module,
     is_of_library,
+    joined,
     listed_modules,
     named_modules,
 )
@@ -56,18 +59,14 @@ class Names:
             variables, _is_optimizer, lambda each: id(attribute_of(each, "param_groups"))
         )
         self.scalers: dict[str, Any] = _by_name(variables, _is_scaler, id)
-        listed = self._listed = _listed_parts(self.modules)
-        shared = _shared_paths(self.modules, listed)
+        listed = _listed_parts(self.modules)
+        self._fronts = _fronts(self.modules, listed)
+        self._roots = [name for name, front in self._fronts.items() if name == front]
+        self._module_paths: dict[int, str] = {}
+        self._scopes = {OUTSIDE: ""}
         self.in_plain_lists = {
             id(each) for name in listed for _, each in named_parameters(self.modules[name])
         }
-
-        def front(name: str) -> str:
-            """Return what stands before the path of a parameter of the module ``name``."""
-            keeper, place = listed.get(name, (name, ""))
-            if place and keeper not in shared:
-                return f"{place}."
-            return f"{name}." if name in shared or name.endswith("]") else ""
 
         running = list((loops or {}).items())
         for find, among in (
@@ -75,9 +74,9 @@ class Names:
             (_itself, running),
         ):  # fmt: skip
             for name, value in among:
-                before = front(name) if find is _parameters else ""
+                front = self._fronts.get(name, "") if find is _parameters else ""
                 for path, tensor in find(name, value):
-                    path = f"{before}{path}"
+                    path = joined(front, path)
                     if id(tensor) not in self._names:
                         self._names[id(tensor)] = path
                         self._alive.append(tensor)
@@ -93,6 +92,7 @@ class Names:
                 self._names[id(tensor)] = others.of(tensor)
                 self._alive.append(tensor)
         self.modules = {**others.modules, **self.modules}
+        self._fronts = {**others._fronts, **self._fronts}
         self.optimizers = {**others.optimizers, **self.optimizers}
         self.scalers = {**others.scalers, **self.scalers}
 
@@ -108,14 +108,13 @@ class Names:
         stands_for = hasattr(type(tensor), "gradstep_identity")
         return self._names.get(tensor.gradstep_identity if stands_for else id(tensor), "")
 
-    def short(self, name: str) -> str:
-        """Return what a parameter is called that goes by ``name`` with the name of its module in
-        front, as ``model.fc1.weight``; "" where none does."""
+    def usual(self, name: str) -> str:
+        """Return what a parameter is called that goes by ``name`` in its module, with the name of
+        that in front or without, as ``model.fc1.weight``; "" where none does."""
         for variable, module in self.modules.items():
-            if name.startswith(f"{variable}."):
-                for path, tensor in named_parameters(module):
-                    if name == f"{variable}.{path}":
-                        return self.of(tensor)
+            for path, tensor in named_parameters(module):
+                if name in (path, f"{variable}.{path}"):
+                    return self.of(tensor)
         return ""
 
     def trained(self) -> Iterator[tuple[str, Any, set[int]]]:
@@ -147,16 +146,42 @@ class Names:
             self._placeholders[parameter] = found
         return found
 
-    def module_classes(self) -> dict[str, str]:
-        """Return the class of every module among the variables, by its path in the outermost
-        one."""
-        found: dict[str, str] = {}
-        for name, module in self.modules.items():
-            _, place = self._listed.get(name, (name, ""))
-            for path, part in named_modules(module):
-                if whole := _joined(place, path):
-                    found.setdefault(whole, type(part).__name__)
+    def scopes_of(self, records: Iterable[Any]) -> list[str]:
+        """Return the scope of each of many records, "" of one that is None."""
+        known, scope = self._scopes, self.scope
+        return [
+            "" if one is None else known[one.scope] if one.scope in known else scope(one.scope)
+            for one in records
+        ]
+
+    def scope(self, place: ScopePath) -> str:
+        """Return what a place in the modules is called."""
+        found = self._scopes.get(place)
+        if found is None:
+            if not self._module_paths:
+                self._module_paths = {id(part): path for path, part in self._paths()}
+            outermost = None if place.paths is None else place.paths.outermost
+            front = self._module_paths.get(id(outermost), "")
+            if [front] == self._roots:  # all there is
+                front = ""
+            found = self._scopes[place] = joined(place.around, front, place.path)
         return found
+
+    def module_classes(self) -> dict[str, str]:
+        """Return the class of every module among the variables, by its path."""
+        return {path: type(part).__name__ for path, part in self._paths()}
+
+    def _paths(self) -> Iterator[tuple[str, Any]]:
+        """Yield the modules among the variables that have a path, each once, and each path once."""
+        seen: set[int] = set()
+        paths = {""}
+        for name, module in self.modules.items():
+            for path, part in named_modules(module):
+                path = joined(self._fronts[name], path)
+                if id(part) not in seen and path not in paths:
+                    seen.add(id(part))
+                    paths.add(path)
+                    yield path, part
 
     def tensors(self) -> Iterator[Any]:
         """Return all tensors with a name, in the order in which they were found."""
@@ -197,24 +222,48 @@ def _listed_parts(modules: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     return found
 
 
-def _joined(front: str, path: str) -> str:
-    return f"{front}.{path}" if front and path else front or path
-
-
-def _shared_paths(modules: Mapping[str, Any], listed: Mapping[str, tuple[str, str]]) -> set[str]:
-    """Return the names of all modules where two have parameters of the same name, which only the
-    name of the variable can tell apart; otherwise nothing."""
-    if len(modules) < 2:
-        return set()
-    owners: dict[int, str] = {}  # of a parameter, the first variable that has it
-    paths: dict[str, set[str]] = {}
+def _fronts(modules: Mapping[str, Any], listed: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """Return what stands before the paths in each module: its variable, where several modules have
+    parameters and are no part of each other, or the only one is a single layer."""
+    around = dict(listed)  # of what is a part, the module that has it, and its place there
+    places: dict[int, tuple[str, str]] = {}
+    if len(modules) > 1:
+        for name, module in modules.items():
+            for path, part in named_modules(module):
+                if path:
+                    places.setdefault(id(part), (name, path))
     for name, module in modules.items():
-        keeper, place = listed.get(name, (name, ""))
-        for path, tensor in named_parameters(module):
-            if owners.setdefault(id(tensor), name) == name:
-                paths.setdefault(_joined(place, path), set()).add(keeper)
-    clash = any(len(names) > 1 for names in paths.values())
-    return {name for name in modules if name} if clash else set()
+        if id(module) in places:
+            around.setdefault(name, places[id(module)])
+
+    def whole(name: str) -> tuple[str, str]:
+        path, seen = "", {name}
+        while name in around and around[name][0] not in seen:
+            name, place = around[name]
+            path = joined(place, path)
+            seen.add(name)
+        return name, path
+
+    ways = {name: whole(name) for name in modules}
+    trained = {ways[name][0] for name, module in modules.items() if _has(named_parameters(module))}
+    with_parts = {root for root, path in ways.values() if path} | {
+        ways[name][0]
+        for name, module in modules.items()
+        if any(path for path, _ in named_modules(module))
+    }
+    several = len(trained or with_parts) > 1 or bool(trained - with_parts)
+
+    def front(name: str) -> str:
+        root, path = ways[name]
+        if root not in trained and root not in with_parts:
+            return ""  # a function, such as a loss
+        return joined(root if several or root.endswith("]") else "", path)
+
+    return {name: front(name) for name in modules}
+
+
+def _has(named: Iterable[Any]) -> bool:
+    return any(True for _ in named)
 
 
 # Classes are asked, not the objects of a program, whose __getattr__ may do anything.

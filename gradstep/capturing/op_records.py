@@ -13,6 +13,7 @@ from weakref import ref
 from numpy.typing import NDArray
 
 from gradstep.capturing.budget import Copy, Share
+from gradstep.capturing.module_paths import OUTSIDE, ScopePath
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import statistics_of_each
@@ -62,7 +63,7 @@ class LeafRecord:
         "requires_grad", "shape", "statistics", "tensor",
     )  # fmt: skip
 
-    scope: Final = ""
+    scope: Final = OUTSIDE
     source: Final = None
 
     def __init__(
@@ -129,7 +130,7 @@ class OpRecord:
         name: str,
         inputs: tuple[Any, ...],
         attributes: Mapping[str, Any],
-        scope: str = "",
+        scope: ScopePath = OUTSIDE,
         place: tuple[CodeType, int] | None = None,
         requires_grad: bool = False,
         grad_mode: bool = True,

@@ -113,9 +113,9 @@ def add_saved(
             producer = _maker_of(engine, order[number], name, forward, forward_of)
         elif is_input(value):
             producer = producer_of(value)
-            if producer is None and saved.states[at] == "changed":  # it goes by its later history
+            if producer is None:  # one that was changed goes by its later history
                 producer = _maker_of(engine, order[number], name, forward, forward_of)
-            label = names.of(value) or names.placeholder(name)
+            label = name_of_input(value, names) or names.placeholder(name)
         if producer is not None:
             sources.append(producer)
             places.append(at)
@@ -131,6 +131,11 @@ def add_saved(
     build.edge_labels.update(zip(ids, labels, strict=True))
     sizes = zip(ids, [saved.nbytes[at] for at in places], strict=True)
     build.edge_nbytes.update([(id, nbytes) for id, nbytes in sizes if nbytes])
+
+
+def name_of_input(value: Any, names: Names) -> str:
+    """Return what the program calls an input that a node keeps, "" if it is unknown."""
+    return names.of(value) or getattr(value, "called", "")
 
 
 def _maker_of(

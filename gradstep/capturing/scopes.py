@@ -6,7 +6,7 @@ from types import FrameType
 from typing import Any
 
 from gradstep.capturing.frames import MOST, outermost_of
-from gradstep.capturing.module_paths import ModulePaths, ModulesRun
+from gradstep.capturing.module_paths import OUTSIDE, ModulePaths, ModulesRun, ScopePath, joined
 
 
 class Scopes:
@@ -32,14 +32,14 @@ class Scopes:
                 paths.searched = False
         return Scope(self, "", module, outermost)
 
-    def path(self, module: Any, outermost: Any) -> str:
-        """Return the path of ``module`` in ``outermost``, "" where it has none."""
+    def paths(self, outermost: Any) -> ModulePaths:
+        """Return the paths of the modules in ``outermost``."""
         paths = self._paths.get(id(outermost))
         if paths is None or not paths.are_of(outermost):
             if len(self._paths) > MOST:
                 self._paths.clear()
             paths = self._paths[id(outermost)] = ModulePaths(outermost)
-        return paths.of(module) or ""
+        return paths
 
 
 class Scope:
@@ -48,12 +48,12 @@ class Scope:
     Its path is found out when it is asked for, which takes longer than all else.
     """
 
-    __slots__ = ("_around", "_module", "_name", "_path", "_scopes", "outermost")
+    __slots__ = ("_around", "_module", "_name", "_place", "_scopes", "outermost")
 
     def __init__(self, scopes: Scopes, name: str, module: Any, outermost: Any) -> None:
         self._scopes, self._name, self._module, self.outermost = scopes, name, module, outermost
         self._around = scopes.now
-        self._path: str | None = None
+        self._place: ScopePath | None = None
 
     def __enter__(self) -> None:
         self._scopes.now = self
@@ -62,21 +62,27 @@ class Scope:
         self._scopes.now = self._around
 
     @property
-    def path(self) -> str:
+    def place(self) -> ScopePath:
         """The names of the scopes from the outermost one to this."""
-        if self._path is None:
-            around = "" if self._around is None else self._around.path
-            name = self._name if self._module is None else self._of_module()
-            self._path = f"{around}.{name}" if around and name else around or name
-        return self._path
+        if self._place is None:
+            outside = OUTSIDE if self._around is None else self._around.place
+            if self._module is not None:
+                paths = self._scopes.paths(self.outermost)
+                path = joined(outside.path, self._of_module(paths))
+                self._place = ScopePath(outside.around, paths, path)
+            elif outside.paths is not None:
+                self._place = outside._replace(path=joined(outside.path, self._name))
+            else:
+                self._place = ScopePath(joined(outside.around, self._name))
+        return self._place
 
-    def _of_module(self) -> str:
+    def _of_module(self, paths: ModulePaths) -> str:
         """Return the name of the module; where it runs inside another, from there on."""
-        path = self._scopes.path(self._module, self.outermost)
+        path = paths.of(self._module) or ""
         around = self._around
         while around is not None and around._module is None:
             around = around._around
         if around is None:
             return path
-        known = self._scopes.path(around._module, self.outermost)
+        known = paths.of(around._module)
         return (path or type(self._module).__name__).removeprefix(f"{known}." if known else "")

@@ -401,11 +401,16 @@ def test_the_parameters_of_one_model_have_their_own_names() -> None:
     assert names.of(model[1].weight) == "1.weight"
 
 
-def test_models_whose_parameters_differ_in_name_need_no_more() -> None:
+def test_parameters_of_several_models_and_of_a_single_layer_have_the_variable_in_front() -> None:
     cell, readout = nn.LSTMCell(2, 2), nn.Linear(2, 1)
     names = Names({"cell": cell, "readout": readout})
-    assert names.of(cell.weight_ih) == "weight_ih"
-    assert names.of(readout.weight) == "weight"
+    assert names.of(cell.weight_ih) == "cell.weight_ih"
+    assert names.of(readout.weight) == "readout.weight"
+    assert Names({"readout": readout}).of(readout.weight) == "readout.weight"
+    whole = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+    assert Names({"whole": whole, "last": whole[0], "loss": nn.MSELoss()}).of(whole[0].bias) == (
+        "0.bias"
+    )
 
 
 class Distance(nn.Module):

@@ -25,7 +25,8 @@ def told(record: Any, depth: int = 6) -> Any:
         (each[1], told(each[0], depth - 1)) if isinstance(each, tuple) else each
         for each in (record.inputs if depth else ())
     ]
-    known = record.name, dict(record.attributes), record.scope, record.grad_mode, record.gaps
+    scope = record.scope.around, record.scope.path
+    known = record.name, dict(record.attributes), scope, record.grad_mode, record.gaps
     value = None if record.value() is None else record.value().tolist()  # type: ignore[union-attr]
     return *known, record.shapes, record.dtype, value, source and source.line, inputs
 

@@ -46,7 +46,7 @@ def test_what_a_trainer_keeps_has_its_name() -> None:
     trainer = Trainer()
     names = trainer.step()
     assert names.of(trainer.scale) == "self.scale"
-    assert names.of(trainer.model.weight) == "weight"
+    assert names.of(trainer.model.weight) == "self.model.weight"
     assert list(names.optimizers) == ["self.optimizer"]
     assert "self.model" in names.modules
 
@@ -157,7 +157,7 @@ def test_modules_in_plain_lists_are_parts_of_the_module_that_has_the_list() -> N
     listed = [net.layers[1].bias, net.heads["end"][0].weight]
     assert [names.of(each) for each in listed] == ["layers[1].bias", "heads['end'].0.weight"]
     assert names.of(net.out.bias) == "out.bias"
-    assert names.short("net.layers[1].bias") == "layers[1].bias"
+    assert names.usual("net.layers[1].bias") == "layers[1].bias"
     assert names.in_plain_lists.issuperset(map(id, listed))
     assert id(net.out.bias) not in names.in_plain_lists
     both = Names({"net": net, "other": other})
@@ -169,8 +169,8 @@ def test_modules_in_plain_lists_are_parts_of_the_module_that_has_the_list() -> N
 def test_a_parameter_goes_by_its_path_and_not_by_a_variable_that_is_it_too() -> None:
     net = torch.nn.Linear(2, 1)
     alias = net.weight
-    assert caller_names().of(alias) == "weight"
-    assert Names({"alias": alias, "net": net}).of(alias) == "weight"
+    assert caller_names().of(alias) == "net.weight"
+    assert Names({"alias": alias, "net": net}).of(alias) == "net.weight"
 
 
 def test_variables_of_loops_that_are_over_are_no_names() -> None:
@@ -225,5 +225,5 @@ found = names()
 """
     around: dict[str, Any] = {"net": torch.nn.Linear(2, 1), "hidden": iter([torch.ones(1)])}
     exec(compile(script, str(tmp_path / "train.py"), "exec"), around)
-    assert around["found"].of(around["net"].bias) == "bias"
+    assert around["found"].of(around["net"].bias) == "net.bias"
     assert around["found"].of(around["stale"]) != "stale"

@@ -333,7 +333,7 @@ def test_a_grad_from_before_is_found_and_one_that_was_cleared_is_not() -> None:
         loss = net(torch.ones(1, 2)).sum()
     found = only(lint(loss), "stale-grad")
     assert found.what == (
-        "bias and weight have a .grad from an earlier backward(), and the new gradient "
+        "net.bias and net.weight have a .grad from an earlier backward(), and the new gradient "
         "will be added to it"
     )
     net.zero_grad()
@@ -363,8 +363,8 @@ def test_hooks_that_are_registered_twice_are_named_with_their_place() -> None:
     name = "test_hooks_that_are_registered_twice_are_named_with_their_place.<locals>.<lambda>"
     assert found == [
         f"the hook {name} is registered 3 times on addmm:1, and will run 3 times",
-        f"the hook {name} is registered 2 times on bias, and will run 2 times",
-        "the hook clip is registered 2 times on weight, and will run 2 times",
+        f"the hook {name} is registered 2 times on net.bias, and will run 2 times",
+        "the hook clip is registered 2 times on net.weight, and will run 2 times",
         f"the hook {name} is registered 2 times on net, and will run 2 times",
     ]
 

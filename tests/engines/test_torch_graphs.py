@@ -154,6 +154,7 @@ def test_a_captured_call_is_what_pytorch_has_and_leaves_the_program_as_it_was(
         assert drawn_nodes(graph) == walk.nodes
         assert drawn_edges(graph) == walk.edges
         truth.check_leaves(graph)
+        truth.check_saved(graph)
         for each, view in ((before, "backward"), (graph, "forward"), (graph, "both")):
             assert render_graph(each, "svg", RenderOptions(view=view)).data
         graphs.append(graph)

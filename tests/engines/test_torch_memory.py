@@ -11,6 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from gradstep.capturing import Names  # noqa: E402
+from gradstep.capturing.module_paths import ScopePath  # noqa: E402
 from gradstep.capturing.op_records import OpRecord  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import origins as origins_module  # noqa: E402  # imports torch
@@ -78,10 +79,10 @@ def test_lines_of_a_graph_that_lives_are_kept(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(origins_module, "MANY", 10)
     origins = Origins()
     for number in range(1000):
-        origins.enter(f"layers.{number}", 2 * number)
+        origins.enter(ScopePath(path=f"layers.{number}"), 2 * number)
         origins.ran(2 * number, 2 * number + 1, "train.py", number)
     places = [origins.place(2 * number) for number in range(1000)]
-    assert [place and place.scope for place in places] == [f"layers.{n}" for n in range(1000)]
+    assert [place and place.scope.path for place in places] == [f"layers.{n}" for n in range(1000)]
     assert [place and place.source and place.source.line for place in places] == [*range(1000)]
 
 

@@ -18,6 +18,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
+from gradstep.capturing.module_paths import OUTSIDE  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import private  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
@@ -302,11 +303,13 @@ def test_what_a_checkpoint_runs_again_is_not_taken_for_other_modules(
     new = Thread(target=program)  # its numbers are small, as those of the engine's thread
     new.start()
     new.join()
-    of_model = ["2/addmm:1", "1/tanh:1", "0/addmm:1"]
-    twice = ["2/addmm:2", "1/tanh:2", "0/addmm:2", *of_model]
-    assert outer == [of_model if reentrant else twice] * 2
+    of_model, of_other = (
+        [f"{name}.2/addmm:1", f"{name}.1/tanh:1", f"{name}.0/addmm:1"]
+        for name in ("model", "other")
+    )
+    assert outer == [of_model if reentrant else [*of_other, *of_model]] * 2
     unknown = ["addmm:2", "tanh:1", "addmm:1"]
-    assert inner == ([of_model if hosted else unknown] * 2 if reentrant else [])
+    assert inner == ([of_other if hosted else unknown] * 2 if reentrant else [])
 
 
 def test_a_leaf_that_a_pass_inside_adds_to_as_well() -> None:
@@ -446,9 +449,9 @@ def test_a_module_that_was_interrupted_runs_no_more() -> None:
     with noting() as origins:
         with pytest.raises(KeyboardInterrupt):
             torch.nn.Sequential(torch.nn.Tanh(), Interrupted())(x)
-        assert origins.scope == ""
+        assert origins.scope is OUTSIDE
         place = origins.place(x.sin().grad_fn._sequence_nr())
-    assert place.scope == ""
+    assert place.scope is OUTSIDE
     assert place.source.file == __file__
 
 
@@ -460,4 +463,4 @@ def test_a_module_that_takes_the_place_of_another_has_its_path() -> None:
         del model[0]
         node = model(x).grad_fn
     nodes = [node, node.next_functions[0][0]]
-    assert [origins.place(each._sequence_nr()).scope for each in nodes] == ["1", "0"]
+    assert [origins.place(each._sequence_nr()).scope.path for each in nodes] == ["1", "0"]

@@ -84,7 +84,7 @@ def test_a_long_lstm_shows_its_first_steps_and_its_last() -> None:
     titles = [box.title for box in picture.boxes if box.title.startswith("t = ")]
     assert titles.count("t = 2 … 498") == titles.count("t = 1") == titles.count("t = 499") == 2
     chips = {chip.name: chip.right for box in picture.boxes for chip in box.chips}
-    assert chips["weight_hh"] == "[64, 16] · used 500 times"
+    assert chips["model.weight_hh"] == "[64, 16] · used 500 times"
     assert "2 × [4, 16]" in [line.label for line in picture.lines]
     assert "shown as" in picture.captions[0]
 

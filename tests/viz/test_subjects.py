@@ -21,7 +21,7 @@ def test_a_module_is_called_with_its_inputs():
     for inputs in (torch.ones(4, 3), (torch.ones(4, 3),), {"input": torch.ones(4, 3)}):
         text = draw(module, inputs=inputs)
         assert text.startswith("Linear\n")
-        assert re.search(r"addmm +with t  ← weight, bias, .*input", text)
+        assert re.search(r"addmm +with t  ← drawn.weight, drawn.bias, .*input", text)
 
 
 def test_boxes_lead_to_the_line_that_called():

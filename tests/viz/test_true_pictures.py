@@ -30,7 +30,7 @@ from gradstep_viz.picture.records import Records
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
-from tests.viz.truth import check_folded, check_leaves, check_lines, check_mirror
+from tests.viz.truth import check_folded, check_leaves, check_lines, check_mirror, check_saved
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
 EXHIBITS = sorted(
@@ -99,7 +99,9 @@ def test_random_programs_have_true_pictures(
             norm = sum(((g * g).sum() for g in found if g is not None), torch.tensor(0.0))
             total = norm + total if kind == "penalty" else norm
     if total.requires_grad:
-        check_all(capture(total, names=Names({"leaves": leaves, "total": total})))
+        graph = capture(total, names=Names({"leaves": leaves, "total": total}))
+        check_all(graph)
+        check_saved(graph)
 
 
 @settings(max_examples=50)

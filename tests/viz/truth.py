@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from gradstep.graph.folding.totals import totals
+from gradstep.graph.folding.totals import saved_of_edges, totals
 from gradstep.graph.model import LEAF_KINDS, Graph
+from gradstep.graph.saved_columns import SavedColumns
 from gradstep_viz.picture.leaves import host_leaves
 from gradstep_viz.picture.model import Picture
 
@@ -21,6 +22,18 @@ def check_leaves(graph: Graph) -> None:
     assert sorted(graph.pairs.get(id, -1) for id in forward) == backward, "unequal leaves"
     total = totals(graph)
     assert total.leaves == total.leaf_gradients or not graph.orders
+
+
+def check_saved(graph: Graph) -> None:
+    """Each value that a node keeps has its line: the lines add up to the bytes of the caption."""
+    if set(graph.halves) != {"forward", "backward"}:
+        return
+    saved = SavedColumns.of(graph.saved)
+    drawn = set(saved_of_edges(graph, saved).values())
+    for at, (node, state) in enumerate(zip(saved.nodes, saved.states, strict=True)):
+        paired = graph.pairs.get(node) is not None
+        told = f"{graph.address(node)} keeps {saved.names[at]}"
+        assert at in drawn or state != "kept" or not paired, f"no line: {told}"
 
 
 def _leaves(graph: Graph, half: str) -> list[int]:

@@ -112,7 +112,7 @@ class Breakpoints:
         try:
             return locate(self._graph, place, self._length)
         except UnknownAddress:
-            short = self._names.short(place) if self._names is not None else ""
+            short = self._names.usual(place) if self._names is not None else ""
             if not short:
                 raise
             return locate(self._graph, short, self._length)

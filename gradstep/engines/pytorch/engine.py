@@ -14,9 +14,9 @@ from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun, Rule
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
 from gradstep.engines.pytorch.entry import call_from, run
-from gradstep.engines.pytorch.formulas import formula, rules_with_names
+from gradstep.engines.pytorch.formulas import entry_of, formula, rules_with_names
 from gradstep.engines.pytorch.hooks import hooks_of
-from gradstep.engines.pytorch.kept_forward import TorchKeptForward, saved_results
+from gradstep.engines.pytorch.kept_forward import TorchKeptForward, op_of, saved_results
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.lengths import distances, lengths
 from gradstep.engines.pytorch.names import stem
@@ -149,7 +149,8 @@ class PyTorchEngine:
 
     def extent(self, value: Any) -> Extent | None:
         extent: Extent = value.extent
-        return extent
+        # as PyTorch wraps what is written in the program
+        return None if value.number is not None and extent.dtype in _OF_NUMBERS else extent
 
     def tensor_extent(self, tensor: torch.Tensor) -> Extent:
         return extent_of(tensor)
@@ -158,7 +159,13 @@ class PyTorchEngine:
         return not value.is_result
 
     def input_of(self, node: TorchNode, name: str) -> int | None:
-        return OWN_RESULT if name.startswith("result") else None
+        entry = entry_of(node.name())
+        op = op_of(entry)
+        given = None if op is None else {each.name for each in op._schema.arguments}
+        if name.startswith("result") or not (given is None or name.partition("[")[0] in given):
+            return OWN_RESULT
+        rules = () if entry is None or len(entry.rules) != len(node.edges) else entry.rules
+        return next((at for at, (each, _) in enumerate(rules) if each == name), None)
 
     def leaf(self, node: TorchNode) -> SeenTensor | None:
         return node.tensor if isinstance(node, TorchLeaf) else None
@@ -228,5 +235,7 @@ def _seed(tensor: torch.Tensor) -> torch.Tensor:
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     return torch.ones_like(tensor, memory_format=torch.preserve_format)
 
+
+_OF_NUMBERS: Final = ("bool", "int64", "float64")
 
 PYTORCH: Final[Engine] = PyTorchEngine()

@@ -64,7 +64,7 @@ class TorchKeptForward:
 
     def _record(self, node: TorchNode) -> OpRecord:
         entry = entry_of(node.name())
-        given, op = _inputs(node, entry), _op(entry)
+        given, op = _inputs(node, entry), op_of(entry)
         for each in given:
             if each is not None and not isinstance(each, torch.Tensor):
                 self._readers.setdefault(_at(each), []).append(node)
@@ -118,7 +118,7 @@ class TorchKeptForward:
                     if each is not None and not isinstance(each, torch.Tensor)
                 ]
                 missing = [each for each in needed if each not in self._found]
-                if missing and _op(entry) is not None:
+                if missing and op_of(entry) is not None:
                     stack += missing
                     continue
                 results = self._run(at[0], entry) or self._masked(at[0], entry)
@@ -146,7 +146,7 @@ class TorchKeptForward:
 
     def _run(self, node: TorchNode, entry: Derivative | None, **given: Any) -> list[torch.Tensor]:
         """Run the op of a node again; [] where not all of its arguments are known, or ``given``."""
-        op = _op(entry)
+        op = op_of(entry)
         if entry is None or op is None or torch.Tag.nondeterministic_seeded in op.tags:
             return []
         try:
@@ -235,7 +235,7 @@ def _without_derivative(node: TorchNode, entry: Derivative | None, op: Any) -> l
 
 def _told(node: TorchNode, entry: Derivative | None) -> dict[str, Any]:
     """Return the arguments of an op that are no tensors."""
-    op = _op(entry)
+    op = op_of(entry)
     named = [] if op is None else [each.name for each in op._schema.arguments]
     told = {name: signed(node.told(name)) for name in named}
     return {name: value for name, value in told.items() if isinstance(value, int | float | list)}
@@ -248,7 +248,7 @@ def _is_told(node: TorchNode, entry: Derivative, name: str) -> bool:
     )
 
 
-def _op(entry: Derivative | None) -> Any:
+def op_of(entry: Derivative | None) -> Any:
     """Return the op that makes the nodes of an entry."""
     if entry is None:
         return None

@@ -466,7 +466,8 @@ def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
     ops = node.graph.origins.ops
     record = None if ops is None else ops.origin(tensor)
     number = _number_of(tensor) if edge is None and tensor.dim() == 0 else None
-    facts = (extent_of(tensor), edge, id(tensor), owner is node, record, number)
+    called = node.graph.origins.given_as(tensor) if edge is None else ""
+    facts = (extent_of(tensor), edge, id(tensor), owner is node, record, number, called)
     return tuple.__new__(SavedTensor, facts)  # as an Extent is made
 
 

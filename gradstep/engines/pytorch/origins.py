@@ -11,10 +11,11 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial, update_wrapper
+from inspect import signature
 from threading import get_ident
 from types import BuiltinFunctionType
 from typing import Any, Final, NamedTuple, cast
@@ -26,7 +27,14 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from gradstep.capturing.frames import outermost_of, user_source
-from gradstep.capturing.module_paths import ModulePaths, ModulesRun, named_modules
+from gradstep.capturing.module_paths import (
+    OUTSIDE,
+    ModulePaths,
+    ModulesRun,
+    ScopePath,
+    joined,
+    named_modules,
+)
 from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.private import (
@@ -40,7 +48,7 @@ from gradstep.engines.pytorch.private import (
     uncompiled,
     unobserved,
 )
-from gradstep.graph.fence import fenced, not_shown
+from gradstep.graph.fence import fenced, not_shown, read
 from gradstep.graph.model import Source
 from gradstep.own_files import is_user_file
 
@@ -54,10 +62,10 @@ MOST = 1_000_000
 
 
 class Origin(NamedTuple):
-    """A module, "" outside any, a line, and what the program calls the op there if that is not its
+    """A module, a line, and what the program calls the op there if that is not its
     name."""
 
-    scope: str
+    scope: ScopePath
     source: Source | None
     called: str = ""
 
@@ -66,16 +74,16 @@ class Origins:
     """Intervals of sequence numbers, and what they belong to.
 
     >>> origins = Origins()
-    >>> origins.enter("fc1", 3)
-    >>> origins.enter("", 5)
+    >>> origins.enter(ScopePath(path="fc1"), 3)
+    >>> origins.enter(OUTSIDE, 5)
     >>> origins.ran(3, 4, "train.py", 12)
-    >>> origins.place(3), origins.place(6)
-    (Origin(scope='fc1', source=Source(file='train.py', line=12), called=''), None)
+    >>> origins.place(3).scope.path, origins.place(3).source, origins.place(6)
+    ('fc1', Source(file='train.py', line=12), None)
     """
 
     def __init__(self) -> None:
         self._scope_starts: list[int] = []
-        self._scopes: list[str] = []
+        self._scopes: list[ScopePath] = []
         self._starts: list[int] = []
         self._stops: list[int] = []
         self._lines: list[tuple[str, int]] = []
@@ -90,14 +98,15 @@ class Origins:
         self._forgotten = -1
         self._room = MANY
         self.modules = ModulesRun()
+        self._given: dict[int, tuple[ref[Any], Any, int | str]] = {}
         self.noting = True
         self.is_paused = False  # lines are not noted, for a while
         self.running = False  # a backward pass
 
     @property
-    def scope(self) -> str:
+    def scope(self) -> ScopePath:
         """The module that runs now."""
-        return self._scopes[-1] if self._scopes else ""
+        return self._scopes[-1] if self._scopes else OUTSIDE
 
     def end(self, outer: Origins | None) -> None:
         """Note no more; what is noted stays known, unless ``outer`` goes on."""
@@ -105,7 +114,7 @@ class Origins:
         if outer is not None and outer.noting:
             current.set(outer)
 
-    def enter(self, scope: str, number: int) -> None:
+    def enter(self, scope: ScopePath, number: int) -> None:
         """Nodes from ``number`` on belong to ``scope``."""
         if self._scope_starts and self._scope_starts[-1] == number:
             self._scopes[-1] = scope
@@ -161,6 +170,25 @@ class Origins:
 
         return returned
 
+    def note_given(self, module: Any, given: Sequence[Any], named: Mapping[str, Any]) -> None:
+        """Note what an outermost module is called with."""
+        places: list[tuple[int | str, Any]] = [*enumerate(given), *named.items()]
+        for place, value in places:
+            if isinstance(value, torch.Tensor):
+                self._given.setdefault(id(value), (ref(value), type(module), place))
+
+    def given_as(self, tensor: torch.Tensor) -> str:
+        """Return what ``forward`` of the outermost module calls a tensor that it was given, ""
+        where none was."""
+        known, module, place = self._given.get(id(tensor), _NOT_GIVEN)
+        if known is None or known() is not tensor:
+            return ""
+        if isinstance(place, str):
+            return place
+        parameters = list(read(lambda: signature(module.forward).parameters.values()))[1:]
+        usual = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+        return usual[place] if place < len(usual) else ""
+
     def record(self, number: int) -> Any:
         """Return the record of the op of node ``number``, or else the place where it was made."""
         return self.records.get(number) or self.place(number)
@@ -178,6 +206,7 @@ class Origins:
         """Note that a call at ``line`` freed what a root kept, of node ``number``, and what nodes
         before it kept."""
         self.modules.clear()
+        self._given.clear()
         if len(self._freed) == MOST_CALLS:
             self._forgotten = max(self._forgotten, self._freed[0][0])
         self._freed.append((number, line))
@@ -196,17 +225,20 @@ class Origins:
     def place(self, number: int) -> Origin | None:
         """Return where node ``number`` was made, None where nothing is known."""
         at = bisect_right(self._scope_starts, number) - 1
-        scope = self._scopes[at] if at >= 0 else ""
+        scope = self._scopes[at] if at >= 0 else OUTSIDE
         at = bisect_right(self._starts, number) - 1
         line = self._lines[at] if at >= 0 and number < self._stops[at] else None
         return _place(scope, line, DROPOUT if number in self._dropouts else "")
 
 
+_NOT_GIVEN: Final[tuple[None, Any, str]] = (None, None, "")
+
+
 @lru_cache(maxsize=4096)
-def _place(scope: str, line: tuple[str, int] | None, called: str) -> Origin | None:
+def _place(scope: ScopePath, line: tuple[str, int] | None, called: str) -> Origin | None:
     """Return one place for all ops of a line: to make it takes longer than to find it."""
     source = None if line is None else Source(*line)
-    return Origin(scope, source, called) if scope or source else None
+    return None if scope is OUTSIDE and source is None else Origin(scope, source, called)
 
 
 current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
@@ -325,18 +357,17 @@ def _may_be_theirs(value: Any) -> bool:
 
 
 class _Scope(NamedTuple):
-    """A module that runs: its path, the paths of all modules, and whether all that runs belongs to
-    the line that called it or one around it; of that one, the first node, the line, and the version
-    of what it was given.  Outside of all modules there are no paths."""
+    """A module that runs, and whether all that runs belongs to the line that called it or one
+    around it; of that one, the first node, the line, and the version of what it was given."""
 
-    path: str
-    paths: ModulePaths | None
+    at: ScopePath
     whole: bool
     caller: tuple[int, Source, int | None] | None
 
 
 # made in a third of the time that its names take
 _made_scope: Final = cast("Callable[[Any], _Scope]", partial(tuple.__new__, _Scope))
+_made_path: Final = cast("Callable[[Any], ScopePath]", partial(tuple.__new__, ScopePath))
 
 
 class Modules:
@@ -351,7 +382,7 @@ class Modules:
         self._lines = lines
         self._whole: dict[int, tuple[ref[Any], bool]] = {}  # by identity: all of it is PyTorch's
         self._thread = get_ident()  # numbers of another one would be taken for those of this one
-        self._scope = _Scope("", None, False, None)
+        self._scope = _Scope(OUTSIDE, False, None)
         self._known: dict[int, ModulePaths] = {}  # by identity of the outermost module
 
     @contextmanager
@@ -370,7 +401,7 @@ class Modules:
         def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
             if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
                 return call(module, *args, **kwargs)
-            outside = before(self, module, args)
+            outside = before(self, module, args, kwargs)
             try:
                 return call(module, *args, **kwargs)
             finally:
@@ -387,12 +418,13 @@ class Modules:
             if torch.nn.Module.__call__ is noted:  # else who has put another there calls this one
                 torch.nn.Module.__call__ = call
 
-    def _before(self, module: Any, given: tuple[Any, ...]) -> _Scope:
+    def _before(self, module: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> _Scope:
         """Note that a module begins with what it is ``given``; returns what ran outside of it."""
         outside = self._scope
-        paths = outside.paths
+        paths = outside.at.paths
         if paths is None:
             self._origins.modules.note(module)
+            self._origins.note_given(module, given, named)
             outermost = outermost_of(module, sys._getframe(2))
             paths = self._known.get(id(outermost))
             if paths is None or not paths.are_of(outermost):
@@ -400,17 +432,17 @@ class Modules:
             paths.searched = False
         path = paths.of(module)
         if path is None:
-            kind = type(module).__name__
-            path = f"{outside.path}.{kind}" if outside.path else kind
+            path = joined(outside.at.path, type(module).__name__)
         assert sequence_nr is not None
         number, caller = sequence_nr(), None
-        self._origins.enter(path, number)
+        at = _made_path(("", paths, path))
+        self._origins.enter(at, number)
         whole = outside.whole
         if not whole and self._lines is not None and self._is_pytorchs(module):
             line = user_source(sys._getframe(2))
             if line is not None and self._lines.suspend():
                 whole, caller = True, (number, line, version_of(given))
-        self._scope = _made_scope((path, paths, whole, caller))
+        self._scope = _made_scope((at, whole, caller))
         return outside
 
     def _after(self, module: Any, given: tuple[Any, ...], outside: _Scope) -> None:
@@ -428,7 +460,7 @@ class Modules:
                 if type(module) in _DROPOUT_MODULES:
                     self._origins.dropped(start, number)
             self._lines.resume()
-        self._origins.enter(outside.path, number)
+        self._origins.enter(outside.at, number)
 
     def _is_pytorchs(self, module: Any) -> bool:
         """Return whether no code of the program's runs in a module, as far as can be seen."""

@@ -90,7 +90,8 @@ class SeenTensor:
 class SavedTensor(NamedTuple):
     """A value that a node keeps, as it was when the graph was read; it holds no tensor.
 
-    ``number`` is that of a constant of one element and no dimension, as ``0.5`` in ``0.5 * x``.
+    ``number`` is that of a constant of one element and no dimension, as ``0.5`` in ``0.5 * x``;
+    ``called`` is what ``forward`` of a module calls a constant that it was given.
     """
 
     extent: Extent
@@ -99,6 +100,7 @@ class SavedTensor(NamedTuple):
     is_result: bool
     record: Any = None
     number: float | None = None
+    called: str = ""
 
 
 def shape_of(tensor: Any) -> tuple[int, ...] | None:

@@ -319,7 +319,8 @@ def _named(subject: Subject, origin: Origin) -> str:
         index = subject.index_of(record)
         if index is not None:
             return subject.graph.address(index)
-        return f"{record.scope}/{record.name}" if record.scope else record.name
+        scope = subject.names.scope(record.scope)
+        return f"{scope}/{record.name}" if scope else record.name
     return subject.names.of(record.tensor()) or "a tensor"
 
 

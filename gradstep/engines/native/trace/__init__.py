@@ -33,6 +33,7 @@ from autograd_core.tensor import Tensor
 from gradstep.capturing.budget import BUDGET, Budget, Share
 from gradstep.capturing.frames import called, user_frame, user_source
 from gradstep.capturing.hook_lines import noting_hooks
+from gradstep.capturing.module_paths import OUTSIDE
 from gradstep.capturing.op_records import Cut, Departure, LeafRecord, OpRecord, next_number
 from gradstep.capturing.scopes import Scope, Scopes
 from gradstep.engines.native.trace.cut import leaves_behind
@@ -151,7 +152,7 @@ class GraphTracer:
             name,
             tuple(inputs),
             attributes,
-            "" if scope is None else scope.path,
+            OUTSIDE if scope is None else scope.place,
             place,
             node is not None,
             grads,

@@ -16,6 +16,7 @@ from typing import Any, Final
 from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.node import Node, notes_of
 from autograd_core.tensor import Tensor
+from gradstep.capturing.module_paths import OUTSIDE
 from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.scopes import Scope
 
@@ -61,9 +62,9 @@ class Deferred:
                     rest.append(each)
                 else:  # to which a later pass may still come
                     name, _, attributes, _, _, place, scope, grads = each
-                    notes, path = notes_of(node), "" if scope is None else scope.path
+                    notes, within = notes_of(node), OUTSIDE if scope is None else scope.place
                     notes.freed_at = line
-                    notes.record = OpRecord(name, (), attributes, path, place, True, grads)
+                    notes.record = OpRecord(name, (), attributes, within, place, True, grads)
         return rest[::-1]
 
 
