@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -19,8 +20,8 @@ from typing import NamedTuple
 from textual.pilot import Pilot
 
 from gradstep.debugger.session import Session
-from gradstep.program.calls import CallSelector, InterceptedCall
-from gradstep.program.run import run_target
+from gradstep.program.calls import InterceptedCall
+from gradstep.program.run import chosen_call, run_target
 from gradstep.program.target import parse_target
 from gradstep_tui.app import DebuggerApp, Outcome
 
@@ -57,7 +58,14 @@ def take(photograph: Photograph, theme: str, path: Path) -> None:
         path.write_text(tidy(picture), encoding="utf-8", newline="\n")
         return False
 
-    run_target(parse_target(photograph.script), [], CallSelector(1), stop, values=True)
+    target = parse_target(photograph.script)
+    run_target(target, [], chosen_call(target, None), stop, values=True)
+
+
+def take_both(photograph: Photograph) -> None:
+    """Write the screen in light and dark."""
+    for suffix, theme in THEMES.items():
+        take(photograph, theme, IMAGES / f"{photograph.name}{suffix}.svg")
 
 
 async def screen(session: Session, photograph: Photograph, theme: str) -> str:
@@ -101,15 +109,23 @@ def tidy(svg: str) -> str:
 
 
 def main() -> None:
-    """Make every screenshot, and with PyTorch the picture of its sample and the plot of a run."""
+    """Make every screenshot, and with PyTorch those of its programs."""
     os.chdir(ROOT)
     IMAGES.mkdir(parents=True, exist_ok=True)
     for photograph in PHOTOGRAPHS:
-        for suffix, theme in THEMES.items():
-            take(photograph, theme, IMAGES / f"{photograph.name}{suffix}.svg")
+        take_both(photograph)
     if find_spec("torch") is None:
-        sys.stderr.write("PyTorch is not installed: its two pictures stay as they are\n")
+        sys.stderr.write("PyTorch is not installed: its pictures stay as they are\n")
         return
+    with tempfile.TemporaryDirectory() as folder:
+        script = str(ROOT / "docs" / "examples" / "late_nan.py")
+        words = ["record", "--when", "nan", "--values", "all", "-o", "nan.gsr", script]
+        subprocess.run([sys.executable, "-m", "gradstep", *words], check=True, cwd=folder)
+        os.chdir(folder)
+        take_both(
+            Photograph("debug-recorded-nan", "nan.gsr", ("catch nan", "continue"), size=(132, 30))
+        )
+        os.chdir(ROOT)
     for command, picture, script in (
         ("render", "pytorch-digits.svg", "samples/pytorch_digits.py"),
         ("plot", "plot-sick-layers.svg", "docs/examples/sick_layers.py"),

@@ -35,6 +35,20 @@ def go_through(path: Path, requested: CallSelector, handle: Handle) -> None:
         raise ProgramError(error.problem, remedy=error.remedy) from None
 
 
+def first_in_full(path: Path) -> CallSelector:
+    """Return the first call that a recording has in full, the first one where it has none.
+
+    Raises:
+        ProgramError: the file cannot be read.
+    """
+    try:
+        with FileRun(path) as run:
+            call = run.call(run.full[0]) if run.full else None
+    except RecordingError as error:
+        raise ProgramError(error.problem, remedy=error.remedy) from None
+    return CallSelector(1) if call is None else CallSelector(call.number, (call.kind,))
+
+
 def wanted(run: Run, requested: CallSelector) -> Sequence[int]:
     """Return the calls that are requested and were recorded in full, of which there is one.
 

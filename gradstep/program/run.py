@@ -83,6 +83,21 @@ class Ran(NamedTuple):
         return seen.made
 
 
+def chosen_call(target: Target, text: str | None) -> CallSelector:
+    """Return the calls that ``--call`` asks for: by default the first, of a recording the first
+    that it has in full.
+
+    Raises:
+        ProgramError: the text is no such thing, or the recording cannot be read.
+    """
+    if text is None and target.is_recording:
+        from gradstep.program.recorded_calls import first_in_full  # as in run_target
+
+        require_file(target)
+        return first_in_full(Path(target.place))
+    return CallSelector.parse(text or "1")
+
+
 def run_target(
     target: Target,
     arguments: list[str],

@@ -49,8 +49,9 @@ def shown(page: Path) -> object:
     paints = any(re.search(r"\.(png|pdf)\b", command.text) for command in commands_of(page))
     marks = [pytest.mark.fonts] if paints else []
     folder = DOCS / "examples"
-    if page.name == "pytorch.rst":
+    if page.name in ("pytorch.rst", "late_nan.rst"):
         marks.append(pytest.mark.torch)
+    if page.name == "pytorch.rst":
         folder = ROOT / "samples" / "bugs"
     return pytest.param(page, folder, id=str(page.relative_to(ROOT)), marks=marks)
 

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+import autograd_core as torch
 from gradstep.program.process import run_as_main
 from gradstep.program.target import parse_target
+from gradstep.recording.facts import Level
 from gradstep.recording.schedule import Schedule
+from gradstep.recording.watcher import Flight
 from gradstep_tui.cli import main
 from tests.recording.watched import recording
 
@@ -63,6 +66,25 @@ def test_pictures_films_and_reasons(
     assert "w changed by rms" in told
     assert "before backward() call 2" in told
     assert "train.py:6  loss = (x @ w).tanh().square().mean()" in told
+
+
+@pytest.mark.parametrize("values", ["stats", "all"])
+def test_a_nan_is_explained_from_a_flight_recording(
+    values: Level, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.gsr"
+    w = torch.ones(3, requires_grad=True)
+    with recording(path, Schedule(values), Flight(("nan",), keep=2)):
+        for number in range(5):
+            w.grad = None
+            ((w - float(number == 3)) ** 2).sum().sqrt().backward()
+    code, told = ran(capsys, "why", str(path), "w")
+    assert code == 5
+    assert told.startswith("backward() call 4\nw.grad is nan at 3 of 3 places: out of #1 sqrt:1")
+    assert "saved.result  0" in told
+    code, told = ran(capsys, "debug", "--fail-on", "nan,inf", str(path))
+    assert code == 5
+    assert "backward() call 4: out of #1 sqrt:1 is inf" in told
 
 
 def test_the_debugger_goes_through_the_calls(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,8 @@ Options stand before TARGET: what follows a script is the script's, unchanged,
 as with python. Other targets may be followed by options.
 """
 CALL_HELP = (
-    "which backward() call of a script: 1 (default), 2, ... or last; for calls of "
+    "which backward() call of a script: 1 (default), 2, ... or last; of a recording, the "
+    "first in full by default; for calls of "
     "autograd.grad(): grad:1, grad:2, ... or grad:last"
 )
 

@@ -12,7 +12,7 @@ from gradstep.capturing.sources import with_portable_sources
 from gradstep.graph.model import Graph
 from gradstep.program.calls import CallSelector, InterceptedCall, LastCall
 from gradstep.program.errors import ProgramError
-from gradstep.program.run import Found, run_target
+from gradstep.program.run import Found, chosen_call, run_target
 from gradstep.program.target import Target, parse_target
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.render import Drawn, writable
@@ -54,7 +54,7 @@ def parser() -> TargetParser:
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward (the graph being built), backward (the gradients flowing back), or both "
         "(default)")  # fmt: skip
-    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("--call", metavar="K", help=CALL_HELP)
     add("--seconds", type=seconds, default=1.5, metavar="S",
         help="how long a frame lasts (default: 1.5)")  # fmt: skip
     add("--leaves", action="store_true", default=None, help="draw a box for every leaf")
@@ -69,14 +69,15 @@ def parser() -> TargetParser:
 def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep film``."""
     chosen = chooses_this_process(options.on_rank)
+    target = parse_target(options.target, module=options.module)
     filmed = film_target(
-        parse_target(options.target, module=options.module),
+        target,
         options.arguments,
         output=options.output,
         on_rank=options.on_rank,
         saves=chosen,
         view=options.view,
-        call=CallSelector.parse(options.call),
+        call=chosen_call(target, options.call),
         theme=options.theme,
         leaves=options.leaves,
         seconds=options.seconds,

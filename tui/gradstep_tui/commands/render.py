@@ -23,7 +23,7 @@ from gradstep.program.calls import (
     run_and_read,
 )
 from gradstep.program.run import Failure as ProgramFailure
-from gradstep.program.run import run_target
+from gradstep.program.run import chosen_call, run_target
 from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep_tui.command_line import TargetParser
@@ -66,7 +66,7 @@ def parser() -> TargetParser:
     add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
         "(default: the suffix of FILE); png and pdf need a font, and either Graphviz's "
         "dot, or resvg-py and svg2pdf-py")  # fmt: skip
-    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("--call", metavar="K", help=CALL_HELP)
     add_rank_option(add, "0")
     _add(add, large=False)
     add("--values", action="store_true",
@@ -110,14 +110,15 @@ def _add(add: Callable[..., Any], *, large: bool) -> None:
 def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep render``."""
     chosen = chooses_this_process(options.on_rank)
+    target = parse_target(options.target, module=options.module)
     drawn = render_target(
-        parse_target(options.target, module=options.module),
+        target,
         options.arguments,
         output=options.output,
         on_rank=options.on_rank,
         saves=chosen,
         format=options.format,
-        call=CallSelector.parse(options.call),
+        call=chosen_call(target, options.call),
         profiled=options.profiled,
         values=options.values,
         options=RenderOptions(

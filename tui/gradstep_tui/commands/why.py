@@ -17,7 +17,7 @@ from gradstep.graph.errors import UnknownAddress
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ProgramError, ScriptDone
 from gradstep.program.process import user_code
-from gradstep.program.run import Found, run_target
+from gradstep.program.run import Found, chosen_call, run_target
 from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep_tui import output
@@ -52,7 +52,7 @@ def parser() -> TargetParser:
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
-    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("--call", metavar="K", help=CALL_HELP)
     add_rank_option(add, "0")
     add("-h", "--help", action="help", help="show this")
     command.operands = ("leaf",)
@@ -62,11 +62,12 @@ def parser() -> TargetParser:
 def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep why``."""
     chooses_this_process(options.on_rank)
+    target = parse_target(options.target, module=options.module)
     return why_target(
-        parse_target(options.target, module=options.module),
+        target,
         options.leaf,
         options.arguments,
-        call=CallSelector.parse(options.call),
+        call=chosen_call(target, options.call),
     )
 
 
