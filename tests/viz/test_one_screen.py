@@ -83,7 +83,7 @@ def test_both_halves_show_the_inside_of_one_module_of_many(
 
 def test_what_is_asked_for_is_drawn_though_it_is_larger_than_a_screen() -> None:
     graph = graph_of(sample_programs.lstm)
-    assert size_of(graph)[1] < SCREEN_HEIGHT
+    assert size_of(graph)[1] < 1000
     asked = gradstep.render(graph, format="txt", max_boxes=40).text
     assert "sigmoid:1" in asked
     assert "sigmoid:1" not in gradstep.render(graph, format="txt").text

@@ -29,7 +29,7 @@ from gradstep_viz.picture.tooltips import node_tooltip
 
 LONGEST_TEXT = 40
 MOST_CHIPS = 6
-CHIPS_OF_CARD = 2
+CHIPS_OF_CARD = 1
 """Of what is like another one that is open, and uses the like of its leaves."""
 
 
@@ -287,7 +287,8 @@ class _Chips(NamedTuple):
         shown = leaves if len(leaves) <= most else leaves[: most - 1]
         chips = [self._known(box, leaf) for leaf in shown]
         if len(shown) < len(leaves):
-            rest, first = f"… and {len(leaves) - len(shown)} more", leaves[len(shown)]
+            left, first = len(leaves) - len(shown), leaves[len(shown)]
+            rest = f"… and {left} more" if shown else f"{left} leaves"
             chips.append(Chip(first, rest, "", box_text.role(self.graph, first), False))
         return tuple(chips)
 
