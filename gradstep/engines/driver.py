@@ -147,9 +147,10 @@ class Driver(Protocol):
         """How often memory was changed in place that gradients may share."""
         ...
 
-    def hand_out_early(self) -> None:
-        """Hand out steps while the pass runs, where their gradients would take much memory until it
-        ends: nobody will go back to them."""
+    def only_forward(self) -> None:
+        """Leave what a node did that raises, as a plain pass does, and hand out steps while the
+        pass runs, where their gradients would take much memory until it ends: nobody will go
+        back."""
         ...
 
     def host(self, body: Callable[[], Any]) -> Any:

@@ -84,7 +84,7 @@ def observe(
             numbering.settle()
             del results
         notes = _Notes(driver, numbering)
-        driver.hand_out_early()
+        driver.only_forward()
         driver.record(0, len(order), notes.keep)
         notes.settle()
         with collector_paused():

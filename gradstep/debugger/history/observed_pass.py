@@ -112,10 +112,10 @@ class ObservedPass:
         end = len(self.order) if stop is None else stop
         append, measures = self._steps.append, running_profile() is not None
         engine = self._engine
+        if self._drops:
+            self._driver.only_forward()
         if measures:
             self._driver.measure()
-        elif self._drops:
-            self._driver.hand_out_early()
 
         def keep(step: Step, seconds: float) -> bool:
             append(step)

@@ -93,8 +93,8 @@ def keep_of_user(log: UndoLog, node: Node) -> None:
 
 class _Failure(NamedTuple):
     """What the node ``at`` an index raised that ran the user's code, which does not run again
-    unless something has changed.  Up to ``end`` in the log, its changes are undone; a plain pass
-    leaves them."""
+    unless something has changed.  Up to ``end`` in the log, its changes are undone, where the pass
+    can go back; a plain pass leaves them."""
 
     at: int
     error: Exception
@@ -136,6 +136,7 @@ class NativeDriver:
         self.nested: list[Nested] = []
         self.failed_in = ""  # the hook that raised last
         self._failure: _Failure | None = None
+        self._goes_back = True
         self.read_only = ""
         self._grads = {
             index: None if (grad := self.grad(index)) is None else grad.array.copy()
@@ -158,8 +159,8 @@ class NativeDriver:
         "(Python objects, files, NumPy arrays) are not"
     )
 
-    def hand_out_early(self) -> None:
-        """Nothing: it does so anyway."""
+    def only_forward(self) -> None:
+        self._goes_back = False
 
     def host(self, body: Callable[[], Any]) -> Any:
         return body()
@@ -330,7 +331,8 @@ class NativeDriver:
             end = log.place()
             if isinstance(error, Exception) and not isinstance(error, MemoryError):
                 self._failure = _Failure(index, error, error.__traceback__, start, end)
-            if not self._is_inner:  # else it is up to the code around it what becomes of it
+            # what becomes of a pass inside another one is up to the code around it
+            if self._goes_back and not self._is_inner:
                 log.go(start)
                 if self._failure is None:
                     log.cut(start)

@@ -123,10 +123,7 @@ class TorchNode:
 
     def raw_saved(self) -> Iterator[Any]:
         """Yield what PyTorch keeps for it, as it keeps it: nothing of what is freed."""
-        places = (
-            ["_raw_saved_tensors"] if self.is_function else [raw for _, raw, _ in self.saved_places]
-        )
-        for place in places:
+        for _, place, _ in self.saved_places:
             try:
                 raw = getattr(self.origin, place, None)
             except RuntimeError:
@@ -184,12 +181,7 @@ class TorchNode:
         """Return whether reading what it keeps would call code of the program's."""
         if self._saved is not None or self.is_function:
             return any(state == "packed" for _, _, state in self.saved())
-        found = [getattr(self.origin, f"_raw_saved_{name}", None) for name in self.saved_names]
-        return any(
-            each is not None and not isinstance(each.unpack_hook, Freed | None)
-            for raw in found
-            for each in (raw if isinstance(raw, tuple | list) else (raw,))
-        )
+        return any(not isinstance(raw.unpack_hook, Freed | None) for raw in self.raw_saved())
 
     @property
     def freed_at(self) -> Any:
@@ -256,10 +248,13 @@ def _class_of(name: str, origin: type, transposed: bool) -> type[TorchNode]:
     saved = tuple(
         [each.removeprefix("_raw_saved_") for each in dir(origin) if each.startswith("_raw_saved_")]
     )
+    is_function = issubclass(origin, FunctionNode)
+    places = tuple([(each, f"_raw_saved_{each}", f"_saved_{each}") for each in saved])
+    if is_function:
+        places = (("saved", "_raw_saved_tensors", "saved_tensors"),)
     members = {
         "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": why_opaque(origin),
-        "saved_places": tuple([(x, f"_raw_saved_{x}", f"_saved_{x}") for x in saved]),
-        "is_function": issubclass(origin, FunctionNode), "transposed": transposed,
+        "saved_places": places, "is_function": is_function, "transposed": transposed,
     }  # fmt: skip
     return type(name.rpartition("::")[2], (TorchNode,), members)
 
@@ -392,15 +387,13 @@ Kept = tuple[str, Any, SavedState]
 
 def _read_saved(node: TorchNode) -> list[Kept]:
     origin = node.origin
-    if node.is_function:
-        try:
-            raw = getattr(origin, "_raw_saved_tensors", None)
-        except RuntimeError:  # it does not tell any more how many they were
-            return [("saved", None, "freed")]
-        return list(_several(node, "saved", raw or (), "saved_tensors"))
     found: list[Kept] = []
     for name, raw_name, value_name in node.saved_places:
-        raw = getattr(origin, raw_name, None)
+        try:
+            raw = getattr(origin, raw_name, None)
+        except RuntimeError:  # of several it does not tell any more how many they were
+            found.append((name, None, "freed"))
+            continue
         if raw is None:
             continue
         if isinstance(raw, tuple | list):

@@ -50,7 +50,7 @@ class RecordedDriver:
         self.nested: list[Nested] = []
         self._ran = 0
 
-    def hand_out_early(self) -> None:
+    def only_forward(self) -> None:
         """Do nothing: values are read when somebody asks."""
 
     def host(self, body: Callable[[], Any]) -> Any:

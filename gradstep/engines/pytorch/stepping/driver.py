@@ -177,7 +177,7 @@ class TorchDriver:
     def intercept(self, intercept: Interceptor | None) -> None:
         self._engine.intercept = intercept
 
-    def hand_out_early(self) -> None:
+    def only_forward(self) -> None:
         self._hands_out_early = True
 
     def host(self, body: Callable[[], Any]) -> Any:
@@ -295,6 +295,7 @@ class TorchDriver:
             return sys.maxsize
 
     def measure(self) -> None:
+        self._hands_out_early = False  # that would be measured, too
         self._engine.measure()
 
     def catch_up(self) -> None:
