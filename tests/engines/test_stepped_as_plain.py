@@ -24,7 +24,12 @@ from gradstep.debugger.passes import recorded_pass
 from gradstep.debugger.session import Session
 from gradstep.engines.pytorch.attach import attached
 from gradstep.findings.reports.why import why
-from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
+from gradstep.program.calls import (
+    CallSelector,
+    InterceptedCall,
+    intercepting,
+    run_and_capture,
+)
 
 pytorch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
@@ -903,3 +908,51 @@ def test_a_grad_that_the_pass_reads_and_adds_to_is_put_back_whole() -> None:
         return list(x.grad.tolist())
 
     assert gradients(["continue", "restart", "scale 2", "continue", "undo"]) == gradients([])
+
+
+def test_what_a_node_did_that_raised_stays_where_nobody_goes_back(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+
+    def step(leaf: Any) -> None:
+        with torch.no_grad():
+            leaf.sub_(leaf.grad)
+        raise ValueError
+
+    x.register_post_accumulate_grad_hook(step)
+    loss = (x * 2).sum()
+    looked_at = intercepting(lambda found: run_and_capture(found, "both")[1], EVERY)
+    with looked_at, pytest.raises(ValueError):
+        loss.backward()
+    assert (x.tolist(), x._version, x.grad.tolist()) == ([-1, -1], 1, [2, 2])
+
+
+@pytest.mark.parametrize("end", ["finish", "abort"])
+def test_a_hook_that_takes_itself_away_is_called_again(torch: Any, end: str) -> None:
+    x = torch.ones(2, requires_grad=True)
+
+    def once(g: Any) -> Any:
+        handle.remove()
+        return g * 3
+
+    def debugged(found: InterceptedCall) -> Any:
+        session = Session.of_call(found.call, names=found.names)
+        for line in ["continue", "restart", "scale 2", "continue", "undo", "continue"]:
+            session.do(line)
+        getattr(session, end)()
+        return end == "finish"
+
+    with intercepting(debugged, EVERY):
+        y = x * 2
+        handle = y.register_hook(once)
+        y.sum().backward(retain_graph=True)
+    assert x.grad.tolist() == [6, 6]
+    y.sum().backward()
+    assert x.grad.tolist() == [8, 8]  # it is gone
+
+
+def test_several_values_of_a_node_that_are_freed_are_told() -> None:
+    x = pytorch.ones(3, requires_grad=True)
+    loss = x[[0, 1]].sum()
+    loss.backward()
+    session = Session(loss, names={"x": x})
+    assert "freed" in session.do("info saved index").text

@@ -177,6 +177,7 @@ EFFECTS = {
     "print": "print('a hook', len(events))",
 }
 COUNTING = ("raise", "print")
+LARGE = "if g.abs().sum() > 4:\n    raise ValueError('a large gradient')"
 GIVEN_BACK = ("None", "None", "None", "g * 1.5", "g + 0.25", "g.mul_(0.5)")
 STEPS = (
     "sgd.step()", "sgd.step(); sgd.zero_grad()", "adam.step()", "sgd.zero_grad(set_to_none=False)",
@@ -294,6 +295,8 @@ class _Maker:
         effect = "pass"
         if self.effects and self.rng.random() < 0.7:
             effect = EFFECTS[self.rng.choice(self.effects)]
+        elif self.pure and given == "g" and self.rng.random() < 0.1:
+            effect = LARGE
         seen = f"seen({name!r}, {given})" if given else f"seen({name!r})"
         if answer.startswith("g.mul_"):
             answer = "None"
@@ -305,8 +308,6 @@ class _Maker:
         self.count += 1
         name = f"h{self.count}"
         kind = rng.choice(["tensor", "tensor", "tensor", "pre", "post", "retain", "multi", "once"])
-        if self.pure and kind == "once":
-            kind = "tensor"  # a second run is without a hook that is gone
         answer = rng.choice(GIVEN_BACK[:-1] if self.pure else GIVEN_BACK)
         if kind == "retain":
             yield f"{value}.retain_grad()"

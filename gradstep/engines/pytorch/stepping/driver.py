@@ -648,6 +648,8 @@ class TorchDriver:
         return place > 0 and (extent.storage or 0) < self._rewritable[place - 1][1]
 
     def why_not_beside(self, start: int) -> str:
+        if not self._engine.has_all_hooks(start):
+            return "a hook took itself away in this pass, and would not be called"
         leaves = (node.origin.variable for node in self.order[start:] if node.kind == LEAF)
         if not any(getattr(leaf, "_post_accumulate_grad_hooks", None) for leaf in leaves):
             return ""

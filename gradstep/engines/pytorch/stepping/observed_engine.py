@@ -25,6 +25,7 @@ from torch.autograd.graph import GradientEdge
 from gradstep.engines.driver import Nested, Pending
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
+from gradstep.engines.pytorch.hooks import hooks_of
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
 from gradstep.engines.pytorch.order import owner
@@ -125,6 +126,8 @@ class ObservedEngine:
         ] = []  # the .grad before passes inside
         # by index, what retain_grad() adds to
         self._retained: list[tuple[int, tuple[torch.Tensor, Any, Any, int]]] | None = None
+        # the tables of hooks at each node, and what they held before the pass
+        self._hooks: list[tuple[TorchNode, Any, dict[int, Any]]] = []
         self._pass: int | None = None  # the engine's number of this pass
         self._frame: FrameType | None = None  # that runs it
         self._marks: list[tuple[Any, Any]] | None = None  # on a GPU: nodes, and when they ended
@@ -241,6 +244,12 @@ class ObservedEngine:
             self.gradients.begin(start)
             if self._retained is None:
                 self._retained = list(self._find_retained())
+                self._hooks = [
+                    (node, table, dict(table))
+                    for node in self.order
+                    for table in hooks_of(node)
+                    if table
+                ]
             with unobserved():
                 wanted = self._wanted_hooks(start, muted)
         others: list[Any] = []
@@ -539,6 +548,10 @@ class ObservedEngine:
             self._halted = False
         for state in self.states_before(start):
             put_gradient(*state)
+        for table, items in self._without_hooks(start):
+            now = {**items, **table}
+            table.clear()
+            table.update(now)
         self.gradients.forget(start)
         self.inside = {index: each for index, each in self.inside.items() if index < start}
         self.runs.clear()
@@ -557,6 +570,17 @@ class ObservedEngine:
             yield from self._unseen
         yield from self.gradients.states_before(start)
         yield from [state for index, state in self._retained or () if index >= start]
+
+    def _without_hooks(self, start: int) -> Iterator[tuple[Any, dict[int, Any]]]:
+        """Yield the tables at nodes from ``start`` on of which the pass took hooks away, with what
+        they held before."""
+        for node, table, items in self._hooks:
+            if not items.keys() <= table.keys() and self.index[node] >= start:
+                yield table, items
+
+    def has_all_hooks(self, start: int) -> bool:
+        """Return whether nodes from ``start`` on have the hooks that they had before the pass."""
+        return next(self._without_hooks(start), None) is None
 
     def restarted(self, sums: Callable[[], Pending]) -> Self:
         """Return an engine for the same pass that goes on from ``sums``, in this one's thread."""
