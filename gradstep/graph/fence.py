@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from functools import lru_cache, wraps
 from pathlib import Path
 from traceback import extract_tb
+from types import TracebackType
 from typing import Any, Final, Protocol, TypeVar, cast
 
 T = TypeVar("T")
@@ -68,13 +69,28 @@ def fenced(what: str, otherwise: Any = None) -> Callable[[_F], _F]:
     return fence
 
 
-@contextmanager
-def within_fence(what: str) -> Iterator[None]:
-    """End what is done inside where it fails, and tell that ``what`` is not shown."""
-    try:
-        yield
-    except Exception as error:
-        not_shown(what, error)
+class within_fence:
+    """End what is done inside where it fails, and tell that ``what`` is not shown; no generator,
+    which takes as long to enter as a small op."""
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        not_shown(self._what, error)
+        return True
 
 
 class CallRun:

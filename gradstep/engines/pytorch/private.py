@@ -71,6 +71,7 @@ NAMES: Final = (
         for path in ("_C._len_torch_function_stack", "multiprocessing.reductions.StorageWeakRef")
     ),
     PrivateName("autograd.function._HookMixin._register_hook", "recording a pass is slower"),
+    PrivateName("_C._get_function_stack_at", "noting lines takes longer"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     PrivateName("_guards.detect_fake_mode", "calls that torch.compile makes are counted"),
     PrivateName("_guards.TracingContext.try_get", "intercepting a call takes longer"),
@@ -343,13 +344,16 @@ def modes() -> tuple[list[Any], list[Any]]:
     )
 
 
+function_mode_count: Final[Callable[[], int]] = _find("_C._len_torch_function_stack") or (lambda: 1)
+_function_mode_at: Final[Any] = _find("_C._get_function_stack_at")
+
+
 def innermost_function_mode() -> Any:
     """Return the function mode of this thread that acts first, None where there is none."""
-    found = _stack_of_functions() if _stack_of_functions else ()
-    return found[-1] if found else None
+    count = function_mode_count() if _function_mode_at is not None else 0
+    return _function_mode_at(count - 1) if count else None
 
 
-function_mode_count: Final[Callable[[], int]] = _find("_C._len_torch_function_stack") or (lambda: 1)
 StorageWeakRef: Final[Any] = _find("multiprocessing.reductions.StorageWeakRef")
 push_function_mode: Final[Callable[[Any], None] | None] = _find("overrides._push_mode")
 pop_function_mode: Final[Callable[[], Any] | None] = _find("overrides._pop_mode")
