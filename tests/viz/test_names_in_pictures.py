@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import re
+
 import pytest
 
+from gradstep.graph.folding import fold
 from tests.viz import picture_programs
 from tests.viz.truth import check_saved
 
@@ -45,3 +49,36 @@ class Net(nn.Module):
 target = torch.zeros(2, 3)
 nn.functional.mse_loss(Net()(torch.ones(2, 3)), target).backward()
 """
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("count", [60, 300, pytest.param(1600, marks=pytest.mark.slow)])
+def test_a_long_script_folds_into_boxes_named_by_their_lines(engine: str, count: int) -> None:
+    graph = picture_programs.graph_of_code(straight(count), engine, "--full")
+    small = fold(graph, max_boxes=60)
+    groups = {id: group for id, group in small.groups.items() if group.kind == "band"}
+    assert len([kind for kind in small.kinds if kind in ("op", "group")]) <= 60
+    assert groups
+    for group in groups.values():
+        found = re.fullmatch(r"train\.py:(\d+)(?: … (\d+))?", group.title)
+        assert found, group.title
+        first, last = int(found[1]), int(found[2] or found[1])
+        lines = [graph.sources[id].line for id in group.members if id in graph.sources]
+        assert (min(lines), max(lines)) == (first, last)
+
+
+def straight(count: int) -> str:
+    """A script of so many statements without modules, each of a few ops on what it has by then."""
+    rng, known = random.Random(count), ["a0", "b0"]
+    lines = [
+        "import torch",
+        "x = torch.ones(3, requires_grad=True)",
+        "a0 = x.sin()",
+        "b0 = x.cos()",
+    ]
+    for number in range(1, count):
+        one, other = rng.choice(known[-6:]), rng.choice(known[-6:])
+        forms = (f"({one} * {other}).tanh()", f"{one}.exp().neg() + {other}", f"{one} - {other}")
+        lines.append(f"a{number} = {rng.choice(forms)}")
+        known.append(f"a{number}")
+    return "\n".join([*lines, f"(a{count - 1} + b0).sum().backward()"])

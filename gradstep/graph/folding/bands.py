@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.repeats import Wiring
@@ -26,9 +26,33 @@ WIDTH: Final = 18
 """So many bands lie side by side, at most: both halves of them fit a screen."""
 
 
-def cut_into_bands(siblings: Sequence[Fold], units: Units, heads: Heads) -> list[range]:
+class Lines(NamedTuple):
+    """The lines of a file at which the ops of a fold ran."""
+
+    file: str
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """What they are called.
+
+        >>> Lines("model.py", 3, 8).name, Lines("model.py", 3, 3).name
+        ('model.py:3 … 8', 'model.py:3')
+        """
+        range_end = f" … {self.last}" if self.last > self.first else ""
+        return f"{self.file}:{self.first}{range_end}"
+
+
+def cut_into_bands(
+    siblings: Sequence[Fold], units: Units, heads: Heads, lines: Sequence[Lines]
+) -> list[range]:
     """Return the bands of ``siblings``, of which there are more than WIDTH; they may be too many
-    to lie side by side, and then need bands of their own."""
+    to lie side by side, and then need bands of their own.
+
+    ``lines`` has those of each, where one follows the other in the program: there, a band begins
+    with a line, if it can.
+    """
     length = len(siblings)
     levels = math.ceil(math.log(length, WIDTH))
     size = math.ceil(length ** (1 / levels))
@@ -37,7 +61,9 @@ def cut_into_bands(siblings: Sequence[Fold], units: Units, heads: Heads) -> list
     cuts = [0]
     while length - cuts[-1] > size + slack:
         about = cuts[-1] + size
-        near = range(about - slack, min(about + slack, length - 1) + 1)
+        near: Sequence[int] = range(about - slack, min(about + slack, length - 1) + 1)
+        if lines:
+            near = [at for at in near if lines[at].first > lines[at - 1].last] or near
         cuts.append(min(near, key=lambda at: (crossing[at], abs(at - about))))
     return [range(start, stop) for start, stop in zip(cuts, [*cuts[1:], length], strict=True)]
 

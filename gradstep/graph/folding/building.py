@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import groupby
+from pathlib import Path
 
-from gradstep.graph.folding.bands import MOST_OPS, MOST_SIBLINGS, WIDTH, cut_into_bands
+from gradstep.graph.folding.bands import MOST_OPS, MOST_SIBLINGS, WIDTH, Lines, cut_into_bands
 from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.repeats import Rounds, find_rounds
-from gradstep.graph.folding.tree import Fold, FoldKind, fold_of
+from gradstep.graph.folding.tree import Fold, FoldKind, fold_of, heads_below
 from gradstep.graph.folding.uneven import find_uneven_rounds
 from gradstep.graph.folding.units import Units
 from gradstep.graph.model import Graph
@@ -157,11 +158,33 @@ class TreeBuilder:
         if not scope and 2 * sum(child.kind == "head" for child in children) > len(children):
             most = MOST_OPS
         while len(children) > most:
-            bands = cut_into_bands(children, self._units, self._heads)
-            parts = [children[band.start : band.stop] for band in bands]
-            children = [self._inner("band", self._ends(part), scope, part) for part in parts]
-            most = WIDTH
+            lines = self._lines(children)
+            found = []
+            for band in cut_into_bands(children, self._units, self._heads, lines):
+                part = children[band.start : band.stop]
+                label = _in_lines(lines, band) or self._ends(part)
+                found.append(self._inner("band", label, scope, part))
+            children, most = found, WIDTH
         return children
+
+    def _lines(self, folds: Sequence[Fold]) -> list[Lines]:
+        """Return the lines of each fold; [] unless those of each follow those of the one before it,
+        in one file."""
+        node, source_of = self._units.node, self._graph.sources.get
+        found: list[Lines] = []
+        for fold in folds:
+            sources = [source_of(node(head.unit)) for head in heads_below(fold)]
+            known = [source for source in sources if source is not None]
+            if not known:
+                return []
+            numbers = [source.line for source in known]
+            lines = Lines(Path(known[0].file).name, min(numbers), max(numbers))
+            if {source.file for source in known} != {known[0].file} or (
+                found and (found[-1].file != lines.file or lines.first < found[-1].last)
+            ):
+                return []
+            found.append(lines)
+        return found
 
     def _ends(self, parts: Sequence[Fold]) -> str:
         """Return the addresses of the first and the last op of several folds."""
@@ -205,6 +228,16 @@ class TreeBuilder:
         if known is None:
             known = self._patterns[name] = _DIGITS.sub("#", name)
         return known
+
+
+def _in_lines(lines: Sequence[Lines], band: range) -> str:
+    """Name a band by its lines, "" where a neighbour has one of these, too."""
+    if not lines:
+        return ""
+    first, last = lines[band.start].first, lines[band.stop - 1].last
+    before = band.start > 0 and lines[band.start - 1].last == first
+    after = band.stop < len(lines) and lines[band.stop].first == last
+    return "" if before or after else Lines(lines[band.start].file, first, last).name
 
 
 def _signatures(folds: Sequence[Fold]) -> list[int]:
