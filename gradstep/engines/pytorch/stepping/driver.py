@@ -528,9 +528,14 @@ class TorchDriver:
     def forget(self, start: int) -> None:
         """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
         self._engine.restore(start)
-        for index in [index for index in self._effects if index >= start]:
+        for index in [each for each in self._effects if each >= start]:
             for leaf, _ in self._effects.pop(index).gradients:
                 del self.changed_gradients[leaf][index]
+        # steps that were thinned out did not undo what they took
+        places = self._engine.index
+        self._captured = {
+            place: g for place, g in self._captured.items() if places[owner(place)] < start
+        }
         self._engine.diverge()
 
     def undo_all(self) -> None:
