@@ -233,6 +233,12 @@ class FileRun:
             return [int(index) for (index,) in self._rows("SELECT call FROM flows ORDER BY call")]
 
     @cached_property
+    def described(self) -> Sequence[tuple[int, bool]]:
+        query = "SELECT call, is_troubled FROM calls WHERE level != 'call' ORDER BY call"
+        with self._reading():
+            return [(int(index), bool(troubled)) for index, troubled in self._rows(query)]
+
+    @cached_property
     def _structures(self) -> Mapping[int, str]:
         with self._reading():
             query = "SELECT structure, key FROM structures"

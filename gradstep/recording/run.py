@@ -73,6 +73,11 @@ class Run(Protocol):
         """Those of them that have a :meth:`flow`."""
         ...
 
+    @property
+    def described(self) -> Sequence[tuple[int, bool]]:
+        """Those of them whose leaves were described, and whether something is wrong there."""
+        ...
+
     def calls(self) -> Iterator[CallFacts]:
         """Yield the facts of all calls."""
         ...
@@ -311,6 +316,10 @@ class MemoryRun:
     @property
     def full(self) -> Sequence[int]:
         return list(self._flows)
+
+    @property
+    def described(self) -> Sequence[tuple[int, bool]]:
+        return [(each.index, each.is_troubled) for each in self.calls() if each.level != "call"]
 
     def calls(self) -> Iterator[CallFacts]:
         yield from list(self._calls.values())

@@ -71,6 +71,7 @@ def assert_same(one: Run, other: Run) -> None:
     assert_same_texts(list(one.calls()), list(other.calls()))
     assert list(one.indices) == list(other.indices)
     assert list(one.full) == list(other.full)
+    assert list(one.described) == list(other.described)
     for index in one.indices:
         assert_same_texts(list(one.of_leaves(index)), list(other.of_leaves(index)))
         first, second = one.flow(index), other.flow(index)

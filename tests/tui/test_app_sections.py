@@ -12,6 +12,10 @@ import pytest
 import autograd_core as torch
 from gradstep.debugger import Session, Timeline
 from gradstep.engines.native.trace import trace
+from gradstep.engines.recorded import RecordedCall
+from gradstep.program.recorded_calls import names_of
+from gradstep.program.recording import record
+from gradstep.recording.reading import FileRun
 from gradstep_tui.app.arrangement import HUGE, NARROW, PLAIN, WIDE, arrangement
 from gradstep_tui.app.sections import SECTIONS
 from gradstep_tui.app.widgets.execution import ExecutionList
@@ -54,6 +58,36 @@ def test_a_larger_terminal_shows_more_panes(size: tuple[int, int], shown: list[s
         )
 
     drive(shared_weight(), script, size)
+
+
+def test_a_leaf_over_the_calls_of_a_recording(tmp_path: Path) -> None:
+    w = torch.ones(3, requires_grad=True)
+    with record(tmp_path / "run.gsr", call="7", budget=None):
+        for number in range(1, 13):
+            w.grad = None
+            (w * (10.0**number if number != 9 else float("nan"))).sum().backward()
+
+    async def script(screen: Driver) -> None:
+        text = await screen.section("run")
+        assert "all leaves: rms of .grad in 12 of 12 calls" in text
+        rows = re.findall(r"^ +([0-9.e+]*) [┤│](.*)$", text, re.MULTILINE)
+        assert rows[0][1].rstrip().index("!") == 8  # the ninth call
+        places = [line.index("•") for _, line in rows if "•" in line]
+        assert places == sorted(places, reverse=True)
+        assert "└──────▲─────" in text
+        assert re.search(r"^ +1 +call +12$", text, re.MULTILINE)
+        assert "w: rms" in await screen.press("n", "n")
+
+    with FileRun(tmp_path / "run.gsr") as run:
+        call = RecordedCall(run, 7)
+        drive(Session.of_call(call, names=names_of(call), call=7), script)
+
+
+def test_a_program_that_runs_has_no_other_calls() -> None:
+    async def script(screen: Driver) -> None:
+        assert "only a recording knows its other calls" in await screen.section("run")
+
+    drive(shared_weight(), script)
 
 
 @pytest.mark.parametrize("chosen", [NARROW, WIDE, HUGE, PLAIN])

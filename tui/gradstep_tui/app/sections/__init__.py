@@ -12,6 +12,7 @@ from gradstep_tui.app.sections.of_pass import (
     leaves,
     modules,
     report,
+    run,
 )
 from gradstep_tui.app.sections.page import Section
 
@@ -32,6 +33,7 @@ SECTIONS = {
         ),
         Section("changes", "your changes, and their effect", changes.page, False),
         Section("backward calls", "the calls so far", backward_calls.page, False),
+        Section("run", "a leaf or a module over the recorded calls", run.page),
         Section("console", "commands and answers", console.page, False),
     )
 }
