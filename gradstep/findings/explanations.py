@@ -151,6 +151,67 @@ MEANINGS: Final[Mapping[Code, Meaning]] = {
         "nll_loss() needs the result of log_softmax().",
         "F.nll_loss(F.softmax(h, 1), y)", "F.nll_loss(F.log_softmax(h, 1), y)",
     ),
+    "target-graph": Meaning(
+        "warning", "the target of a loss gets gradients, too",
+        "Both sides of the loss come from the same leaves, and one of them is called a target, or "
+        "the loss has no other term: then equal constants are its minimum.",
+        "F.mse_loss(q, r + net(s2).max(1).values)",
+        "F.mse_loss(q, r + net(s2).max(1).values.detach())",
+        "When other terms of the loss keep the outputs apart.",
+    ),
+    "constant-term": Meaning(
+        "warning", "a term of the loss has no derivative",
+        "argmax(), a comparison or a cast to integers made it, so it changes the number that the "
+        "loss is, and no gradient.",
+        "loss = ce + (h.argmax(1) != y).float().mean()",
+        "loss = ce + (1 - h.softmax(1).gather(1, y[:, None])).mean()",
+        "When it is there to be printed only.",
+    ),
+    "overflow": Meaning(
+        "warning", "a result is too large for float16, and the loss does not show it",
+        "Its inputs are finite, and it is infinite. 1 / inf is 0.",
+        "unit = h / (h * h).sum().sqrt()", "unit = h / (h.float() ** 2).sum().sqrt()",
+    ),
+    "graph-kept": Meaning(
+        "warning", "graphs of earlier calls are kept in memory",
+        "Five losses of earlier calls are alive, or a variable has a graph that grows in each of "
+        "five calls.",
+        "history.append(loss)", "history.append(loss.item())",
+    ),
+    "initialization": Meaning(
+        "warning", "the units of a layer begin equal, and stay so",
+        "All rows of its weight were the same to the bit in the first call, and still are after "
+        "steps that changed them.",
+        "nn.init.constant_(layer.weight, 0.5)", "nn.init.xavier_uniform_(layer.weight)",
+    ),
+    "loss-falls": Meaning(
+        "warning", "the loss falls without end",
+        "It is below 0 by 100 times its first size, and by 100 at least.",
+        "kl = 0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
+        "kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
+        "With losses that have no lower limit on purpose, as a critic's.",
+    ),
+    "aliased": Meaning(
+        "warning", "a copy of a network is the network itself",
+        "Python gave it a second name. Each step changes both.",
+        "target_net = net", "target_net = copy.deepcopy(net)",
+    ),
+    "equal-leaves": Meaning(
+        "warning", "two weights begin equal and are trained apart",
+        "They are equal to the bit, one optimizer has both, and neither feeds the other.",
+        "right = copy.deepcopy(left)", "right = left",
+    ),
+    "no-leaf": Meaning(
+        "warning", "the .grad of a tensor is read that is no leaf",
+        "An op made it of the leaf, which has no name, and only leaves get a .grad.",
+        "x = torch.rand(4, requires_grad=True).double()",
+        "x = torch.rand(4).double().requires_grad_()",
+    ),
+    "no-graph": Meaning(
+        "error", "the loss has no graph, and backward() fails",
+        "Gradients were switched off, or a value was made anew from numbers.",
+        "loss = torch.tensor(losses).sum()", "loss = torch.stack(losses).sum()",
+    ),
     "squashed-twice": Meaning(
         "warning", "a loss makes probabilities of probabilities",
         "cross_entropy() and the with_logits losses take scores.",
@@ -173,6 +234,12 @@ MEANINGS: Final[Mapping[Code, Meaning]] = {
         "warning", "a hook is registered more than once",
         "It runs as often as it is registered.",
         "for x in data:\n    w.register_hook(clip)", "w.register_hook(clip)\nfor x in data: ...",
+    ),
+    "loss-flat": Meaning(
+        "info", "the loss does not fall in 100 calls or more",
+        "Of one line, in a program with one optimizer: the mean over the last fifth is not smaller "
+        "than over the first.",
+        "lr=10.0", "lr=0.01", "With losses that measure something else, as those of policies.",
     ),
     "shared": Meaning(
         "info", "several ops use a leaf", "Its gradient is the sum over all uses.",

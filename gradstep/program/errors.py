@@ -51,7 +51,7 @@ class ScriptFailed(ProgramError):
     def __init__(
         self, error: BaseException, note: str = "", findings: tuple[Finding, ...] = ()
     ) -> None:
-        note = "" if findings else note or getattr(error, "gradstep_note", "")
+        note = note or ("" if findings else getattr(error, "gradstep_note", ""))
         shown = user_traceback(error, into_libraries=not (findings or note))
         super().__init__(f"{shown}{note and f' ({note})'}")
         self.error, self.findings = error, findings

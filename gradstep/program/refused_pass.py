@@ -48,7 +48,12 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
         return ()
     # slow to load, and few programs fail so
     from gradstep.findings.linting import refusals
+    from gradstep.findings.linting.lost_graph import lost_graph
 
+    if _MESSAGE in str(error):
+        record = engine_of(roots).tensors(roots)[0].record
+        found = lost_graph(record[0]) if isinstance(record, tuple) else ()
+        return tuple(replace(each, source=_portable(each.source)) for each in found)
     findings = refusals(roots, names_in_traceback(error.__traceback__), str(error))
     return tuple(
         replace(each, source=_portable(each.source), other=_portable(each.other))

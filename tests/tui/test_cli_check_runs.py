@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,7 +78,82 @@ PROGRAMS = {
         "16 samples",
     ),
     "exploding": (HEALTHY.replace("(net(x) - y)", "(1e9 * net(x) - y)"), "gradients explode"),
+    "graph-kept": (
+        HEALTHY.replace("for step", "history = []\nfor step") + "    history.append(loss)\n",
+        "losses of 11 earlier calls are alive, with their graphs, in history",
+    ),
+    "initialization": (
+        HEALTHY.replace("opt =", "for p in net.parameters(): nn.init.constant_(p, 0.1)\nopt =")
+        .replace("nn.Dropout(0.2), ", ""),
+        "all rows of 0.weight began equal",
+    ),
+    "target-graph": (
+        HEALTHY.replace("(net(x) - y).square().mean()", "nn.MSELoss()(net(x), net(x + 1))"),
+        "detach() the target",
+    ),
+    "constant-term": (
+        HEALTHY.replace("mean()\n", "mean() + 2 * (net(x) > 0).float().mean()\n"),
+        "gt() has no derivative",
+    ),
+    "probabilities": (
+        HEALTHY.replace(
+            "(net(x) - y).square().mean()",
+            "nn.functional.kl_div(net(x).softmax(0), y.softmax(0), reduction='sum')",
+        ),
+        "use log_softmax() instead of softmax()",
+    ),
+    "loss-falls": (
+        HEALTHY.replace("(net(x) - y).square().mean()", "y.abs().mean() - net(x).sum()")
+        .replace("lr=0.05", "lr=0.5"),
+        "it has no lower limit",
+    ),
+    "aliased": (HEALTHY.replace("opt =", "target_net = net\nopt ="), "copy.deepcopy(net)"),
+    "equal-leaves": (
+        HEALTHY.replace("opt =", "import copy\nother = copy.deepcopy(net)\nopt =")
+        .replace("net.parameters()", "[*net.parameters(), *other.parameters()]")
+        .replace("net(x) - y", "net(x) * other(x) - y"),
+        "begin equal to the bit",
+    ),
+    "no-leaf": (
+        START + "w = torch.ones(4, requires_grad=True).double()\n(w * w).sum().backward()\n"
+        "print(w.grad)\n",
+        "w is not a leaf",
+    ),
+    "overflow": (
+        START + "w = torch.full((4,), 200.0).half().requires_grad_()\n"
+        "(w / (w * w).sum().sqrt()).float().sum().backward()\n",
+        "too large for float16",
+    ),
+    "no-graph": (
+        HEALTHY.replace("y = x", "torch.set_grad_enabled(False)\ny = x"),
+        "set_grad_enabled() in line 7",
+    ),
 }  # fmt: skip
+MENDED = {
+    "graph-kept": ("append(loss)", "append(loss.item())"),
+    "initialization": ("nn.init.constant_(p, 0.1)", "nn.init.normal_(p)"),
+    "target-graph": ("net(x + 1)", "net(x + 1).detach()"),
+    "constant-term": (" + 2 * (net(x) > 0).float().mean()", ""),
+    "probabilities": ("net(x).softmax(0)", "net(x).log_softmax(0)"),
+    "loss-falls": (" - net(x).sum()", " + net(x).square().sum()"),
+    "aliased": ("target_net = net", "import copy; target_net = copy.deepcopy(net)"),
+    "equal-leaves": ("copy.deepcopy(net)", "nn.Sequential(*net)"),
+    "no-leaf": ("requires_grad=True).double()", ").double().requires_grad_()"),
+    "overflow": ("(w * w)", "(w.float() * w.float())"),
+    "no-graph": ("torch.set_grad_enabled(False)", "torch.set_grad_enabled(True)"),
+    "stale-grad": ("    loss.backward()", "    opt.zero_grad()\n    loss.backward()"),
+    "unchanged": ("    opt.zero_grad()\n", ""),
+    "eval-mode": ("net.eval()", "net.eval(); net.train()"),
+    "small-steps": ("lr=2e-7", "lr=0.01"),
+    "large-steps": ("lr=20.0", "lr=0.01"),
+    "zero-grad": (".round()", ""),
+    "untrained": ("net[3] = nn.Linear(6, 1)\n", ""),
+    "misspelt": ("require_grad", "requires_grad"),
+    "graph-grows": ("0.5 * state + net(x)", "0.5 * state.detach() + net(x)"),
+    "softmax-dim": ("nn.Softmax(dim=0)", "nn.Softmax(dim=1)"),
+    "exploding": ("1e9 * net(x)", "net(x)"),
+}
+"""What the remedies say, as code."""
 
 
 @pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
@@ -94,6 +170,7 @@ def check(
 
     def run(script: str, *options: str) -> tuple[int, str]:
         Path("train.py").write_text(script.replace("LIBRARY", request.param))
+        linecache.clearcache()  # of the script that stood there before
         code = main(["check", *options, "train.py"])
         return code, capfd.readouterr().out
 
@@ -105,8 +182,17 @@ def test_what_a_run_shows_is_told_with_its_line(check: Check, code: str) -> None
     script, told = PROGRAMS[code]
     found, printed = check(script)
     assert found == 5
-    assert f"warning [{code}]" in printed
+    assert f"{MEANINGS[code].severity} [{code}]" in printed
     assert told in printed
+
+
+@pytest.mark.parametrize("code", MENDED)
+def test_the_remedy_makes_a_finding_vanish(check: Check, code: str) -> None:
+    old, new = MENDED[code]
+    script, _ = PROGRAMS[code]
+    assert old in script
+    _, printed = check(script.replace(old, new))
+    assert f"[{code}]" not in printed
 
 
 def test_a_healthy_run_is_not_called_right_but_told_what_was_looked_at(check: Check) -> None:

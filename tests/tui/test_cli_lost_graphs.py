@@ -52,7 +52,7 @@ def run(
 
     def run(script: str, *command: str) -> str:
         Path("train.py").write_text((HEAD + script).replace("LIBRARY", request.param))
-        assert main([*command, "train.py"]) == 1
+        assert main([*command, "train.py"]) in (1, 5)  # check may have found the cause
         return capsys.readouterr().err
 
     return run

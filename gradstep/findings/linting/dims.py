@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gradstep.capturing.op_records import OpRecord
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject
 
@@ -37,3 +38,30 @@ def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
                 f"use {name}(..., dim=1)",
                 graph.address(index), index, subject.source(index),
             )  # fmt: skip
+
+
+_PRODUCTS: Final = ("mm", "matmul", "bmm")
+
+
+def find_softmax_over_other_keys(subject: Subject) -> Iterator[Finding]:
+    """Yield a softmax whose result is multiplied as a matrix along another dimension than that over
+    which it sums to 1: weights of an attention that do not sum to 1."""
+    for record in subject.records:
+        if not isinstance(record, OpRecord) or record.name not in _PRODUCTS:
+            continue
+        for place, given in enumerate(record.inputs[:2]):
+            softmax = given[0] if isinstance(given, tuple) else None
+            if not isinstance(softmax, OpRecord) or softmax.name != "softmax":
+                continue
+            dim, shape = softmax.attributes.get("dim"), softmax.shapes[0]
+            if not isinstance(dim, int) or len(shape) < 2:
+                continue
+            summed = len(shape) - 1 - place
+            if dim % len(shape) != summed and shape[dim] > 1:
+                yield Finding(
+                    "warning", "softmax-dim",
+                    f"softmax has dim={dim}, and the product after it sums over dim "
+                    f"{summed - len(shape)}: the weights of a row do not sum to 1",
+                    f"use softmax(..., dim={summed - len(shape)})",
+                    source=softmax.source, other=record.source,
+                )  # fmt: skip

@@ -21,6 +21,7 @@ _ENDS: Final = {
     "log_softmax": ((0.0,), "0"),
 }
 _SAMPLES: Final = 8  # rows from which on one may speak of always
+_UNITS: Final = 8  # from which on half of them is more than chance
 _MOST: Final = 1 << 22  # elements that are looked at
 
 
@@ -50,7 +51,7 @@ def _dead(subject: Subject, index: int, array: Any) -> Iterator[Finding]:
     others = tuple(axis for axis in range(array.ndim) if axis != 1)
     dead = int((array <= 0).all(others).sum())
     units = array.shape[1]
-    if 2 * dead < units:
+    if 2 * dead < units or (dead < units and units < _UNITS):
         return
     what = "units" if array.ndim == 2 else "channels"
     yield _finding(

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
+from gradstep.capturing.op_records import OpRecord
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject
 
@@ -48,6 +49,7 @@ _OF_LOGARITHMS: Final = ("nll_loss", "kl_div", "nll_loss_nd", "nll_loss2d")
 
 def find_probabilities(subject: Subject) -> Iterator[Finding]:
     """Yield losses that take logarithms of probabilities and are given the probabilities."""
+    yield from _divergences(subject)
     graph = subject.graph
     behind: dict[int, list[int]] = defaultdict(list)
     for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
@@ -67,3 +69,28 @@ def find_probabilities(subject: Subject) -> Iterator[Finding]:
                 f"use log_{graph.stem(at).removeprefix('log')}() instead of {graph.stem(at)}()",
                 graph.address(at), at, line, None if line == loss_line else loss_line,
             )  # fmt: skip
+
+
+def _divergences(subject: Subject) -> Iterator[Finding]:
+    """Yield calls of kl_div(), which computes ``xlogy(p, p) - p * log_q``, with q for log_q."""
+    for record in subject.records:
+        if not isinstance(record, OpRecord) or record.name != "sub" or len(record.inputs) != 2:
+            continue
+        entropy, product = (each[0] if isinstance(each, tuple) else None for each in record.inputs)
+        if not isinstance(entropy, OpRecord) or entropy.name != "xlogy":
+            continue
+        factors = product.inputs if isinstance(product, OpRecord) and product.name == "mul" else ()
+        for each in factors:
+            given = each[0] if isinstance(each, tuple) else None
+            if (
+                isinstance(given, OpRecord)
+                and given.name in _SQUASHING
+                and given not in (each[0] for each in entropy.inputs if isinstance(each, tuple))
+            ):
+                yield Finding(
+                    "warning", "probabilities",
+                    f"kl_div() takes logarithms of probabilities, and {given.name} gives it the "
+                    "probabilities themselves",
+                    f"use log_{given.name}() instead of {given.name}()",
+                    source=given.source, other=record.source,
+                )  # fmt: skip

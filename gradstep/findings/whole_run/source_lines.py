@@ -70,6 +70,31 @@ def returned(function: Source) -> Source | None:
     return None
 
 
+def aliases(file: str) -> list[tuple[str, str, Source]]:
+    """Return each ``one = other`` of two names of a file, with its line."""
+    return [
+        (ast.unparse(node.targets[0]), ast.unparse(node.value), Source(file, node.lineno))
+        for node in _nodes(file)
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and all(
+            isinstance(each, ast.Name | ast.Attribute) for each in (node.targets[0], node.value)
+        )
+    ]
+
+
+@lru_cache(maxsize=64)
+def reads_grad(name: str, file: str) -> bool:
+    """Return whether a file reads ``name.grad``."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == "grad"
+        and isinstance(node.ctx, ast.Load)
+        and ast.unparse(node.value) == name
+        for node in _nodes(file)
+    )
+
+
 def calls_with(keyword: str, file: str) -> list[Source]:
     """Return the lines of ``file`` with a call that has the argument ``keyword``."""
     return sorted(

@@ -12,7 +12,9 @@ from typing import Any, Final, NamedTuple
 from weakref import ref
 
 from gradstep.capturing.names import Names
+from gradstep.capturing.op_records import LeafRecord, OpRecord
 from gradstep.debugger.pass_session import PassSession
+from gradstep.debugger.snapshot.value import array_of
 from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.protocol import Engine
 from gradstep.findings.checking import NodeCheck, Progress, check
@@ -30,6 +32,10 @@ from gradstep.recording.run import MemoryRun, Run
 from gradstep.recording.schedule import FIRST, Account, Schedule, is_power_of_two
 from gradstep.records import LEAF, BackwardCall, Gradients
 
+_CHAIN: Final = 6
+"""Calls in which the graphs of tensors that are made from themselves are measured."""
+_LONG: Final = 10_000
+"""Nodes of such a graph from which on it is not measured again."""
 _CHECKED: Final = 2
 """Calls of a line in which derivatives are compared with finite differences."""
 _MAY_TAKE: Final = 2.0  # as a multiple of what the run takes plainly
@@ -49,6 +55,13 @@ class Trained(NamedTuple):
     name: str
     optimizer: str
     leaf: Any
+
+
+class Kept(NamedTuple):
+    """How many losses of earlier calls live with their graphs, and in which list."""
+
+    losses: int = 0
+    holder: str = ""
 
 
 @dataclass
@@ -73,6 +86,13 @@ class Evidence:
         carried: tensors of the program that have a graph when a call ends, and the line that made
             them, by their names.
         by_inputs: the lines that call autograd.grad() by something else than parameters.
+        kept: the most losses of earlier calls that lived at once.
+        chains: of tensors of the program that are made from themselves, the sizes of their graphs
+            at the calls that were looked at, by name.
+        equal_rows: the weights whose rows were all the same when they were first seen, by name.
+        lowest: of the lines that call backward(), the term of the loss that is smallest: its name
+            and line.
+        results: tensors that an op made of a leaf without a name: the op and its line, by name.
         skipped: of each pass from a scaled loss, whether the scaler skips its step.
     """
 
@@ -92,6 +112,11 @@ class Evidence:
     carried: dict[str, Source | None] = field(default_factory=dict)
     by_inputs: set[Source | None] = field(default_factory=set)
     skipped: list[bool] = field(default_factory=list)
+    kept: Kept = field(default_factory=Kept)
+    chains: dict[str, list[int]] = field(default_factory=dict)
+    equal_rows: dict[str, ref[Any]] = field(default_factory=dict)
+    lowest: dict[Source | None, tuple[str, Source | None]] = field(default_factory=dict)
+    results: dict[str, tuple[str, Source | None]] = field(default_factory=dict)
 
     def lost(self) -> dict[str, list[Trained]]:
         """Return the leaves that an optimizer has and no call came to, by its name."""
@@ -215,7 +240,18 @@ class Watch:
         evidence.reached.update(
             each.name for key, each in evidence.trained.items() if key in self._reached
         )
+        alive = [each for _, held in evidence.roots if (each := held()) is not None]
+        held_in = Counter(
+            name.partition("[")[0] for each in alive if "[" in (name := names.of(each))
+        )
+        for holder, count in held_in.most_common(1):
+            if count > evidence.kept.losses and any(each.grad_fn is not None for each in alive):
+                evidence.kept = Kept(count, holder)
+        del alive
         evidence.roots += [(facts.index, ref(loss)) for loss in losses if is_tensor(loss)]
+        if nth == 1:
+            self._look_at_first(engine, leaves, names)
+        self._look_at_terms(engine, call, facts.line, names)
         found = lint(tuple(losses), names=names)
         if call.is_grad:  # it leaves .grad alone
             found = tuple(each for each in found if each.code != "unreached")
@@ -224,6 +260,59 @@ class Watch:
         if nth <= _CHECKED:
             self._check(losses, names)
         return losses
+
+    def _look_at_first(self, engine: Engine, leaves: Sequence[Any], names: Names) -> None:
+        """Take note of how leaves begin, and of tensors that stand where a leaf was meant."""
+        for leaf in leaves:
+            if (name := names.of(leaf)) and has_equal_rows(leaf):
+                self.evidence.equal_rows.setdefault(name, ref(leaf))
+        for tensor in names.tensors():
+            if not engine.owns(tensor) or tensor.is_leaf or not tensor.requires_grad:
+                continue
+            (seen,) = engine.tensors([tensor])
+            record = seen.record[0] if isinstance(seen.record, tuple) else None
+            first = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
+            if (
+                isinstance(record, OpRecord)
+                and isinstance(first, tuple)
+                and isinstance(first[0], LeafRecord)
+                and first[0].requires_grad
+                and not names.of(first[0].tensor())
+            ):
+                self.evidence.results[names.of(tensor)] = f"{record.name}()", record.source
+
+    def _look_at_terms(
+        self, engine: Engine, call: BackwardCall, line: Source | None, names: Names
+    ) -> None:
+        """Take note of the smallest term of a loss, and of graphs beside its own that may grow."""
+        roots = engine.tensors(engine.user_tensor(root) for root in call.roots)
+        record = roots[0].record[0] if roots and isinstance(roots[0].record, tuple) else None
+        if isinstance(record, OpRecord) and record.name in ("add", "sub"):
+            terms = [each[0] for each in record.inputs if isinstance(each, tuple)]
+            known = [
+                (each.statistics.minimum, at, each)
+                for at, each in enumerate(terms)
+                if isinstance(each, OpRecord) and each.statistics is not None
+            ]
+            if known:
+                smallest = min(known)[2]
+                named = {
+                    seen.record[0]: names.of(tensor)
+                    for tensor in names.tensors()
+                    if engine.owns(tensor) and not tensor.is_leaf
+                    for seen in engine.tensors([tensor])
+                    if isinstance(seen.record, tuple)
+                }
+                name = named.get(smallest) or f"the term that {smallest.name} makes"
+                self.evidence.lowest[line] = name, smallest.source
+        for tensor in names.tensors():
+            name = names.of(tensor)
+            if line is None or not engine.owns(tensor) or tensor.is_leaf:
+                continue
+            if tensor.requires_grad and assigned_from_itself(name, line.file):
+                counts = self.evidence.chains.setdefault(name, [])
+                if len(counts) < _CHAIN and not (counts and counts[-1] > _LONG):
+                    counts.append(len(engine.plan(engine.tensors([tensor])).order))
 
     def _check(self, losses: Sequence[Any], names: Names) -> None:
         """Compare the rules of the program's own Functions, or all, with finite differences, once
@@ -352,6 +441,14 @@ def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way |
     named = graph.address(at[0]) if len(at) == 1 else f"{len(at)} nodes {stem}"
     source = next((graph.sources[each] for each in at if each in graph.sources), None)
     return Way(f"{named} (x {times})", source)
+
+
+def has_equal_rows(tensor: Any) -> bool:
+    """Return whether a matrix has several rows, all the same to the bit."""
+    if tensor.ndim < 2 or tensor.shape[0] < 2 or not tensor.numel():
+        return False
+    array = array_of(tensor)
+    return bool(array.size) and bool((array == array[:1]).all())
 
 
 def lines_of(run: Run) -> Iterator[tuple[Source | None, list[CallFacts]]]:

@@ -53,8 +53,34 @@ def _cause(session: PassSession, index: int) -> ZeroCause:
             case "seed":
                 return ZeroCause("backward() was given a gradient of 0", source)
             case "sum":
-                return ZeroCause(f"the parts of a sum cancel at {place}", source)
+                return _cancelled(session, at)
             case _:
-                reason = zero_reason(session, at) or f"{place} sends 0"
+                reason = zero_reason(session, at, birth.output_nr) or f"{place} sends 0"
                 return ZeroCause(reason, source)
     return ZeroCause("", None)
+
+
+def _cancelled(session: PassSession, index: int) -> ZeroCause:
+    """Name the op nearest to a node from which the parts came that cancel in the sum there."""
+    graph = session.graph
+    users: dict[int, list[int]] = {}
+    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
+        users.setdefault(target, []).append(source)
+
+    def leading_to(start: int) -> set[int]:
+        found, stack = {start}, [start]
+        while stack:
+            for each in users.get(stack.pop(), ()):
+                if each not in found:
+                    found.add(each)
+                    stack.append(each)
+        return found
+
+    what = f"the parts of a sum cancel at {step_number(index)} {graph.address(index)}"
+    parts = [leading_to(each) for each in dict.fromkeys(users.get(index, ()))]
+    shared = set.intersection(*parts) & set(range(len(session.order))) if len(parts) > 1 else set()
+    if not shared:
+        return ZeroCause(what, graph.sources.get(index))
+    at = max(shared)
+    why = ", which subtracts it from itself" if graph.stem(at) == "sub" else ""
+    return ZeroCause(f"{what}; they come from {graph.address(at)}{why}", graph.sources.get(at))

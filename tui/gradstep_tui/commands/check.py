@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from gradstep.findings.explanations import summary
 from gradstep.findings.linting import CODES
 from gradstep.program.calls import CallSelector
-from gradstep.program.errors import ScriptFailed
 from gradstep.program.target import parse_target
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
@@ -88,11 +87,7 @@ def run(options: argparse.Namespace) -> int:
         output.show(said.text(target.folder, everything=options.everything))
     elif said.bad:
         output.show(said.lines(target.folder))
-    failure = checked.ran.failure
-    if isinstance(failure, ScriptFailed):  # the report above may say the same
-        told = {each.code for _, each in said.findings}
-        failure.findings = tuple(f for f in failure.findings if f.code not in told)
-    return end_as(failure, ExitCode.FOUND if said.bad else ExitCode.FINE)
+    return end_as(checked.ran.failure, ExitCode.FOUND if said.bad else ExitCode.FINE)
 
 
 def _require_codes(ignore: Sequence[str]) -> None:

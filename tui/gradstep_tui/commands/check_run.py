@@ -12,7 +12,7 @@ from gradstep.findings.reports.checked import Checked, left
 from gradstep.findings.whole_run.conclusions import conclusions
 from gradstep.findings.whole_run.watch import Evidence, Watch
 from gradstep.program.calls import CallSelector, InterceptedCall
-from gradstep.program.errors import ScriptDone
+from gradstep.program.errors import ScriptDone, ScriptFailed
 from gradstep.program.process import user_code
 from gradstep.program.run import Found, Ran, run_target
 from gradstep.program.target import Target
@@ -88,6 +88,10 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
         if ran.found is not None:
             watch = Watch(derivatives=True, progress=progress.of_nodes)
             _look_at_tensor(watch, ran.found)
+    except ScriptFailed as failure:
+        if not failure.findings:
+            raise
+        ran = Ran(failure=failure)
     finally:
         progress.close()
     return RunChecked(ran, watch.evidence, ended_by)
@@ -112,7 +116,13 @@ def report_on(
     """Return what is said of a run, without findings of the ``ignored`` codes."""
     evidence, found = checked.evidence, checked.ran.found
     program = str(target if found is None else found.target)
-    findings = left(conclusions(evidence), ignored, program)
+    concluded = conclusions(evidence)
+    failure = checked.ran.failure
+    if isinstance(failure, ScriptFailed):
+        told = {each.code for _, each in concluded}
+        concluded = [("", each) for each in failure.findings if each.code not in told] + concluded
+        failure.findings = ()  # they are in this report
+    findings = left(concluded, ignored, program)
     calls = list(evidence.run.calls())
     closely = len(evidence.looked_at)
     how = "each of them" if closely == len(calls) else f"{closely:,} of them with their graphs"

@@ -267,7 +267,7 @@ class _Question:
         elif birth.kind == "node":
             for each in session.inspector.incoming(birth.index):
                 yield "arrived", summary(each.total)
-            reason = zero_reason(session, birth.index) if verdict == "zero" else ""
+            reason = zero_reason(session, birth.index, birth.output_nr) if verdict == "zero" else ""
             if verdict in ("none", "undefined"):
                 reason = "its backward returned no gradient (None) for this input"
             if reason:

@@ -23,8 +23,8 @@ _RESULT: Final = ("result", "output")
 _INPUT: Final = ("self", "input")
 
 
-def zero_reason(session: PassSession, index: int) -> str:
-    """Say why node ``index`` sends zeros, "" where that is unknown."""
+def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
+    """Say why node ``index`` sends zeros along an edge, "" where that is unknown."""
     detail = session.detail(index)
     stem = session.graph.stem(index).rstrip("_")
     kept = {each.name: each.value for each in detail.saved if each.value is not None}
@@ -45,12 +45,28 @@ def zero_reason(session: PassSession, index: int) -> str:
         return f"the result of {stem} is saturated, exactly {_ends(result)} everywhere"
     if stem in _OVERWRITING:
         return "the value was overwritten in place, so none of it reaches the loss"
-    zeros = [name for name, value in kept.items() if _is_zero(value)]
+    zeros = _zero_factors(detail, output_nr)
+    if zeros is None:
+        zeros = [f"saved.{name}" for name, value in kept.items() if _is_zero(value)]
     if zeros:
-        return f"it multiplies by saved.{zeros[0]}, which is 0 everywhere"
+        return f"it multiplies by {zeros[0]}, which is 0 everywhere"
     if stem in _CHOOSING:
         return f"{stem} selects the other value everywhere"
     return _by_number(detail)
+
+
+def _zero_factors(detail: NodeDetail, output_nr: int) -> list[str] | None:
+    """Return what the rule of one edge multiplies by that is 0 everywhere; None where its values
+    are not known."""
+    asked = [name for name, _ in detail.formulas][output_nr : output_nr + 1]
+    for term in detail.terms:
+        if [term.input] == asked and term.values:
+            return [
+                name
+                for name, value in term.values
+                if name != "g" and value is not None and _is_zero(value)
+            ]
+    return None
 
 
 def _first(kept: Mapping[str, Value], names: tuple[str, ...]) -> Value | None:

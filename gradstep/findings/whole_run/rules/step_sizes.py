@@ -15,6 +15,8 @@ from gradstep.graph.statistics import format_number
 _STEPS: Final = 5
 _SMALL: Final = 1e-6
 """Of the size of a weight: with this, it takes a million steps to change it."""
+_CLIPPED: Final = 1e-4
+"""Of the size of a weight, where gradients are clipped that a scaler has multiplied."""
 _LARGE: Final = 0.5
 
 
@@ -29,8 +31,17 @@ def step_sizes(evidence: Evidence) -> Iterator[Finding]:
             by_optimizer.setdefault(optimizer, []).append((each, median(moved)))
     for optimizer, weights in by_optimizer.items():
         ratios = [ratio for _, ratio in weights]
-        if max(ratios) < _SMALL or min(ratios) > _LARGE:
-            yield _finding(optimizer, weights, is_small=max(ratios) < _SMALL, evidence=evidence)
+        is_small = max(ratios) < (_CLIPPED if _clips_scaled(evidence, weights) else _SMALL)
+        if is_small or min(ratios) > _LARGE:
+            yield _finding(optimizer, weights, is_small=is_small, evidence=evidence)
+
+
+def _clips_scaled(evidence: Evidence, weights: list[tuple[History, float]]) -> bool:
+    """Return whether gradients are clipped while they are scaled: nothing calls unscale_()."""
+    line = weights[0][0].seen[0].call.line
+    if line is None or not evidence.names.scalers or calls_of("unscale_", line.file):
+        return False
+    return bool(calls_of("clip_grad_norm_", line.file) + calls_of("clip_grad_value_", line.file))
 
 
 def _finding(

@@ -1,0 +1,36 @@
+"""Terms of a loss that have no derivative although they are computed from what learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradstep.capturing.op_records import OpRecord, reachable
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.subject import Subject
+from gradstep.findings.linting.terms import terms_of
+
+
+def find_constant_terms(subject: Subject) -> Iterator[Finding]:
+    """Yield the numbers in the sum of a loss that an op without a derivative, such as argmax, made
+    of values that have a graph; not what detach() or no_grad() took out on purpose."""
+    for term in terms_of(record for record, _ in subject.origins).constant:
+        for record in reachable([term]):
+            if isinstance(record, OpRecord) and _cuts(record):
+                yield Finding(
+                    "warning", "constant-term",
+                    f"the loss has a term that learns nothing: {record.name}() has no derivative, "
+                    f"so the term that {term.name} adds is a constant",
+                    "use the probabilities themselves, as in softmax(h, dim) @ cost; or take the "
+                    "term out of the loss, and only print it",
+                    source=record.source, other=term.source,
+                )  # fmt: skip
+                break
+
+
+def _cuts(record: OpRecord) -> bool:
+    return (
+        not record.requires_grad
+        and record.grad_mode
+        and not record.dtype.startswith(("float", "bfloat", "complex"))
+        and any(isinstance(each, tuple) and each[0].requires_grad for each in record.inputs)
+    )

@@ -1,0 +1,80 @@
+"""Leaves that begin equal and are trained apart."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from gradstep.debugger.snapshot.value import array_of
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.subject import Subject
+
+_MOST = 1 << 20  # elements of leaves that are compared
+
+
+def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
+    """Yield two weights of one optimizer that are equal to the bit, and are used side by side: a
+    copy, where one module for both was meant. One that feeds the other, as in a stack of copied
+    layers, is not."""
+    groups = [ids for _, _, ids in subject.names.trained()]
+    by_shape: dict[Any, list[tuple[int, Any]]] = defaultdict(list)
+    for key, (index, leaf) in subject.leaves.items():
+        is_held = any(key in ids for ids in groups)
+        if is_held and leaf.ndim > 1 and 4 <= leaf.numel() <= _MOST:
+            by_shape[tuple(leaf.shape)].append((index, leaf))
+    behind: dict[int, list[int]] = defaultdict(list)
+    users: dict[int, list[int]] = defaultdict(list)
+    graph = subject.graph
+    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
+        behind[source].append(target)
+        users[target].append(source)
+    for alike in by_shape.values():
+        arrays = [array_of(leaf) for _, leaf in alike] if len(alike) > 1 else []
+        for at, one in enumerate(arrays):
+            for other in range(at + 1, len(arrays)):
+                pair = alike[at][0], alike[other][0]
+                if (
+                    np.ptp(one) > 0
+                    and np.array_equal(one, arrays[other])
+                    and _are_apart(pair, behind, users)
+                ):
+                    names = [subject.name(alike[each][1]) for each in (at, other)]
+                    yield Finding(
+                        "warning", "equal-leaves",
+                        f"{names[0]} and {names[1]} begin equal to the bit, and each gets a "
+                        "gradient of its own: from the first step on they differ",
+                        "use one module in both places if they are to share their weights; else "
+                        "initialize them apart",
+                        leaves=tuple(names),
+                    )  # fmt: skip
+                    return
+
+
+def _are_apart(
+    leaves: tuple[int, int], behind: Mapping[int, list[int]], users: Mapping[int, list[int]]
+) -> bool:
+    """Return whether no op that uses one of two leaves leads to an op that uses the other."""
+    for one, other in (leaves, leaves[::-1]):
+        stack, seen = list(_ops_of(one, users)), set()
+        goal = set(_ops_of(other, users))
+        if goal & set(stack):
+            return False
+        while stack:
+            at = stack.pop()
+            if at in goal:
+                return False
+            for each in behind.get(at, ()):
+                if each not in seen:
+                    seen.add(each)
+                    stack.append(each)
+    return True
+
+
+def _ops_of(leaf: int, users: Mapping[int, list[int]]) -> Iterator[int]:
+    """Yield the ops that use a leaf, past what only transposes it."""
+    for each in users.get(leaf, ()):
+        yield each
+        yield from users.get(each, ()) if len(users.get(each, ())) == 1 else ()

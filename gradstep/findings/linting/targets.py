@@ -1,0 +1,73 @@
+"""Targets of losses that learn, too, so that the network moves its own target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from gradstep.capturing.op_records import OpRecord, Record
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.subject import Subject
+from gradstep.findings.linting.terms import learning_leaves, terms_of
+
+_LOSSES: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_CALLED: Final = re.compile(r"target|label|goal|teacher", re.IGNORECASE)
+
+
+def find_targets(subject: Subject) -> Iterator[Finding]:
+    """Yield losses that compare two results of the same leaves, both of which get gradients: where
+    the program calls one of them a target, or where the loss consists of nothing else, so that
+    equal constants are its minimum."""
+    learning = terms_of(record for record, _ in subject.origins).learning
+    pairs = [(term, pair) for term in learning if (pair := _pair(term)) is not None]
+    shared = [each for each in pairs if _share(*each[1])]
+    for term, (_, target) in shared:
+        name = _name_of(subject, target)
+        if len(shared) == len(learning) or _CALLED.search(name):
+            whose = f"its target {name}" if name else "its target"
+            yield Finding(
+                "warning", "target-graph",
+                f"the loss compares two results of the same leaves, and {whose} has a graph: "
+                "the network learns to move the target to its output, too, and both may become "
+                "constant",
+                f"detach() the target{f': {name}.detach()' if name.isidentifier() else ''}, or "
+                "compute it under no_grad()",
+                source=term.source, other=target.source,
+            )  # fmt: skip
+            return
+
+
+def _pair(term: OpRecord) -> tuple[Record, Record] | None:
+    """Return what a loss compares: its two inputs, or those of a cosine similarity."""
+    given = [each[0] for each in term.inputs if isinstance(each, tuple)]
+    if len(given) != 2 or not all(each.requires_grad for each in given):
+        return None
+    if term.name in _LOSSES:
+        return given[0], given[1]
+    sides = [_divided(each) for each in given]
+    if term.name == "mul" and sides[0] is not None and sides[1] is not None:
+        return sides[0], sides[1]
+    return None
+
+
+def _divided(record: Record) -> Record | None:
+    """Return what was divided by its norm, None where nothing was."""
+    if not isinstance(record, OpRecord) or record.name != "div":
+        return None
+    first = record.inputs[0]
+    return first[0] if isinstance(first, tuple) and len(record.inputs) == 2 else None
+
+
+def _share(one: Record, other: Record) -> bool:
+    return one is not other and not learning_leaves(one).isdisjoint(learning_leaves(other))
+
+
+def _name_of(subject: Subject, record: Record) -> str:
+    """Return what the program calls a result, "" where it has no name."""
+    for tensor in subject.names.tensors():
+        if subject.engine.owns(tensor) and not tensor.is_leaf:
+            (seen,) = subject.engine.tensors([tensor])
+            if isinstance(seen.record, tuple) and seen.record[0] is record:
+                return subject.names.of(tensor)
+    return ""

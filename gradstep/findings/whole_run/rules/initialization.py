@@ -1,0 +1,41 @@
+"""Weights whose units begin equal, and stay so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.whole_run.history import histories
+from gradstep.findings.whole_run.source_lines import assigned, calls_of
+from gradstep.findings.whole_run.watch import Evidence, has_equal_rows
+
+_INITIALIZERS = ("zeros_", "ones_", "constant_", "zero_", "fill_", "zeros", "ones", "full")
+
+
+def initialization(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the weights of which all rows were the same to the bit in the first call, and are so at
+    the end although steps changed them: their units compute one thing, as often as there are."""
+    moved = {
+        each.leaf.name
+        for each in histories(evidence.run)
+        if any(seen.facts.update_rms for seen in each.seen)
+    }
+    same = [
+        name
+        for name, leaf in evidence.equal_rows.items()
+        if name in moved and (tensor := leaf()) is not None and has_equal_rows(tensor)
+    ]
+    if not same:
+        return
+    line = next((each.line for each in evidence.run.calls() if each.line is not None), None)
+    file = "" if line is None else line.file
+    made = [at for name in same for at in assigned(name, file)]
+    made += [at for each in _INITIALIZERS for at in calls_of(each, file)]
+    yield Finding(
+        "warning", "initialization",
+        f"all rows of {listed(same)} began equal, and still are: all units of such a layer compute "
+        "the same, and get the same gradient",
+        "initialize weights with random numbers, as nn.init.xavier_uniform_() does; zeros are for "
+        "biases",
+        source=made[0] if made else line, leaves=tuple(same),
+    )  # fmt: skip
