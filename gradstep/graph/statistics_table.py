@@ -15,6 +15,7 @@ Ints = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
 _UNKNOWN = -1  # in the place of a size
+_NOTHING = (_UNKNOWN,) * len(Statistics._fields)
 
 
 class StatisticsTable(Sequence[Statistics | None]):
@@ -38,10 +39,8 @@ class StatisticsTable(Sequence[Statistics | None]):
         """Return a table of ``parts``."""
         if isinstance(parts, cls):
             return parts
-        table = cls(len(parts))
-        for at, part in enumerate(parts):
-            table[at] = part
-        return table
+        rows = [_NOTHING if part is None else part for part in parts]
+        return cls(0, np.array(rows, np.float64).reshape(-1, len(_NOTHING)).T.copy())
 
     def __len__(self) -> int:
         return len(self.columns[0])

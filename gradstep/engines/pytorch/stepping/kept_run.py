@@ -128,7 +128,9 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
             for at in places:
                 found[at] = _norm(tensors[at], precisely)
         for of_device in started.values():
-            lengths = torch.cat([lengths for _, lengths in of_device]).tolist()
+            alone = len(of_device) == 1  # as nearly always
+            given = of_device[0][1] if alone else torch.cat([each for _, each in of_device])
+            lengths = given.tolist()
             found_at = chain(*[places for places, _ in of_device])
             for at, length in zip(found_at, lengths, strict=True):
                 found[at] = length
