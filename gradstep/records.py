@@ -312,6 +312,13 @@ class Interceptor(Protocol):
         ``call.is_grad``, its gradients are returned."""
 
 
+class Profile(Protocol):
+    """What was measured of a program: a ``profile`` of the library that it uses."""
+
+    @property
+    def function_events(self) -> Any: ...
+
+
 class HookCall(NamedTuple):
     """One call of a hook: the gradients before and after it, copies.
 

@@ -28,7 +28,7 @@ from gradstep.graph.collector import collector_paused
 from gradstep.graph.errors import NotInGraph
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
-from gradstep.records import LEAF, Plan, Step, Tensor, resolve
+from gradstep.records import LEAF, Plan, Profile, Step, Tensor, resolve
 from gradstep.records import Node as GradFn
 
 __all__ = ["Names", "View", "caller_names", "capture"]
@@ -50,7 +50,7 @@ def capture(
     order: Sequence[GradFn] | None = None,
     live: bool = False,
     lazy: bool = False,
-    profile: Any = None,
+    profile: Profile | None = None,
     title: str = "",
 ) -> Graph:
     """Return the graph of ``roots`` as data.

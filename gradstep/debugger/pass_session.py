@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Self
 
-from autograd_core.autograd.profiler import profile
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.debugger.breakpoints import Breakpoints, Reached
@@ -36,7 +35,7 @@ from gradstep.debugger.stop_search import StopSearch
 from gradstep.engines.driver import NodeEffects
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
-from gradstep.records import BackwardCall, Gradients, Node, Step, Tensor
+from gradstep.records import BackwardCall, Gradients, Node, Profile, Step, Tensor
 
 
 class PassSession:
@@ -57,7 +56,7 @@ class PassSession:
         breakpoints: Breakpoints | None = None,
         timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
-        measured: profile | None = None,
+        measured: Profile | None = None,
         keep_graph: bool = True,
     ) -> None:
         tensors, engine = tensors_in(roots)
@@ -83,7 +82,7 @@ class PassSession:
         breakpoints: Breakpoints | None = None,
         timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
-        measured: profile | None = None,
+        measured: Profile | None = None,
         keep_graph: bool = True,
     ) -> Self:
         """Return the session of a call of ``backward`` or ``grad`` that was intercepted."""
@@ -101,7 +100,7 @@ class PassSession:
         breakpoints: Breakpoints | None,
         timeline: Timeline | None,
         history_bytes: int,
-        measured: profile | None,
+        measured: Profile | None,
         keep_graph: bool,
     ) -> None:
         self.call, self.kind = call, backward_call.kind

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.engines.driver import Driver
-from gradstep.records import BackwardCall, Extent, Plan, Step, Tensor
+from gradstep.records import BackwardCall, Extent, Plan, Profile, Step, Tensor
 
 if TYPE_CHECKING:
     from gradstep.capturing.op_records import Departure
@@ -191,6 +191,10 @@ class Engine(Protocol):
         """Carry out ``call`` as the library does; returns what it returns."""
         ...
 
+    def settle_trace(self) -> None:
+        """Let whoever traces the program note what it was told so far."""
+        ...
+
     def driver(self, call: Any, *, halting: bool = False, keep: bool = True) -> Driver:
         """Return what runs ``call`` and tells of each node; with ``halting``, node by node, keeping
         the graph so that the pass can go on in another way, unless ``keep`` is false."""
@@ -369,7 +373,7 @@ class Engine(Protocol):
         profile."""
         ...
 
-    def costs(self, nodes: Iterable[Any], profile: Any) -> Mapping[Any, Cost]:
+    def costs(self, nodes: Iterable[Any], profile: Profile | None) -> Mapping[Any, Cost]:
         """Return what ``profile``, or the one that is on, has measured of each node."""
         ...
 

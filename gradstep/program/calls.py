@@ -11,7 +11,6 @@ from functools import partial
 from threading import current_thread
 from typing import Generic, NamedTuple, TypeVar
 
-from autograd_core.autograd.grad_mode import settle
 from gradstep.capturing import View
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names, caller_names
@@ -190,10 +189,11 @@ class Calls:
     def __call__(self, call: BackwardCall) -> bool | Gradients:
         if self.requests(call.kind):
             return self.handle(call)
-        settle()
+        engine = engine_of_call(call)
+        engine.settle_trace()
         token = set_interceptor(None)  # a backward within this one is not the script's
         try:
-            found = engine_of_call(call).run(call)
+            found = engine.run(call)
         finally:
             reset(token)
         return found if call.is_grad else True
@@ -233,7 +233,7 @@ class Calls:
         # names take a while to find, and are not needed where all is well
         if self._look is not None and (looked := self._look(call)) is not None:
             return looked
-        settle()
+        engine_of_call(call).settle_trace()
         found = InterceptedCall(self.counts[call.kind], call, _names_for(call))
         answer = self._handle(found)
         if answer is not False:

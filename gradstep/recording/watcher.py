@@ -16,7 +16,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, NamedTuple, get_args
 
-from autograd_core.autograd.grad_mode import settle
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
 from gradstep.engines.lookup import engine_of_call
@@ -177,14 +176,14 @@ class Watcher:
                 before = before or self._before(engine, call)
                 return *self._in_full(engine, call), before
         if call.keep or call.graph:
-            settle()
+            engine.settle_trace()
         gradients = carried_out(partial(engine.run, call))
         return gradients if call.is_grad else True, None, before
 
     def _in_full(
         self, engine: Engine, call: BackwardCall
     ) -> tuple[bool | Gradients, Observed | None]:
-        settle()
+        engine.settle_trace()
         names = self._names()
         if not call.is_grad and len(call.roots) == 1:
             names.add_loss(engine.user_tensor(call.roots[0]))

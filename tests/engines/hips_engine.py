@@ -129,6 +129,9 @@ class HipsEngine:
     def origin(self, tensor: SeenBox) -> None:
         return None
 
+    def settle_trace(self) -> None:
+        pass
+
     def measured(self, node: Any, seconds: float, nbytes: int) -> None:
         pass
 

@@ -20,6 +20,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from gradstep.records import Profile
 from gradstep_viz.errors import VizError
 from gradstep_viz.formats import FORMATS
 from gradstep_viz.level_of_detail import Composer, chosen_part, folding_of
@@ -63,7 +64,7 @@ def render(
     *,
     format: str | None = None,
     inputs: Any = None,
-    profile: Any = None,
+    profile: Profile | None = None,
     folder: str | os.PathLike[str] | None = None,
     **options: Unpack[RenderKeywords],
 ) -> Rendering:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from weakref import ref
 
-from autograd_core.autograd.profiler import profile
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.debugger.history.ledger import Ledger
@@ -23,7 +22,7 @@ from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.addresses import NOT_TRACED, step_number
 from gradstep.graph.fence import answered, tell
 from gradstep.graph.model import Source
-from gradstep.records import LEAF, BackwardCall, Gradients, Node
+from gradstep.records import LEAF, BackwardCall, Gradients, Node, Profile
 
 _LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole
 
@@ -41,7 +40,7 @@ class RecordedPass:
         call: BackwardCall,
         names: Names,
         history_bytes: int,
-        measured: profile | None = None,
+        measured: Profile | None = None,
         number: int = 1,
         inner: bool = False,
         keep_graph: bool = True,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core import __version__
+from autograd_core.autograd import profiler
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import (
     BackwardCall,
@@ -20,12 +21,11 @@ from autograd_core.autograd.call import (
     run,
     unheard,
 )
-from autograd_core.autograd.grad_mode import current_mode
+from autograd_core.autograd.grad_mode import current_mode, settle
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.packed import Packed
 from autograd_core.autograd.plan import Plan, make_plan
-from autograd_core.autograd.profiler import running_profile
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.own_files import hide_files
 from autograd_core.tensor import Tensor
@@ -43,7 +43,7 @@ from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, length, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.own_files import OWN_FILES
-from gradstep.records import Extent, Step
+from gradstep.records import Extent, Profile, Step
 
 T = TypeVar("T")
 
@@ -75,6 +75,9 @@ class NativeEngine:
 
     def run(self, call: BackwardCall) -> Gradients:
         return run(call)
+
+    def settle_trace(self) -> None:
+        settle()
 
     def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
         # the debugger reads graphs itself, and is not loaded where none is stepped through
@@ -226,13 +229,13 @@ class NativeEngine:
         return None  # every command traces what runs
 
     def measured(self, node: Node, seconds: float, nbytes: int) -> None:
-        profile = running_profile()
+        profile = profiler.running_profile()
         if profile is not None:
             profile.ran(node, seconds, nbytes)
 
-    def costs(self, nodes: Iterable[Node], profile: Any) -> dict[Node, Cost]:
-        measured = profile or running_profile()
-        return {} if measured is None else node_costs(measured, nodes)
+    def costs(self, nodes: Iterable[Node], profile: Profile | None) -> dict[Node, Cost]:
+        measured = profiler.running_profile() if profile is None else profile
+        return node_costs(measured, nodes) if isinstance(measured, profiler.profile) else {}
 
     def records(self, nodes: Sequence[Node]) -> list[Any]:
         # past the property, which takes 0.1 us a node

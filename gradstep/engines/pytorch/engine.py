@@ -37,7 +37,7 @@ from gradstep.engines.pytorch.tensors import (
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.records import Extent, Step
+from gradstep.records import Extent, Profile, Step
 
 T = TypeVar("T")
 
@@ -72,6 +72,9 @@ class PyTorchEngine:
 
     def run(self, call: TorchCall) -> Any:
         return run(call)
+
+    def settle_trace(self) -> None:
+        pass  # what made a node is noted at once
 
     def driver(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> TorchDriver:
         return TorchDriver(call, halting=halting, keep=keep)
@@ -222,7 +225,7 @@ class PyTorchEngine:
     def measured(self, node: TorchNode, seconds: float, nbytes: int) -> None:
         node.cost = Cost(backward_seconds=seconds, backward_bytes=nbytes)
 
-    def costs(self, nodes: Iterable[TorchNode], profile: Any) -> dict[TorchNode, Cost]:
+    def costs(self, nodes: Iterable[TorchNode], profile: Profile | None) -> dict[TorchNode, Cost]:
         # of forward ops nothing is known: they ran before anybody asked
         return {node: node.cost for node in nodes if node.cost is not None}
 

@@ -23,7 +23,7 @@ from gradstep.graph.model import Cost, Graph
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.recording.errors import NotRecorded
-from gradstep.records import Extent, Gradients, Step
+from gradstep.records import Extent, Gradients, Profile, Step
 
 T = TypeVar("T")
 
@@ -54,6 +54,9 @@ class RecordedEngine:
 
     def run(self, call: RecordedCall) -> Gradients:
         return ()
+
+    def settle_trace(self) -> None:
+        pass
 
     def driver(
         self, call: RecordedCall, *, halting: bool = False, keep: bool = True
@@ -180,7 +183,7 @@ class RecordedEngine:
     def measured(self, node: RecordedNode, seconds: float, nbytes: int) -> None:
         """Do nothing: what a node takes here is not what it took."""
 
-    def costs(self, nodes: Iterable[RecordedNode], profile: Any) -> Mapping[Any, Cost]:
+    def costs(self, nodes: Iterable[RecordedNode], profile: Profile | None) -> Mapping[Any, Cost]:
         return {}
 
     def records(self, nodes: Sequence[RecordedNode]) -> Sequence[Any]:

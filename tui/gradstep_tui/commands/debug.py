@@ -14,7 +14,6 @@ from threading import Timer
 from time import monotonic
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.grad_mode import settle
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
@@ -364,8 +363,9 @@ class _Face:
         """Carry out a call in which nobody stops, if there is a quicker way to see that nothing in
         it meets a condition; None where a session is needed."""
         if self.detached:
-            settle()
-            found = carried_out(partial(engine_of_call(call).run, call))
+            engine = engine_of_call(call)
+            engine.settle_trace()
+            found = carried_out(partial(engine.run, call))
             return found if call.is_grad else True
         if self.certifies or not self.keeps_graph or self._places:
             return None

@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from autograd_core.autograd.call import Gradients
 from gradstep.capturing.roots import backward_call
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.graph.model import Graph
@@ -14,6 +13,7 @@ from gradstep.program.calls import CallSelector, InterceptedCall, LastCall
 from gradstep.program.errors import ProgramError
 from gradstep.program.run import Found, chosen_call, run_target
 from gradstep.program.target import Target, parse_target
+from gradstep.records import Gradients
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.render import Drawn, writable
 from gradstep_tui.ending import end_as

@@ -14,11 +14,11 @@ from gradstep.engines.pytorch.attach import attached
 from gradstep.graph import Graph, NotInGraph
 from gradstep.program.errors import NeedsArguments
 from gradstep.program.roots import evaluate
+from gradstep.records import Profile
 from gradstep_viz.errors import NothingToDraw
 from gradstep_viz.picture.model import View
 
 if TYPE_CHECKING:
-    from autograd_core.autograd.profiler import profile
     from gradstep.debugger.session import Session
 
 
@@ -39,7 +39,7 @@ def _tracing() -> AbstractContextManager[object]:
 
 
 def subject_of(
-    obj: Any, view: View, inputs: Any = None, measured: profile | None = None
+    obj: Any, view: View, inputs: Any = None, measured: Profile | None = None
 ) -> PictureSubject:
     """Find what is drawn of ``obj``: a graph, a session, a tensor or several, or a module or
     function, which is called with ``inputs``; a profile adds what it has measured.
