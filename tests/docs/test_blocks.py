@@ -49,7 +49,7 @@ def shown(page: Path) -> object:
     paints = any(re.search(r"\.(png|pdf)\b", command.text) for command in commands_of(page))
     marks = [pytest.mark.fonts] if paints else []
     folder = DOCS / "examples"
-    if page.name in ("pytorch.rst", "late_nan.rst"):
+    if page.name in ("pytorch.rst", "late_nan.rst", "plot.rst"):
         marks.append(pytest.mark.torch)
     if page.name == "pytorch.rst":
         folder = ROOT / "samples" / "bugs"

@@ -91,9 +91,11 @@ class Canvas:
         x, y, width, height = box
         paint = self.colours[ink]
         hatch = "////" if sign == "/" else None
+        # the colours of a pattern do not follow the reader's theme
+        colour = "none" if hatch else self.colours[fill]
         axes.add_patch(
             Rectangle(
-                (x, y), width, height, facecolor=self.colours[fill], edgecolor=paint, linewidth=0,
+                (x, y), width, height, facecolor=colour, edgecolor=paint, linewidth=0,
                 hatch=hatch,
             )
         )  # fmt: skip
