@@ -4,7 +4,7 @@ those of a script."""
 from __future__ import annotations
 
 import linecache
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from gradstep.capturing.names import Names
@@ -86,7 +86,11 @@ def names_of(call: RecordedCall) -> Names:
 def show_sources(run: Run, call: RecordedCall) -> None:
     """Have the lines of the program read from the recording, not from files of that name here,
     which may be others."""
-    files = {source.file for _, source in call.drawn.sources.items()}
+    keep_texts(run, {source.file for _, source in call.drawn.sources.items()})
+
+
+def keep_texts(run: Run, files: Collection[str]) -> None:
+    """Have the lines of ``files`` read from the recording, too."""
     for file in sorted(files):
         text = run.source(file) or ""
         lines = text.splitlines(keepends=True)

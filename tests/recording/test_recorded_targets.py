@@ -108,7 +108,6 @@ def test_the_debugger_goes_through_the_calls(run: Path, capsys: pytest.CaptureFi
         (["render", "--call", "3"], "backward() call 2 is the nearest one in full"),
         (["render", "--call", "9"], "the recording has no such call; --call takes 1, 2, 4"),
         (["render", "--call", "grad:1"], "the recording has no such call"),
-        (["check"], "check runs programs"),
     ],
 )
 def test_what_is_not_there_is_said(

@@ -168,10 +168,10 @@ def check(
         pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(tmp_path)
 
-    def run(script: str, *options: str) -> tuple[int, str]:
+    def run(script: str, *options: str, target: str = "train.py") -> tuple[int, str]:
         Path("train.py").write_text(script.replace("LIBRARY", request.param))
         linecache.clearcache()  # of the script that stood there before
-        code = main(["check", *options, "train.py"])
+        code = main(["check", *options, target])
         return code, capfd.readouterr().out
 
     return run
@@ -193,6 +193,20 @@ def test_the_remedy_makes_a_finding_vanish(check: Check, code: str) -> None:
     assert old in script
     _, printed = check(script.replace(old, new))
     assert f"[{code}]" not in printed
+
+
+@pytest.mark.parametrize(
+    "code", ["stale-grad", "unreached", "eval-mode", "zero-grad", "vanishing", "large-steps"]
+)
+def test_a_recording_tells_what_its_facts_show(check: Check, code: str) -> None:
+    script = PROGRAMS[code][0]
+    check(script)  # writes it
+    assert main(["record", "-o", "run.gsr", "train.py"]) == 0
+    found, printed = check(script, target="run.gsr")
+    assert found == 5
+    assert f"warning [{code}]" in printed
+    assert "not looked at: where values left the graph" in printed
+    assert check(HEALTHY)[0] == 0
 
 
 def test_a_healthy_run_is_not_called_right_but_told_what_was_looked_at(check: Check) -> None:

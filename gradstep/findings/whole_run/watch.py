@@ -124,6 +124,13 @@ class Evidence:
         for each in self.trained.values():
             if each.name not in self.reached and each.leaf.grad is None:
                 found.setdefault(each.optimizer, []).append(each)
+        if self.trained:
+            return found
+        for group in self.run.training.groups:  # as a recording tells
+            for number in group.leaves:
+                if not any(facts.arrived for _, facts in self.run.over_calls(number)):
+                    each = Trained(self.run.leaves[number].name, group.optimizer, None)
+                    found.setdefault(group.optimizer, []).append(each)
         return found
 
 

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 
 from gradstep.findings.explanations import summary
 from gradstep.findings.linting import CODES
+from gradstep.findings.reports.checked import Checked
 from gradstep.program.calls import CallSelector
-from gradstep.program.target import parse_target
+from gradstep.program.run import Failure as ProgramFailure
+from gradstep.program.run import refuse_arguments
+from gradstep.program.target import Target, parse_target
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.commands.check_run import EVERY, Asked, check_run, report_on
+from gradstep_tui.commands.check_run import EVERY, Asked, check_run, report_on, report_on_recording
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, TARGET, words
@@ -73,21 +76,27 @@ def run(options: argparse.Namespace) -> int:
     target = parse_target(options.target, module=options.module)
     _require_codes(options.ignore)
     if target.is_recording:
-        raise Failure(
-            f"check runs programs, and {target} is a recording; why and debug take it",
-            ExitCode.USAGE,
-        )
+        refuse_arguments(target, options.arguments)
+        said = report_on_recording(target, options.ignore)
+        return _show(said, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
     asked = Asked(selected, options.derivatives, options.calls, options.seconds)
     checked = check_run(target, options.arguments, asked)
     said = report_on(target, options.arguments, checked, asked, options.ignore)
+    return _show(said, target, options, checked.ran.failure)
+
+
+def _show(
+    said: Checked, target: Target, options: argparse.Namespace, failure: ProgramFailure | None
+) -> int:
+    """Print a report in the form that is asked for, and return the exit code."""
     if options.format == "json":
         output.show(said.json(target.folder))
     elif not options.quiet:
         output.show(said.text(target.folder, everything=options.everything))
     elif said.bad:
         output.show(said.lines(target.folder))
-    return end_as(checked.ran.failure, ExitCode.FOUND if said.bad else ExitCode.FINE)
+    return end_as(failure, ExitCode.FOUND if said.bad else ExitCode.FINE)
 
 
 def _require_codes(ignore: Sequence[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from time import monotonic
 from typing import Final, NamedTuple
 
@@ -14,8 +15,10 @@ from gradstep.findings.whole_run.watch import Evidence, Watch
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ScriptDone, ScriptFailed
 from gradstep.program.process import user_code
+from gradstep.program.recorded_calls import keep_texts
 from gradstep.program.run import Found, Ran, run_target
 from gradstep.program.target import Target
+from gradstep.recording.reading import FileRun
 from gradstep.records import Gradients
 from gradstep.text import plural
 from gradstep_tui import output
@@ -134,6 +137,29 @@ def report_on(
         tuple(_not_looked_at(checked, asked, len(calls) - closely)),
         _next(" ".join([program, *arguments]), findings),
     )  # fmt: skip
+
+
+def report_on_recording(target: Target, ignored: Sequence[str]) -> Checked:
+    """Return what the facts in a recording tell, without findings of the ``ignored`` codes.
+
+    Raises:
+        RecordingError: the file cannot be read.
+    """
+    program = str(target)
+    with FileRun(Path(target.place)) as run:
+        calls = list(run.calls())
+        keep_texts(run, {each.line.file for each in calls if each.line is not None})
+        evidence = Evidence(run)
+        findings = left(conclusions(evidence), ignored, program)
+        leaves = plural(len(run.leaves), "leaf", "leaves")
+        left_out = ["where values left the graph, and derivatives: check runs the program for them"]
+        if not run.is_finished:
+            left_out.insert(0, "what comes after the recording was interrupted")
+        return Checked(
+            program, tuple(findings), len(calls),
+            f"the losses of {plural(len(calls), 'call')}, and {leaves} in them",
+            tuple(left_out), _next(program, findings),
+        )  # fmt: skip
 
 
 def _derivatives(evidence: Evidence) -> str:

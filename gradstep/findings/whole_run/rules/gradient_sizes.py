@@ -39,9 +39,8 @@ def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterato
         return size(each) / (each[1].facts.parameter_rms or size(each))
 
     smallest, largest = min(weights, key=size), max(weights, key=size)
-    far = evidence.places
     if size(largest) > _APART * size(smallest) and not evidence.names.scalers:
-        is_far = far.get(smallest[0].leaf.name, 0) > far.get(largest[0].leaf.name, 0)
+        is_far = _place(evidence, smallest[0]) > _place(evidence, largest[0])
         near, end = (largest, smallest) if is_far else (smallest, largest)
         factor = format_number(size(largest) / size(smallest))
         yield _finding(
@@ -59,6 +58,12 @@ def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterato
             f"{format_number(size(largest))}, {format_number(share(largest))} of the size of the "
             "weight",
         )  # fmt: skip
+
+
+def _place(evidence: Evidence, history: History) -> int:
+    """Return a number that is larger the farther a leaf is from the loss; in a recording, leaves
+    stand in the order in which the program made them."""
+    return evidence.places.get(history.leaf.name, -history.leaf.number)
 
 
 def _finding(evidence: Evidence, end: tuple[History, Seen], code: Code, what: str) -> Finding:

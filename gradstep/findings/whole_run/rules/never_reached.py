@@ -22,7 +22,11 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
         made = (
             [at] if at is not None else assigned(optimizer, line.file) if line is not None else []
         )
-        has = sum(each.optimizer == optimizer for each in evidence.trained.values())
+        has = sum(each.optimizer == optimizer for each in evidence.trained.values()) or sum(
+            len(group.leaves)
+            for group in evidence.run.training.groups
+            if group.optimizer == optimizer
+        )
         # a part that is not used may be one for later
         is_certain = bool(what) or len(names) == has
         yield Finding(

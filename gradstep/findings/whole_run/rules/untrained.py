@@ -31,6 +31,8 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
     one = len(found) == 1
     line = left[0].seen[0].call.line
     optimizers = list(names.optimizers)
+    if not optimizers:
+        return  # as in a recording
     made = [at for each in optimizers[:1] if line for at in assigned(each, line.file)]
     whose = f"{listed(optimizers)} {'lacks' if len(optimizers) == 1 else 'lack'}"
     where = (
