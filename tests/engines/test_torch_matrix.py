@@ -155,7 +155,7 @@ VALUES: dict[str, list[str]] = {
     "--hops": ["1"], "--on-rank": ["0", "all"], "debug --call": ["1", "all", "1,2:3"],
     "K": ["1", "last", "all", "1,2:3"], "N": ["1", "20"], "S": ["0.1"],
     "TEXT": ["a <title> & more"], "URL": ["vscode://file/{path}:{line}"], "NAME": ["0"],
-    "NODE": ["sum"], "A..B": ["sum..mul"],
+    "NODE": ["sum"], "WIDTH": ["800", "88mm"], "A..B": ["sum..mul"],
     "PATTERN": ["*"], "60s": ["60s"], "nan,inf": ["nan,inf"], "X": ["1.3", "none"],
     "PLACE": ["sum", "1"], "CONDITION": ["nan", "rms > 1e9", "nan,inf"], "SIZE": ["0M", "10M"],
     "CODES": ["stale-grad,unreached"], "COMMAND": ["next", "continue", "info leaves", "info node"],

@@ -107,3 +107,21 @@ def test_a_card_counts_parameters_in_every_view(view: str) -> None:
     text = gradstep.render(graph_of(sample_programs.transformer), view=view, format="txt").text  # type: ignore[arg-type]
     assert "402 k parameters" in text
     assert "encoder.layers.1.norm1" not in text
+
+
+def test_a_picture_for_a_width_can_be_read_there_or_a_note_says_why_not() -> None:
+    for program in (sample_programs.lstm, sample_programs.transformer, sample_programs.siamese):
+        for width, pixels in (("800", 800), ("88mm", 88 * 96 / 25.4)):
+            for view in ("both", "backward"):
+                done = gradstep.render(graph_of(program), view=view, width=width)
+                shown, whole = (
+                    float(found[1])
+                    for found in (
+                        re.search(r' width="(\d+)" height', done.text),
+                        re.search(r'viewBox="0 0 (\d+) ', done.text),
+                    )
+                    if found is not None
+                )
+                assert shown <= pixels + 1
+                notes = " ".join(done.notes)
+                assert (shown / whole < LEAST_SCALE - 0.01) == ("the smallest text is" in notes)

@@ -56,6 +56,7 @@ def test_help_explains_every_option(function) -> None:  # type: ignore[no-untype
     ("options", "kind", "message"),
     [
         ({"view": "sideways"}, UnknownFormat, "choose one of forward, backward, both"),
+        ({"width": "80%"}, VizError, "write a number of pixels, or 88mm"),
         ({"theme": "pink"}, UnknownFormat, "choose one of auto, light, dark"),
         ({"layout": "neato"}, UnknownFormat, "choose one of own, graphviz"),
         ({"full": True, "depth": 2}, VizError, "full folds nothing"),

@@ -107,7 +107,9 @@ class Format(NamedTuple):
 
 def _svg(drawing: Drawing) -> bytes:
     options = drawing.options
-    return write_svg(drawing.picture, drawing.layout, options.theme, legend=options.legend)
+    return write_svg(
+        drawing.picture, drawing.layout, options.theme, legend=options.legend, pixels=options.pixels
+    )
 
 
 def _painted(format: str, drawing: Drawing) -> bytes:
@@ -123,7 +125,7 @@ def _painted(format: str, drawing: Drawing) -> bytes:
                 return renderer.render(write_dot(picture, options.legend), format)
             svg = write_svg(
                 picture, layout, options.theme, plain=True, legend=options.legend,
-                halos=format != "pdf",
+                halos=format != "pdf", pixels=options.pixels,
             )  # fmt: skip
             return renderer.render(svg.decode(), format)
         except VizError as error:

@@ -31,6 +31,9 @@ SCREEN_HEIGHT: Final = 1080
 LEAST_SCALE: Final = 0.75
 """The smallest text is 8 pixels high when a picture is scaled down so far."""
 
+LEAST_TEXT: Final = 8
+"""So many pixels high is the smallest text then."""
+
 FEWER: Final = 0.9
 """By this factor less boxes are asked for where a picture does not fit."""
 
@@ -175,6 +178,8 @@ class Composer(NamedTuple):
         screens hold it.
         """
         finest = self.compose(options)
+        if options.pixels is not None:
+            return self._compose_for_a_width(finest, options, options.pixels)
         if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
             return finest
         picture, layout = finest.picture, lay_out(finest.picture)
@@ -194,6 +199,32 @@ class Composer(NamedTuple):
                 choices.append((coarser, layout))
         best, layout = min(choices, key=lambda choice: _screens(choice[1]))
         return best._replace(notes=finest.notes, layout=layout)
+
+    def _compose_for_a_width(
+        self, finest: Composed, options: RenderOptions, width: float
+    ) -> Composed:
+        """Make the finest picture that can be read at a width, however high it is; else that which
+        is scaled down least, with a note."""
+        best = finest._replace(layout=lay_out(finest.picture, paged=False))
+        found, boxes = best, len(finest.picture.boxes)
+        allowed = 0 if options.full or options.folds else boxes
+        while _scale_at(best, width) < LEAST_SCALE and allowed > 1:
+            allowed = min(boxes - 1, int(allowed * FEWER))
+            coarser = self.compose(replace(options, max_boxes=allowed))
+            if len(coarser.picture.boxes) < boxes:
+                boxes = len(coarser.picture.boxes)
+                found = coarser._replace(layout=lay_out(coarser.picture, paged=False))
+                best = max(best, found, key=lambda each: _scale_at(each, width))
+        notes, scale = finest.notes, _scale_at(best, width)
+        if scale < LEAST_SCALE:
+            high = LEAST_TEXT * scale / LEAST_SCALE
+            small = f"at a width of {options.width}, the smallest text is {high:.1f} pixels high"
+            notes += (f"{small}; one half (view) or a part (around, path) needs less",)
+        return best._replace(notes=notes)
+
+
+def _scale_at(composed: Composed, width: float) -> float:
+    return 1 if composed.layout is None else width / composed.layout.width
 
 
 def _turned(picture: Picture) -> Picture:

@@ -39,6 +39,7 @@ from gradstep_viz.embedding import (
     draw,
     drawing_options,
     inline_svg,
+    of_drawing,
     snippet_of,
     steps,
     truth,
@@ -115,11 +116,7 @@ def format(
         snippet = snippet_of(source, Path.cwd())
         request = Request(
             (snippet,),
-            {
-                name.replace("-", "_"): value
-                for name, value in options.items()
-                if name in drawing_options(language == _FILM)
-            },
+            of_drawing(options, language == _FILM),
             film=language == _FILM,
             step=options.get("step"),
             values=options.get("values", False),

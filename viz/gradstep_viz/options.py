@@ -7,6 +7,7 @@ that is added here exists everywhere.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -37,6 +38,8 @@ MAX_BOXES_OF_BOTH: Final = 40
 
 F = TypeVar("F", bound=Callable[..., Any])
 ROOM_TO_OPEN: Final = 30
+_PIXELS: Final = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
+"""Of CSS, in one unit of each kind."""
 HOPS: Final = 2
 
 
@@ -94,6 +97,12 @@ class RenderOptions:
         "https://host/repo/blob/main/{path}#L{line}",
         "URL",
     )
+    width: str | None = _option(
+        None,
+        "the width at which the picture is shown, as 800 (pixels), 88mm or 6in: it is as fine as "
+        "can be read there (default: a screen)",
+        "WIDTH",
+    )
     max_boxes: int | None = _option(
         None,
         "the most boxes to draw (default: 60, or 40 if both halves are shown, or fewer if the "
@@ -131,6 +140,10 @@ class RenderOptions:
         for option in render_options():
             if option.choices:
                 validate(option.name, getattr(self, option.name), option.choices)
+        if self.width is not None and not self.pixels:
+            raise VizError(
+                f"'{self.width}' is no width", remedy="write a number of pixels, or 88mm, 9cm, 6in"
+            )
         if self.full and self.folds:
             raise VizError(
                 "full folds nothing, so max_boxes, depth and expand have no effect",
@@ -140,6 +153,11 @@ class RenderOptions:
             raise VizError("hops needs around, which names the node", remedy="add around")
         if any(number is not None and number < 1 for number in (self.max_boxes, self.depth)):
             raise VizError("max_boxes and depth must be at least 1", remedy="give a larger number")
+
+    @property
+    def pixels(self) -> float | None:
+        """The width at which it is shown in CSS pixels, None where that is not given."""
+        return None if self.width is None else pixels_of(self.width)
 
     @property
     def folds(self) -> bool:
@@ -162,6 +180,16 @@ class RenderOptions:
         return replace(self, expand=(*self.expand, *names), max_boxes=most)
 
 
+def pixels_of(width: str) -> float | None:
+    """Read a width in units of paper or screen as CSS pixels, None of any other.
+
+    >>> pixels_of("800"), pixels_of("1in"), pixels_of("80%")
+    (800.0, 96.0, None)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]*)", width.strip())
+    return float(found[1]) * _PIXELS[found[2]] if found and found[2] in _PIXELS else None
+
+
 class RenderKeywords(TypedDict, total=False):
     """The fields of :class:`RenderOptions`, for the type checkers of those who write them as
     keywords."""
@@ -175,6 +203,7 @@ class RenderKeywords(TypedDict, total=False):
     magnitude: bool | None
     legend: bool
     link: str | None
+    width: str | None
     max_boxes: int | None
     depth: int | None
     expand: str | Sequence[str]

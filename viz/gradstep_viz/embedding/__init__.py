@@ -7,7 +7,7 @@ sentence.
 
 from gradstep_viz.embedding.drawing import Drawing, Request, draw
 from gradstep_viz.embedding.inline import inline_svg, is_wide
-from gradstep_viz.embedding.options import drawing_options, steps, truth
+from gradstep_viz.embedding.options import drawing_options, of_drawing, steps, truth
 from gradstep_viz.embedding.snippet import Snippet, snippet_of
 from gradstep_viz.embedding.store import Store, gradstep_version
 
@@ -21,6 +21,7 @@ __all__ = [
     "gradstep_version",
     "inline_svg",
     "is_wide",
+    "of_drawing",
     "snippet_of",
     "steps",
     "truth",

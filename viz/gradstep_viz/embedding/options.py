@@ -10,9 +10,10 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, partial
+from typing import Any
 
 import gradstep_viz
-from gradstep_viz.options import Option, render_options
+from gradstep_viz.options import Option, pixels_of, render_options
 
 Value = str | bool | int | float | tuple[str, ...]
 
@@ -53,6 +54,20 @@ def drawing_options(film: bool = False) -> Mapping[str, Callable[[str], Value]]:
         known = {name: reader for name, reader in known.items() if name in of_films}
         known["seconds"] = float
     return {name.replace("_", "-"): reader for name, reader in known.items()}
+
+
+def of_drawing(options: Mapping[str, Any], film: bool) -> dict[str, Any]:
+    """Return those of the options in a document that are about the drawing, as keywords.
+
+    >>> of_drawing({"max-boxes": 8, "width": "80%", "alt": "a net"}, film=False)
+    {'max_boxes': 8}
+    """
+    known = drawing_options(film)
+    return {
+        name.replace("-", "_"): value
+        for name, value in options.items()
+        if name in known and (name != "width" or pixels_of(value))  # else a part of the page's
+    }
 
 
 def _read(option: Option, text: str) -> Value:

@@ -18,6 +18,7 @@ from gradstep_viz.embedding import (
     Store,
     draw,
     drawing_options,
+    of_drawing,
     snippet_of,
     steps,
     truth,
@@ -100,11 +101,9 @@ class _Embedding(SphinxDirective):
         return (*before, new)
 
     def _request(self, snippets: tuple[Snippet, ...]) -> Request:
-        config, known = self.config, drawing_options(self.film)
+        config = self.config
         options = {"view": config.autograd_graph_view, "theme": config.autograd_graph_theme}
-        options |= {
-            name.replace("-", "_"): value for name, value in self.options.items() if name in known
-        }
+        options |= of_drawing(self.options, self.film)
         return Request(
             snippets,
             options,

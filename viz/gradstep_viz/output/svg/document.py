@@ -41,12 +41,14 @@ def write_svg(
     legend: bool = False,
     linked: bool = True,
     halos: bool = True,
+    pixels: float | None = None,
 ) -> bytes:
     """Write the whole SVG document, ready to be saved or inlined.
 
     ``plain`` keeps to the CSS that converters to other formats know: fixed colours, no variables.
     ``legend`` explains below the picture what is in it; ``linked`` keeps the links of boxes.
     Without ``halos``, labels stand on a rectangle: where a halo would become text of its own.
+    A picture that is wider than ``pixels`` is shown so wide.
     """
     body = _body(picture, layout, linked, halos)
     width, height = layout.width, layout.height
@@ -65,6 +67,7 @@ def write_svg(
         plain=plain,
         framed=bool(picture.frames),
         role="group" if linked and any(picture.boxes.column("href")) else "img",
+        scale=1 if pixels is None else min(1, pixels / width),
     )
 
 
@@ -139,6 +142,7 @@ def finish_in_parts(
     plain: bool = False,
     framed: bool = False,
     role: str = "img",
+    scale: float = 1,
 ) -> bytes:
     """Wrap drawn elements, which come in parts, into a document; an id in them is written as
     ``id="@-name"``.
@@ -155,7 +159,7 @@ def finish_in_parts(
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="gs {prefix}" role="{role}" '
         f'aria-labelledby="{prefix}-title {prefix}-desc" '
-        f'viewBox="0 0 {w} {h}" width="{w}" height="{h}">'
+        f'viewBox="0 0 {w} {h}" width="{round(w * scale)}" height="{round(h * scale)}">'
     )
     head = (
         opening,
