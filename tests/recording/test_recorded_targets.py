@@ -85,6 +85,25 @@ def test_a_nan_is_explained_from_a_flight_recording(
     code, told = ran(capsys, "debug", "--fail-on", "nan,inf", str(path))
     assert code == 5
     assert "backward() call 4: out of #1 sqrt:1 is inf" in told
+    code, told = ran(capsys, "check", str(path))
+    assert code == 5
+    assert "in backward() call 4, the loss is 0, and the .grad of w is nan" in told
+
+
+def test_a_recording_tells_what_no_optimizer_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.gsr"
+    used, other = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+    sgd = torch.optim.SGD(used.parameters(), lr=0.1)
+    with recording(path, Schedule("leaves", budget=None)):
+        for _ in range(6):
+            sgd.zero_grad()
+            other(used(torch.ones(3, 2))).square().mean().backward()
+            sgd.step()
+    code, told = ran(capsys, "check", str(path))
+    assert code == 5
+    assert "other.weight and other.bias never learn: sgd lacks them" in told
 
 
 def test_the_debugger_goes_through_the_calls(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,6 +21,7 @@ from gradstep.findings.whole_run.rules.misspelt import misspelt
 from gradstep.findings.whole_run.rules.modes import modes
 from gradstep.findings.whole_run.rules.never_reached import never_reached
 from gradstep.findings.whole_run.rules.no_leaf import no_leaf
+from gradstep.findings.whole_run.rules.not_finite import not_finite
 from gradstep.findings.whole_run.rules.skipped import skipped
 from gradstep.findings.whole_run.rules.step_sizes import step_sizes
 from gradstep.findings.whole_run.rules.unchanged import unchanged
@@ -32,4 +33,5 @@ RULES: Final[tuple[Callable[[Evidence], Iterable[Finding]], ...]] = (
     derivatives, never_reached, untrained, zero_gradients, accumulating, left_over, unchanged,
     step_sizes, modes, gradient_sizes, graph_growth, misspelt, broken_by_a_step, constant_loss,
     skipped, graph_kept, initialization, loss_flat, loss_falls, aliased, no_leaf,
+    not_finite,
 )  # fmt: skip

@@ -31,8 +31,11 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
     one = len(found) == 1
     line = left[0].seen[0].call.line
     optimizers = list(names.optimizers)
+    if not evidence.looked_at:  # a recording
+        groups = evidence.run.training.groups
+        optimizers = list(dict.fromkeys(each.optimizer for each in groups))
     if not optimizers:
-        return  # as in a recording
+        return
     made = [at for each in optimizers[:1] if line for at in assigned(each, line.file)]
     whose = f"{listed(optimizers)} {'lacks' if len(optimizers) == 1 else 'lack'}"
     where = (

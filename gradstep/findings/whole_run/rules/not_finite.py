@@ -1,0 +1,32 @@
+"""The first call with a loss or a gradient that is NaN or infinite, where only facts are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gradstep.findings.linting import Finding
+from gradstep.findings.linting.finding import listed
+from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.statistics import format_number
+
+
+def not_finite(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the first call of a recording that has such a loss, or leaves such a ``.grad``; of a
+    run that was watched, the findings of that call tell more."""
+    if evidence.looked_at:
+        return
+    run = evidence.run
+    call = next((each for each in run.calls() if each.is_troubled), None)
+    if call is None:
+        return
+    bad = [each for each in run.of_leaves(call.index) if each.is_troubled]
+    names = [run.leaves[each.leaf].name for each in bad]
+    kinds = {each.after.trouble for each in bad if each.after is not None}
+    loss = "" if call.loss is None else f"the loss is {format_number(call.loss)}"
+    grads = f"the .grad of {listed(names)} is {' or '.join(sorted(kinds))}" if names else ""
+    said = ", and ".join(filter(None, (loss, grads))) or "a gradient is NaN or infinite"
+    yield Finding(
+        "warning", "not-finite", f"in {call.title}, {said}",
+        f"gradstep why TARGET {names[0]} shows where it began" if names else
+        "look at what this loss is computed from", source=call.line, leaves=tuple(names),
+    )  # fmt: skip
