@@ -15,7 +15,9 @@ from gradstep import Graph, capture, scope, trace
 from gradstep.capturing import Names
 from gradstep.debugger import Session
 from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.engines.lookup import engine_of_call
 from gradstep.engines.native.driver import NativeDriver
+from gradstep.engines.protocol import OWN_RESULT
 from gradstep.graph import NotInGraph
 
 
@@ -106,6 +108,34 @@ def test_gradients_of_a_pass_enter_the_graph(leaves: tuple[Any, Any]) -> None:
         "sub:1": 1, "pow:2": -1, "b": -12, "mul:1": 1, "pow:1": 3, "a": 36, "∂Q/∂Q": 1,
     }  # fmt: skip
     assert [n.detail for n in graph.nodes() if n.name == "AccumulateGrad"] == ["0 − 12", "0 + 36"]
+
+
+def test_nothing_is_lost_where_a_user_interrupts_nodes_that_run_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = torch.ones(2, requires_grad=True)
+    driver = NativeDriver(make_call(x.sin().cos().tanh().exp().sin().sum(), None, None, False))
+    waiting = dict(driver.pending)
+
+    def interrupted(task: Any, start: int, stop: int) -> None:
+        driver.pending[driver.order[start]] = None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(driver._task), "run", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        driver.record(0, len(driver.order), lambda step, seconds: True, lambda count: True)
+    assert driver.pending == waiting
+
+
+def test_of_two_results_only_the_one_that_is_named_so_is_the_result() -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    call = make_call(x.max(1)[0].exp().sum(), None, None, False)
+    engine, nodes = engine_of_call(call), NativeDriver(call).order
+    places = {
+        node.name(): [engine.input_of(node, name) for name in ("result", "indices", "self")]
+        for node in nodes[1:3]
+    }
+    assert places == {"ExpBackward0": [OWN_RESULT, None, 0], "MaxBackward0": [None, None, 0]}
 
 
 def test_the_seed_is_what_the_user_passed(leaves: tuple[Any, Any]) -> None:

@@ -956,3 +956,23 @@ def test_several_values_of_a_node_that_are_freed_are_told() -> None:
     loss.backward()
     session = Session(loss, names={"x": x})
     assert "freed" in session.do("info saved index").text
+
+
+@pytest.mark.parametrize(
+    ("form", "edges"), [("plain", {0: [0]}), ("create_graph", {}), ("grad", {})]
+)
+def test_only_a_plain_pass_hands_over_what_becomes_a_grad(form: str, edges: Any) -> None:
+    x = pytorch.ones((), requires_grad=True)
+    handed: list[Any] = []
+
+    def debugged(found: InterceptedCall) -> Any:
+        engine = Session.of_call(found.call, names=found.names)._view.driver._engine  # type: ignore[attr-defined]
+        handed.append(engine._handed_over_to_leaves(0, set(engine.order[1:])))
+        return False
+
+    with intercepting(debugged, EVERY):
+        if form == "grad":
+            pytorch.autograd.grad(x.exp(), [x])
+        else:
+            x.exp().backward(create_graph=form == "create_graph")
+    assert handed == [edges]
