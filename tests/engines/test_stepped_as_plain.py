@@ -976,3 +976,11 @@ def test_only_a_plain_pass_hands_over_what_becomes_a_grad(form: str, edges: Any)
         else:
             x.exp().backward(create_graph=form == "create_graph")
     assert handed == [edges]
+
+
+def test_grad_of_what_nothing_leads_to_answers_as_it_does_plainly(torch: Any) -> None:
+    x, y = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+    with intercepting(lambda found: run_and_capture(found, "both")[1], EVERY):
+        assert torch.autograd.grad(x.sum(), [y], allow_unused=True) == (None,)
+        with pytest.raises(RuntimeError, match="appears to not have been used"):
+            torch.autograd.grad(x.sum(), [y])

@@ -219,6 +219,8 @@ class TorchDriver:
         if self._outer is not None:
             self._around.enter_context(self._outer.state_before(start))
             self._outer = None
+        if not self.order:  # no node leads to what was asked for, and the program is told so
+            self._engine.finish(start)
         with collector_slowed():  # what grows is the record; looked through, it takes twice as long
             if deferred is not None and self._engine.thread is not None and not self.muted_edges:
                 self._run_on(start, stop, deferred)
