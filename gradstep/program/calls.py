@@ -138,15 +138,15 @@ class LastCall(Generic[T]):
         self.made: T | None = None
         self.failed = ""  # how that call did, where it did
 
-    def __call__(self, found: InterceptedCall) -> bool | Gradients:
-        self.begun = found.number
+    def __call__(self, intercepted: InterceptedCall) -> bool | Gradients:
+        self.begun = intercepted.number
         try:
-            self.made, answer = self._look(found)
+            self.made, answer = self._look(intercepted)
         except BaseException as error:
             ours = is_ours(error)
             self.failed = "could not be shown" if ours else f"raised {type(error).__name__}"
             raise
-        self._numbers.append(found.number)
+        self._numbers.append(intercepted.number)
         return answer
 
     def notes(self, selector: CallSelector) -> list[str]:
@@ -234,8 +234,8 @@ class Calls:
         if self._look is not None and (looked := self._look(call)) is not None:
             return looked
         engine_of_call(call).settle_trace()
-        found = InterceptedCall(self.counts[call.kind], call, _names_for(call))
-        answer = self._handle(found)
+        intercepted = InterceptedCall(self.counts[call.kind], call, _names_for(call))
+        answer = self._handle(intercepted)
         if answer is not False:
             return answer
         found_gradients = carried_out(partial(engine_of_call(call).run, call))
@@ -307,53 +307,53 @@ def intercepting(
         raise calls.failure
 
 
-def run_and_capture(found: InterceptedCall, view: View) -> tuple[Graph, bool | Gradients]:
+def run_and_capture(intercepted: InterceptedCall, view: View) -> tuple[Graph, bool | Gradients]:
     """Carry out the call; its graph with the gradients that flowed, and what to answer."""
-    return run_and_read(found, view, lambda graph: graph, lazy=False)
+    return run_and_read(intercepted, view, lambda graph: graph, lazy=False)
 
 
 def run_and_keep(
-    found: InterceptedCall, view: View
+    intercepted: InterceptedCall, view: View
 ) -> tuple[Callable[[], Graph], bool | Gradients]:
     """Carry out the call; what makes its graph, where anybody asks for it, and what to answer."""
     with collector_slowed():
-        observed = _observed(found)
+        observed = _observed(intercepted)
         with collector_paused():
             make: Callable[[], Graph] = partial(observed.graph, view)
             if not observed.settle():
                 make = partial(_itself, observed.graph(view))
                 observed.forget()
             observed.release()
-    return make, observed.gradients if found.call.is_grad else True
+    return make, observed.gradients if intercepted.call.is_grad else True
 
 
 def _itself(value: T) -> T:
     return value
 
 
-def _observed(found: InterceptedCall) -> ObservedPass:
+def _observed(intercepted: InterceptedCall) -> ObservedPass:
     """Carry out a call, and observe it."""
     with collector_paused():
-        observed = ObservedPass(found.call, found.names, drops=True)
+        observed = ObservedPass(intercepted.call, intercepted.names, drops=True)
     count = len(observed.order)
     if count > MANY:
         cost = "drawing them takes minutes, and 6 KB of memory for each"
-        tell(f"{found.title} has {count:,} nodes; {cost}")
+        tell(f"{intercepted.title} has {count:,} nodes; {cost}")
     observed.run()
     return observed
 
 
 def run_and_read(
-    found: InterceptedCall, view: View, read: Callable[[Graph], T], *, lazy: bool = True
+    intercepted: InterceptedCall, view: View, read: Callable[[Graph], T], *, lazy: bool = True
 ) -> tuple[T, bool | Gradients]:
     """Carry out the call; what ``read`` makes of its graph with the gradients that flowed, and what
     to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
     with collector_slowed():
-        observed = _observed(found)
+        observed = _observed(intercepted)
         with collector_paused():  # all that is made from here on is needed up to the end
             graph = observed.graph(view, lazy=lazy)
             observed.forget()  # the graph has what it needs: half of the memory
             answer = read(graph)
             del graph
             observed.release()
-    return answer, observed.gradients if found.call.is_grad else True
+    return answer, observed.gradients if intercepted.call.is_grad else True

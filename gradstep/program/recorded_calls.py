@@ -56,9 +56,9 @@ def wanted(run: Run, requested: CallSelector) -> Sequence[int]:
         ProgramError, NotRecorded: there is none.
     """
     full = [run.call(index) for index in run.full]
-    found = [each.index for each in full if requested.requests(each.number, each.kind)]
-    if found:
-        return found[-1:] if requested.last else found
+    indices = [each.index for each in full if requested.requests(each.number, each.kind)]
+    if indices:
+        return indices[-1:] if requested.last else indices
     for call in run.calls():
         if requested.requests(call.number, call.kind):
             raise not_in_full(run, call)

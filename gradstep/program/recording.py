@@ -90,7 +90,7 @@ class Recording:
         self._hear_termination(watcher)
         calls = self._within.enter_context(
             intercepting(
-                lambda found: False, _EVERY_CALL, values="core", look=watcher, defers=True,
+                lambda intercepted: False, _EVERY_CALL, values="core", look=watcher, defers=True,
                 lines=lines,
             )
         )  # fmt: skip

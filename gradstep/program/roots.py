@@ -68,7 +68,7 @@ def last_scalars(namespace: Mapping[str, Any]) -> dict[str, Any]:
     >>> last_scalars({"x": x, "y": y, "z": y + 1, "also_y": y})
     {'z': tensor(5., grad_fn=<AddBackward0>)}
     """
-    found: dict[str, Any] = {}
+    scalars: dict[str, Any] = {}
     known: set[tuple[Any, int]] = set()
     for name, value in namespace.items():
         if name.startswith("_") or not is_tensor(value):
@@ -79,9 +79,9 @@ def last_scalars(namespace: Mapping[str, Any]) -> dict[str, Any]:
         source = (maker, value.output_nr)
         if value.numel() == 1 and source not in known:
             known.add(source)
-            found[name] = value
-    inner = _inputs_of([value.grad_fn for value in found.values()])
-    return {name: value for name, value in found.items() if value.grad_fn not in inner}
+            scalars[name] = value
+    inner = _inputs_of([value.grad_fn for value in scalars.values()])
+    return {name: value for name, value in scalars.items() if value.grad_fn not in inner}
 
 
 def _maker(tensor: Any) -> Any:

@@ -141,9 +141,9 @@ def run_target(
         with trace(values=values, budget=budget or BUDGET):
             return Ran(find_named(target, arguments))
 
-    def handle_and_end(found: InterceptedCall) -> bool | Gradients:
-        answer = handle(found)
-        if end and requested.is_over(found.number):
+    def handle_and_end(intercepted: InterceptedCall) -> bool | Gradients:
+        answer = handle(intercepted)
+        if end and requested.is_over(intercepted.number):
             raise ScriptDone
         return answer
 

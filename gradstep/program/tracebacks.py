@@ -67,8 +67,8 @@ def our_frames_hidden() -> Iterator[None]:
         shown: Iterable[_Place] = given
         with within_fence("tracebacks without frames of gradstep"):
             shown = list(_kept(given))
-        found: StackSummary = extract.__get__(None, kind)(shown, **options)
-        return found
+        summary: StackSummary = extract.__get__(None, kind)(shown, **options)
+        return summary
 
     setattr(StackSummary, _EXTRACT, classmethod(of_program))
     try:

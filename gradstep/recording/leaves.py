@@ -60,8 +60,8 @@ class LeafWatch:
     def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> Before:
         """Describe the leaves to which ``call``, which is about to run, adds; ``names`` finds those
         of the program, which takes a while."""
-        found = {id(each): each for each in engine.accumulated(call)}
-        tensors = list(found.values())
+        leaves = {id(each): each for each in engine.accumulated(call)}
+        tensors = list(leaves.values())
         if any(self._of(each) is None for each in tensors):
             self.learn(engine, tensors, names())
         known = [one for each in tensors if (one := self._of(each)) is not None]

@@ -193,9 +193,9 @@ class FileRun:
     @property
     def notes(self) -> Sequence[str]:
         with self._reading():
-            found = [str(text) for (text,) in self._rows("SELECT text FROM notes ORDER BY note")]
+            notes = [str(text) for (text,) in self._rows("SELECT text FROM notes ORDER BY note")]
         ended = [] if self.is_finished or self._beside else ["the recording was interrupted"]
-        return [*found, *self._beside, *ended]
+        return [*notes, *self._beside, *ended]
 
     @property
     def warnings(self) -> Sequence[Warned]:
@@ -209,18 +209,18 @@ class FileRun:
     @cached_property
     def leaves(self) -> Sequence[Leaf]:
         with self._reading():
-            found = [encoding.leaf_of(row) for row in self._rows("SELECT * FROM leaves")]
-            if [leaf.number for leaf in found] != [*range(len(found))]:
+            leaves = [encoding.leaf_of(row) for row in self._rows("SELECT * FROM leaves")]
+            if [leaf.number for leaf in leaves] != [*range(len(leaves))]:
                 raise ValueError("leaves are missing")
-            return found
+            return leaves
 
     @property
     def training(self) -> Training:
         with self._reading():
-            found = encoding.training_of(self._meta.get("training", [[], []]))
-            if any(leaf >= len(self.leaves) for each in found.groups for leaf in each.leaves):
+            flags = encoding.training_of(self._meta.get("training", [[], []]))
+            if any(leaf >= len(self.leaves) for each in flags.groups for leaf in each.leaves):
                 raise ValueError("leaves are missing")
-            return found
+            return flags
 
     @cached_property
     def indices(self) -> Sequence[int]:

@@ -70,8 +70,8 @@ class TargetParser(Parser):
 
     def _tell_lookalikes(self, target: str, words: Sequence[str]) -> None:
         """Say which of the script's words might have been meant for us."""
-        told = words[: words.index("--")] if "--" in words else words
-        names = list(dict.fromkeys(word.partition("=")[0] for word in told if self.is_option(word)))
+        own = words[: words.index("--")] if "--" in words else words
+        names = list(dict.fromkeys(word.partition("=")[0] for word in own if self.is_option(word)))
         if names and rank_and_size()[0] == 0:
             go = "goes" if len(names) == 1 else "go"
             say(f"{', '.join(names)} {go} to {target}; options of gradstep stand before it")

@@ -34,8 +34,8 @@ def tell(error: BaseException) -> int | None:
                 # it is slow to load, as above
                 from gradstep.findings.reports.findings import finding_text
 
-                for found in error.findings:
-                    output.relay(f"\n{finding_text(found, Path.cwd())}")
+                for finding in error.findings:
+                    output.relay(f"\n{finding_text(finding, Path.cwd())}")
             return ExitCode.SCRIPT_FAILED
         case program.ScriptExited(code=int(code)):
             output.say(str(error))
@@ -59,5 +59,5 @@ def tell(error: BaseException) -> int | None:
 
 def end_as(failure: BaseException | None, code: int = ExitCode.FINE) -> int:
     """Tell how the user's program failed, if it did; its exit code, unless ``code`` says more."""
-    told = None if failure is None else tell(failure)
-    return code or told or ExitCode.FINE
+    exit_code = None if failure is None else tell(failure)
+    return code or exit_code or ExitCode.FINE

@@ -112,8 +112,8 @@ def _wait(child: int, signals: set[signal.Signals]) -> int:
 def _next_signal(signals: set[signal.Signals]) -> tuple[int, bool]:
     """Wait for a signal; whether the terminal sent it, and so to the child as well."""
     if hasattr(signal, "sigwaitinfo"):
-        found = signal.sigwaitinfo(signals)
-        return found.si_signo, found.si_code == _BY_KERNEL
+        received = signal.sigwaitinfo(signals)
+        return received.si_signo, received.si_code == _BY_KERNEL
     number = signal.sigwait(signals)
     return number, number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP)
 

@@ -110,7 +110,7 @@ def seconds(text: str) -> float:
 
 def size(text: str) -> int:
     """Return a number of bytes, such as 500M; a unit may end with B, and counts in 1,024."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]?)I?B?", text.upper(), re.ASCII)
-    if found is None:
+    number = re.fullmatch(r"(\d+(?:\.\d+)?) ?([KMG]?)I?B?", text.upper(), re.ASCII)
+    if number is None:
         raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 500M or 4G")
-    return int(float(found[1]) * _UNITS[found[2]])
+    return int(float(number[1]) * _UNITS[number[2]])

@@ -88,10 +88,10 @@ class DebuggerApp(App[Outcome]):
             return None
 
         in_app = self._thread_id == threading.get_ident()
-        found = with_terminal() if in_app else self.call_from_thread(with_terminal)
+        result = with_terminal() if in_app else self.call_from_thread(with_terminal)
         if failures:
             raise failures[0]
-        return cast(T, found)
+        return cast(T, result)
 
     def _listen(self, on: bool) -> None:
         """Leave the screen before SIGTERM and SIGHUP end the process, where no parent process does

@@ -364,10 +364,10 @@ class DebuggerScreen(Screen[None]):
         if node < 0:
             return
         graph = self.view.snapshot.graph
-        found = receivers(edges, node) if forward else senders(graph, edges, node)
+        neighbours = receivers(edges, node) if forward else senders(graph, edges, node)
         place = self.take_count() - 1
-        if place < len(found):
-            self.select_node(found[place])
+        if place < len(neighbours):
+            self.select_node(neighbours[place])
         else:
             who = "it sends to" if forward else "sends to it"
             self.say(f"there is no node {place + 1} that {who}")
@@ -387,14 +387,14 @@ class DebuggerScreen(Screen[None]):
         """Select the next node that has ``text``, or what was searched for last, in its name."""
         self._sought = (text or self._sought).lower()
         snapshot = self.view.snapshot
-        found = find(snapshot.graph, snapshot.length, self.view.node, self._sought)
-        if found is None:
+        node = find(snapshot.graph, snapshot.length, self.view.node, self._sought)
+        if node is None:
             self.say(f"nothing in this pass is called '{self._sought}'", error=True)
         else:
-            scope = f"{self.view.modules.scope_of(found)}."
+            scope = f"{self.view.modules.scope_of(node)}."
             around = {each for each in self.view.folded if scope.startswith(f"{each}.")}
             self.view = replace(self.view, folded=self.view.folded - around)
-            self.select_node(found)
+            self.select_node(node)
 
     def action_shown(self) -> None:
         """Let the list show something else of each node."""

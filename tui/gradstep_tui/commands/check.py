@@ -77,26 +77,26 @@ def run(options: argparse.Namespace) -> int:
     _require_codes(options.ignore)
     if target.is_recording:
         refuse_arguments(target, options.arguments)
-        said = report_on_recording(target, options.ignore)
-        return _show(said, target, options, None)
+        report = report_on_recording(target, options.ignore)
+        return _show(report, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
     asked = Asked(selected, options.derivatives, options.calls, options.seconds)
     checked = check_run(target, options.arguments, asked)
-    said = report_on(target, options.arguments, checked, asked, options.ignore)
-    return _show(said, target, options, checked.ran.failure)
+    report = report_on(target, options.arguments, checked, asked, options.ignore)
+    return _show(report, target, options, checked.ran.failure)
 
 
 def _show(
-    said: Checked, target: Target, options: argparse.Namespace, failure: ProgramFailure | None
+    report: Checked, target: Target, options: argparse.Namespace, failure: ProgramFailure | None
 ) -> int:
     """Print a report in the form that is asked for, and return the exit code."""
     if options.format == "json":
-        output.show(said.json(target.folder))
+        output.show(report.json(target.folder))
     elif not options.quiet:
-        output.show(said.text(target.folder, everything=options.everything))
-    elif said.bad:
-        output.show(said.lines(target.folder))
-    return end_as(failure, ExitCode.FOUND if said.bad else ExitCode.FINE)
+        output.show(report.text(target.folder, everything=options.everything))
+    elif report.bad:
+        output.show(report.lines(target.folder))
+    return end_as(failure, ExitCode.FOUND if report.bad else ExitCode.FINE)
 
 
 def _require_codes(ignore: Sequence[str]) -> None:

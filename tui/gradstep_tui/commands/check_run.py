@@ -69,11 +69,11 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
 
     watch, count, ended_by = new_watch(), 0, ""
 
-    def look(found: InterceptedCall) -> bool | Gradients:
+    def look(intercepted: InterceptedCall) -> bool | Gradients:
         nonlocal watch, count, ended_by
         if asked.selected.last:
             watch = new_watch()
-        answer = watch(found.call, found.names, found.number)
+        answer = watch(intercepted.call, intercepted.names, intercepted.number)
         count += 1
         progress.of_calls(count, watch.evidence)
         if asked.calls is not None and count >= asked.calls:
@@ -100,13 +100,13 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
     return RunChecked(ran, watch.evidence, ended_by)
 
 
-def _look_at_tensor(watch: Watch, found: Found) -> None:
+def _look_at_tensor(watch: Watch, subject: Found) -> None:
     """Look at the pass from a tensor for which the program called none."""
-    found.require_kept()
-    tensors, engine = tensors_in(found.root)
-    seed = None if found.root.numel() == 1 else found.root.detach().new_ones(found.root.shape)
+    subject.require_kept()
+    tensors, engine = tensors_in(subject.root)
+    seed = None if subject.root.numel() == 1 else subject.root.detach().new_ones(subject.root.shape)
     with user_code():
-        watch(engine.call(tensors, seed, True, False), found.names, 1)
+        watch(engine.call(tensors, seed, True, False), subject.names, 1)
 
 
 def report_on(
@@ -117,13 +117,13 @@ def report_on(
     ignored: Sequence[str],
 ) -> Checked:
     """Return what is said of a run, without findings of the ``ignored`` codes."""
-    evidence, found = checked.evidence, checked.ran.found
-    program = str(target if found is None else found.target)
+    evidence, subject = checked.evidence, checked.ran.found
+    program = str(target if subject is None else subject.target)
     concluded = conclusions(evidence)
     failure = checked.ran.failure
     if isinstance(failure, ScriptFailed):
-        told = {each.code for _, each in concluded}
-        concluded = [("", each) for each in failure.findings if each.code not in told] + concluded
+        codes = {each.code for _, each in concluded}
+        concluded = [("", each) for each in failure.findings if each.code not in codes] + concluded
         failure.findings = ()  # they are in this report
     findings = left(concluded, ignored, program)
     calls = list(evidence.run.calls())
@@ -133,7 +133,7 @@ def report_on(
     looked_at = f"{plural(len(calls), 'call')} on {lines}, {how}"
     return Checked(
         program, tuple(findings), len(calls),
-        f"{looked_at if found is None else f'{program}.backward()'}{_derivatives(evidence)}",
+        f"{looked_at if subject is None else f'{program}.backward()'}{_derivatives(evidence)}",
         tuple(_not_looked_at(checked, asked, len(calls) - closely)),
         _next(" ".join([program, *arguments]), findings),
     )  # fmt: skip
@@ -167,10 +167,10 @@ def _derivatives(evidence: Evidence) -> str:
     own = {(each.op, each.rule) for each in evidence.checks if each.rule is not None}
     others = [each for each in evidence.checks if each.rule is None]
     right = sum(each.verdict == "right" for each in others)
-    said = [plural(len(own), "custom Function")] if own else []
+    compared = [plural(len(own), "custom Function")] if own else []
     if others:
-        said.append(f"{plural(len(others), 'node')}, {right:,} of them right")
-    return f"; the derivatives of {' and '.join(said)}" if said else ""
+        compared.append(f"{plural(len(others), 'node')}, {right:,} of them right")
+    return f"; the derivatives of {' and '.join(compared)}" if compared else ""
 
 
 def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str]:
@@ -217,8 +217,8 @@ class _Progress:
 
     def of_calls(self, count: int, evidence: Evidence) -> None:
         bad = sum(each.severity != "info" for _, each in evidence.seen)
-        said = f", {plural(bad, 'finding')}" if bad else ""
-        self._show(f"call {count:,}, {self.seconds:.0f} s{said}")
+        findings = f", {plural(bad, 'finding')}" if bad else ""
+        self._show(f"call {count:,}, {self.seconds:.0f} s{findings}")
 
     def _show(self, text: str) -> None:
         now = monotonic()

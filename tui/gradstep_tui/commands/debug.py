@@ -218,10 +218,12 @@ def debug_target(
 
 
 def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelector) -> int:
-    def stop(found: InterceptedCall) -> bool | Gradients:
+    def stop(intercepted: InterceptedCall) -> bool | Gradients:
         if face.detached:
             return False
-        return face.debug_call(found, stopped.requests(found.number, found.call.kind))
+        return face.debug_call(
+            intercepted, stopped.requests(intercepted.number, intercepted.call.kind)
+        )
 
     # a condition is watched for in every pass, also where nobody is to stop
     every = CallSelector(None, ("backward", "grad"))
@@ -340,12 +342,12 @@ class _Face:
             calls = plural(self._progress.calls, "call")
             say(f"{calls} of backward() ran, and none of them stopped")
 
-    def debug_call(self, found: InterceptedCall, stop: bool = True) -> bool | Gradients:
+    def debug_call(self, intercepted: InterceptedCall, stop: bool = True) -> bool | Gradients:
         """Debug a call of the script, or, without ``stop``, only watch it."""
         session = Session.of_call(
-            found.call,
-            names=found.names,
-            call=found.number,
+            intercepted.call,
+            names=intercepted.names,
+            call=intercepted.number,
             breakpoints=self._breakpoints,
             timeline=self._timeline,
             history_bytes=self._room(),
@@ -357,7 +359,7 @@ class _Face:
             session.finish()
         else:
             self._show(session, stop)
-        return session.gradients if found.call.is_grad else True
+        return session.gradients if intercepted.call.is_grad else True
 
     def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
         """Carry out a call in which nobody stops, if there is a quicker way to see that nothing in
@@ -365,8 +367,8 @@ class _Face:
         if self.detached:
             engine = engine_of_call(call)
             engine.settle_trace()
-            found = carried_out(partial(engine.run, call))
-            return found if call.is_grad else True
+            gradients = carried_out(partial(engine.run, call))
+            return gradients if call.is_grad else True
         if self.certifies or not self.keeps_graph or self._places:
             return None
         if not (self.runs_on or (self.watches and not self._lines)):
@@ -377,16 +379,16 @@ class _Face:
             self._count()
         return looked
 
-    def debug_tensor(self, found: Found) -> None:
+    def debug_tensor(self, subject: Found) -> None:
         """Debug ``root.backward()``, which nobody called."""
-        root, target, names = found
+        root, target, names = subject
         shape = list(root.shape)
         if prod(shape) != 1:
             raise ProgramError(
                 f"{target} has the shape {shape}, and backward() starts from a scalar",
                 remedy="name one, such as its sum()",
             )
-        found.require_kept()
+        subject.require_kept()
         session = Session(
             root,
             names=names,
@@ -495,9 +497,9 @@ def _certify(session: Session) -> None:
         Failure: one does not.
     """
     session.jump(session.length)
-    found = session.certificate()
-    heading = f"{call_title(session.kind, session.call)}: {found.text(session.graph)}"
-    if found.different:
+    certificate = session.certificate()
+    heading = f"{call_title(session.kind, session.call)}: {certificate.text(session.graph)}"
+    if certificate.different:
         raise Failure(heading, ExitCode.FOUND)
     show(heading)
 

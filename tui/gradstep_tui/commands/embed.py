@@ -135,20 +135,20 @@ def _embed_into(path: Path, check: bool, anywhere: bool) -> tuple[int, list[str]
     if not anywhere:
         for block in blocks:
             _require_below(path, block)
-    made = [(block, _make(path, block, lines)) for block in blocks]
-    for block, result in reversed(made):
-        said = []
+    results = [(block, _make(path, block, lines)) for block in blocks]
+    for block, result in reversed(results):
+        places = []
         if lines[block.start : block.stop] != result.lines:
             lines[block.start : block.stop] = result.lines
-            said.append(f"{path}:{block.start}")
+            places.append(f"{path}:{block.start}")
         if result.file is not None and _content(result.file) != result.content:
-            said.append(str(result.file))
+            places.append(str(result.file))
             if not check:
                 _write(result.file, result.content)
-        notes[:0] = [f"{place} is stale" if check else f"wrote {place}" for place in said]
+        notes[:0] = [f"{place} is stale" if check else f"wrote {place}" for place in places]
     if not check and "\n".join(lines) != text:
         _write(path, "\n".join(lines).encode())
-    return len(made), notes
+    return len(results), notes
 
 
 def find_blocks(lines: Sequence[str], path: Path) -> Iterator[Block]:
@@ -245,8 +245,8 @@ def _run(words: Sequence[str], path: Path, block: Block) -> str:
         check=False,
     )
     if done.returncode not in (ExitCode.FINE, ExitCode.FOUND) or not words:
-        said = done.stderr.decode(errors="replace").strip()
-        raise Failure(f"{path}:{block.start}: {said}", ExitCode.SCRIPT_FAILED)
+        message = done.stderr.decode(errors="replace").strip()
+        raise Failure(f"{path}:{block.start}: {message}", ExitCode.SCRIPT_FAILED)
     return done.stdout.decode(errors="replace")
 
 

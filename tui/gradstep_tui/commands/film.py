@@ -117,10 +117,10 @@ def film_target(
     name = str(file_of_rank(Path(output or f"{target.stem}.svg"), on_rank))
     path = _place(Path(name)) if saves else None
     recording, drawn = _recording_of(target, arguments, view, call)
-    made = film_of(recording, view=view, **options)
+    film = film_of(recording, view=view, **options)
     if path is not None:
-        made.save(path)
-    return drawn._replace(notes=[*drawn.notes, f"wrote {name}, {len(made)} frames"])
+        film.save(path)
+    return drawn._replace(notes=[*drawn.notes, f"wrote {name}, {len(film)} frames"])
 
 
 def _place(path: Path) -> Path:
@@ -138,9 +138,9 @@ def _recording_of(
 ) -> tuple[Recording, Drawn]:
     folder = target.folder
 
-    def watch(found: InterceptedCall) -> tuple[Recording, bool | Gradients]:
-        recording, gradients = record_passing(found.call, view, found.names)
-        return _portable(recording, folder), gradients if found.call.is_grad else True
+    def watch(intercepted: InterceptedCall) -> tuple[Recording, bool | Gradients]:
+        recording, gradients = record_passing(intercepted.call, view, intercepted.names)
+        return _portable(recording, folder), gradients if intercepted.call.is_grad else True
 
     seen = LastCall(watch)
     ran = run_target(target, arguments, call, seen, values=True)
@@ -149,16 +149,16 @@ def _recording_of(
     return _portable(_recording_of_tensor(ran.found, view), folder), Drawn([])
 
 
-def _recording_of_tensor(found: Found, view: View) -> Recording:
-    found.require_kept()
+def _recording_of_tensor(subject: Found, view: View) -> Recording:
+    subject.require_kept()
     try:
-        return record_call(backward_call(found.root), view, found.names)
+        return record_call(backward_call(subject.root), view, subject.names)
     except RuntimeError as error:  # it is no scalar: PyTorch's words
         raise ProgramError(f"the backward pass failed: {error}") from None
 
 
-def _portable(made: Recording, folder: Path) -> Recording:
+def _portable(recording: Recording, folder: Path) -> Recording:
     def graph(of: Graph) -> Graph:
         return with_portable_sources(of, folder)
 
-    return made._replace(before=graph(made.before), after=graph(made.after))
+    return recording._replace(before=graph(recording.before), after=graph(recording.after))

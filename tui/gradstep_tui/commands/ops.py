@@ -66,10 +66,10 @@ def show_operators(name: str | None, *, code: bool) -> None:
             raise Failure("--code shows the code of one op: name the op", ExitCode.USAGE)
         show("\n".join(_table()))
         return
-    found = [op for op in OPS.values() if name in (op.name, op.public_name, op.node_name)]
-    if not found:
+    ops = [op for op in OPS.values() if name in (op.name, op.public_name, op.node_name)]
+    if not ops:
         raise Failure(_no_such(name), ExitCode.USAGE)
-    show("\n\n".join(_code(op) if code else _entry(op) for op in found))
+    show("\n\n".join(_code(op) if code else _entry(op) for op in ops))
 
 
 def import_all() -> None:

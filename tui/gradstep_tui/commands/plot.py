@@ -108,17 +108,17 @@ def run(options: argparse.Namespace) -> int:
     require_matplotlib()
     place = writable(path) if path and chosen else None
 
-    def draw(found: Run) -> Rendering:
+    def draw(run: Run) -> Rendering:
         with _Progress() as progress:
             return plot(
-                found, what=options.what, of=options.of, call=options.call, theme=options.theme,
+                run, what=options.what, of=options.of, call=options.call, theme=options.theme,
                 title=options.title, format=format, progress=progress,
             )  # fmt: skip
 
     failure = None
     if recording is not None:
-        with FileRun(recording) as found:
-            drawing: Rendering | None = draw(found)
+        with FileRun(recording) as facts:
+            drawing: Rendering | None = draw(facts)
     else:
         assert target is not None
         with stdout_kept_free() if to_stdout else nullcontext():
@@ -155,9 +155,9 @@ def _record_and_draw(
             command=(str(target), *arguments), folder=target.folder,
         )  # fmt: skip
         failure = record_target(target, arguments, recording)
-        with FileRun(path) as found:
+        with FileRun(path) as run:
             try:
-                return draw(found), failure
+                return draw(run), failure
             except NothingToDraw:
                 if failure is None:
                     raise

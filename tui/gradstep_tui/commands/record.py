@@ -99,13 +99,13 @@ def run(options: argparse.Namespace) -> int:
 
 def _say_what_is_in(path: Path, target: Target) -> None:
     try:
-        with FileRun(path) as found:
-            count, full = len(found.indices), len(found.full)
-            said = f"{path}: {plural(count, 'call')}, {full} in full"
-            say(f"{said} ({format_bytes(os.path.getsize(path))})")
-            for note in found.notes:
+        with FileRun(path) as run:
+            count, full = len(run.indices), len(run.full)
+            text = f"{path}: {plural(count, 'call')}, {full} in full"
+            say(f"{text} ({format_bytes(os.path.getsize(path))})")
+            for note in run.notes:
                 say(note)
-            if not count and not found.notes:
+            if not count and not run.notes:
                 say(f"{target} called neither backward() nor autograd.grad()")
     except RecordingError as error:
         say(str(error))

@@ -256,10 +256,12 @@ def draw_target(
 
     Seen = Rendering | Callable[[], Graph]
 
-    def look(found: InterceptedCall) -> tuple[Seen, bool | Gradients]:
-        if call.is_over(found.number):  # before the program ends: what is not drawn is not read
-            return run_and_read(found, view, draw_or_crash)
-        return run_and_keep(found, view)
+    def look(intercepted: InterceptedCall) -> tuple[Seen, bool | Gradients]:
+        if call.is_over(
+            intercepted.number
+        ):  # before the program ends: what is not drawn is not read
+            return run_and_read(intercepted, view, draw_or_crash)
+        return run_and_keep(intercepted, view)
 
     seen = LastCall(look)
     ours = (VizError, _Crash)
@@ -270,6 +272,6 @@ def draw_target(
     if ran.found is not None:
         root, target, names = ran.found
         return draw(capture(root, view, names=names, title=target.name)), Drawn([])
-    made = ran.last(seen)
-    drawing = draw(made()) if callable(made) else made
+    drawn = ran.last(seen)
+    drawing = draw(drawn()) if callable(drawn) else drawn
     return drawing, Drawn(seen.notes(call), ran.failure)

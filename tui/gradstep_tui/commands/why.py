@@ -111,25 +111,27 @@ class _Asked:
         self.later: Callable[[Any, str], Iterator[Row]] | None = None
         """Tells of a recorded call what became of a leaf."""
 
-    def look_at(self, found: InterceptedCall) -> bool | Gradients:
+    def look_at(self, intercepted: InterceptedCall) -> bool | Gradients:
         """Answer at the call that is wanted; at the one after it, let the script end."""
-        self._count = found.number
+        self._count = intercepted.number
         if self.answer is not None and self._wanted.number is not None:
             self._look_again("the next call")
             raise ScriptDone
-        if not self._wanted.requests(found.number, found.call.kind):
+        if not self._wanted.requests(intercepted.number, intercepted.call.kind):
             return False
-        session = Session.of_call(found.call, names=found.names, call=found.number)
-        self._title = found.title
+        session = Session.of_call(
+            intercepted.call, names=intercepted.names, call=intercepted.number
+        )
+        self._title = intercepted.title
         self._explain(session)
-        return session.gradients if found.call.is_grad else True
+        return session.gradients if intercepted.call.is_grad else True
 
-    def explain_tensor(self, found: Found) -> None:
+    def explain_tensor(self, subject: Found) -> None:
         """Answer for ``root.backward()``, which nobody called."""
-        found.require_kept()
+        subject.require_kept()
         with suppress(ScriptDone), user_code(Failure):
-            self._title = f"{found.target}.backward()"
-            self._explain(Session(found.root, names=found.names))
+            self._title = f"{subject.target}.backward()"
+            self._explain(Session(subject.root, names=subject.names))
 
     def _explain(self, session: Session) -> None:
         session.jump(session.length)

@@ -69,8 +69,8 @@ class PlanEdges:
 
     def targets_in(self, start: int, stop: int) -> list[int]:
         """Return the nodes from ``stop`` on that the nodes ``start`` to ``stop`` send to."""
-        found = np.unique(self.targets[self._starts[start] : self._starts[stop]])
-        targets: list[int] = found[found >= stop].tolist()
+        reached = np.unique(self.targets[self._starts[start] : self._starts[stop]])
+        targets: list[int] = reached[reached >= stop].tolist()
         return targets
 
     def is_sink(self, index: int) -> bool:
@@ -79,8 +79,8 @@ class PlanEdges:
 
     def producers_of(self, index: int) -> list[int]:
         """Return the edge ids that lead to ``index``, in the order in which they deliver."""
-        found: list[int] = self.ids[np.flatnonzero(self.targets == index)].tolist()
-        return found
+        producers: list[int] = self.ids[np.flatnonzero(self.targets == index)].tolist()
+        return producers
 
 
 class Lanes:
@@ -161,13 +161,13 @@ class Lanes:
         first = start - start % CHECKPOINT_EVERY
         occupants, open_lanes = self._checkpoints[start // CHECKPOINT_EVERY]
         alive = list(occupants)
-        found = []
+        rows = []
         for index in range(first, stop):
             before = tuple(alive)
             open_lanes += self._step(index, alive)
             if index >= start:
-                found.append(self._row(index, before, tuple(alive), open_lanes))
-        return found
+                rows.append(self._row(index, before, tuple(alive), open_lanes))
+        return rows
 
     def _step(self, index: int, alive: list[int | None]) -> int:
         """Carry the visible lanes over one row; by how many the open lanes grow."""

@@ -49,17 +49,17 @@ class Modules:
     @cached_property
     def spans(self) -> tuple[Span, ...]:
         """The stretches of the plan with one and the same scope, in order."""
-        found: list[Span] = []
+        spans: list[Span] = []
         kinds, scopes = self._graph.kinds, self._graph.scopes
         start, current = 0, ""
         for index in range(self._length):
             if kinds[index] == "op" and scopes[index] != current:
                 if index > start:
-                    found.append(Span(start, index, current))
+                    spans.append(Span(start, index, current))
                 start, current = index, scopes[index]
         if self._length > start:
-            found.append(Span(start, self._length, current))
-        return tuple(found)
+            spans.append(Span(start, self._length, current))
+        return tuple(spans)
 
     @cached_property
     def tree(self) -> tuple[Branch, ...]:
@@ -75,13 +75,13 @@ class Modules:
         children: dict[str, list[str]] = {}
         for scope in within:
             children.setdefault(scope.rpartition(".")[0], []).append(scope)
-        found, waiting = [], children.get("", [])[::-1]
+        rows, waiting = [], children.get("", [])[::-1]
         while waiting:
             scope = waiting.pop()
             inner = children.get(scope, [])
-            found.append(Branch(scope, scope.count("."), tuple(within[scope]), bool(inner)))
+            rows.append(Branch(scope, scope.count("."), tuple(within[scope]), bool(inner)))
             waiting += inner[::-1]
-        return tuple(found)
+        return tuple(rows)
 
     def scope_of(self, index: int) -> str:
         """Return the module in which plan node ``index`` runs."""
@@ -90,16 +90,16 @@ class Modules:
 
     def folded_spans(self, folded: Collection[str]) -> tuple[Span, ...]:
         """Return the stretches that are hidden when the modules ``folded`` are."""
-        found: list[Span] = []
+        spans: list[Span] = []
         for span in self.spans if folded else ():
             outer = next((each for each in _parents(span.scope) if each in folded), None)
             if outer is None:
                 continue
-            if found and found[-1].scope == outer and found[-1].stop == span.start:
-                found[-1] = found[-1]._replace(stop=span.stop)
+            if spans and spans[-1].scope == outer and spans[-1].stop == span.start:
+                spans[-1] = spans[-1]._replace(stop=span.stop)
             else:
-                found.append(Span(span.start, span.stop, outer))
-        return tuple(found)
+                spans.append(Span(span.start, span.stop, outer))
+        return tuple(spans)
 
     def visible(self, folded: Collection[str]) -> tuple[Branch, ...]:
         """Return the tree without what lies inside a folded module."""

@@ -56,11 +56,11 @@ def _with_gradients(session: Session, snapshot: Snapshot) -> Graph:
     for edge in range(graph.edge_count):
         key = (graph.edge_sources[edge], graph.edge_output_nrs[edge])
         if key in sent:
-            found = sent[key]
-            if found is None:
+            gradient = sent[key]
+            if gradient is None:
                 undefined.add(edge)
             else:
-                statistics[edge] = found
+                statistics[edge] = gradient
     return replace(graph, edge_statistics=statistics, edge_undefined=frozenset(undefined))
 
 
@@ -70,10 +70,10 @@ def marked(svg: str, address: str) -> str:
     The frame is bold and the pointer a character, so that no colour is needed to see them.
     """
     start = re.compile(rf'<g [^>]*class="node[^>]*><title>{re.escape(escape(address))}[ \n<]')
-    found = start.search(svg)
-    box = found and re.compile(
+    group = start.search(svg)
+    box = group and re.compile(
         r'<rect x="([\d.-]+)" y="([\d.-]+)" width="([\d.]+)" height="([\d.]+)"[^>]*/>'
-    ).search(svg, found.end())
+    ).search(svg, group.end())
     if not box:
         return svg
     x, y, width, height = map(float, box.groups())

@@ -53,6 +53,6 @@ def headline(reply: Reply) -> str:
         return lines[0]
     for number, line in enumerate(lines):
         if line.lstrip().startswith("^"):
-            said = line.lstrip()[1:].strip() or " ".join(lines[number + 1 :])
-            return f"error: {said}"
+            message = line.lstrip()[1:].strip() or " ".join(lines[number + 1 :])
+            return f"error: {message}"
     return reply_text(reply).splitlines()[0] if reply.text else "error"

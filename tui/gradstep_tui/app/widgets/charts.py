@@ -59,13 +59,13 @@ def sparkline(values: Sequence[float | None]) -> Line:
 
 def histogram_lines(value: Value, width: int, bins: int = 8) -> list[Line]:
     """Return one bar per interval of the finite elements, and a line for the others."""
-    found = value.histogram(bins)
+    histogram = value.histogram(bins)
     lines: list[Line] = []
-    most = max(found.counts, default=0)
+    most = max(histogram.counts, default=0)
     digits = len(str(most))
     room = max(4, width - 26 - digits)
-    for number, count in enumerate(found.counts):
-        low, high = found.edges[number], found.edges[number + 1]
+    for number, count in enumerate(histogram.counts):
+        low, high = histogram.edges[number], histogram.edges[number + 1]
         filled = -(-count * room // most) if most else 0
         label = f"{format_number(low)} … {format_number(high)}"
         lines.append(
@@ -75,7 +75,7 @@ def histogram_lines(value: Value, width: int, bins: int = 8) -> list[Line]:
                 Part("█" * filled, "backward"),
             ]
         )
-    for word, count in (("nan", found.nans), ("inf", found.infs)):
+    for word, count in (("nan", histogram.nans), ("inf", histogram.infs)):
         if count:
             lines.append([Part(fit(word, 20, right=True) + f" {count}", "trouble")])
     return lines

@@ -37,12 +37,12 @@ class SourceStrip(ViewWidget):
 
     def _of_node(self) -> list[Line]:
         view = self.view
-        found = forward_line(view.session, view.node) if view.node >= 0 else None
-        if found is None:
+        origin = forward_line(view.session, view.node) if view.node >= 0 else None
+        if origin is None:
             hint = view.snapshot.hint or "this node has no line in the program"
             return wrapped([Part(f" source: {printable(hint)}", "muted")], self.text_width or 80)
-        lines = lines_around(found[1], 1, 0)
-        width = len(str(found[1].line))
+        lines = lines_around(origin[1], 1, 0)
+        width = len(str(origin[1].line))
         return [numbered(each, width) for each in lines]
 
     def line_count(self) -> int:

@@ -142,8 +142,8 @@ def text_column(row: str) -> int:
     >>> text_column("  saved.x  rms 3"), text_column("one two")
     (11, 0)
     """
-    found = _LABEL.match(row)
-    return 0 if found is None else found.end()
+    label = _LABEL.match(row)
+    return 0 if label is None else label.end()
 
 
 def unwrapped(lines: Sequence[str]) -> list[str]:

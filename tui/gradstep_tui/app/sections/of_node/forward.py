@@ -28,14 +28,14 @@ AROUND = 40  # lines before and after
 def source_page(view: ScreenView) -> Page:
     """Return the file around the forward line of the selected node, with that line marked."""
     snapshot = view.snapshot
-    found = forward_line(view.session, view.node)
-    if found is None:
+    origin = forward_line(view.session, view.node)
+    if origin is None:
         lines: list[Line] = [
             [Part("forward line", "title"), Part("  not traced", "muted")],
             *wrapped([Part("  " + printable(snapshot.hint), "muted")], view.width),
         ]
         return Page(lines if snapshot.hint else lines[:1])
-    owner, source = found
+    owner, source = origin
     of_leaf = "" if owner == view.node else f", which sends to {node_label(snapshot, view.node)}"
     lines = [
         [Part(source_text(source), "title"),
@@ -65,11 +65,11 @@ def forward_lines(view: ScreenView) -> list[Line]:
         return []
     about = f"  {shape_text(graph.shapes[view.node])} {graph.dtypes[view.node]}"
     lines: list[Line] = [[Part("forward value", "title"), Part(about, "muted")]]
-    found = view.session.forward_value(view.node)
-    if isinstance(found, Value):
-        return [*lines, *([Part("  " + text)] for text in described(found))]
-    said = "not kept" if found is None else of_statistics(found)
-    return [*lines, [Part("  " + said)]]
+    value = view.session.forward_value(view.node)
+    if isinstance(value, Value):
+        return [*lines, *([Part("  " + text)] for text in described(value))]
+    text = "not kept" if value is None else of_statistics(value)
+    return [*lines, [Part("  " + text)]]
 
 
 def numbers_lines(view: ScreenView) -> list[Line]:

@@ -268,7 +268,7 @@ def value_parts(value: Value | None) -> Line:
     short = value_part(value)
     if value.size == 1:
         return [short]
-    said = short.text if value.statistics.trouble else summary(value)
+    text = short.text if value.statistics.trouble else summary(value)
     if not value.has_numbers:
-        return [Part(said, short.style)]
-    return [Part(said, short.style), Part("  " + value.text(4), "muted")]
+        return [Part(text, short.style)]
+    return [Part(text, short.style), Part("  " + value.text(4), "muted")]

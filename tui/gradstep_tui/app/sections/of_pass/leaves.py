@@ -114,14 +114,14 @@ def _added_by_calls(view: ScreenView) -> dict[str, list[float | None]]:
     number."""
     calls, notes = view.snapshot.calls, view.notes
     if notes.added_at != len(calls):
-        found: dict[str, list[float | None]] = {}
+        sizes: dict[str, list[float | None]] = {}
         for number, call in enumerate(calls[-CALLS:]):
             for leaf in call.leaves:
                 bad = leaf.added is not None and leaf.added.trouble
                 size = None if leaf.added is None else math.nan if bad else leaf.added.rms
-                row = found.setdefault(leaf.name, [])
+                row = sizes.setdefault(leaf.name, [])
                 row += [None] * (number - len(row)) + [size]
-        notes.added, notes.added_at = found, len(calls)
+        notes.added, notes.added_at = sizes, len(calls)
     return notes.added
 
 

@@ -59,14 +59,14 @@ def _sample(described: Sequence[tuple[int, bool]], room: int, here: int) -> list
     """Return calls that are spread evenly; of those that a column stands for, the one where the
     session is, or the first with something wrong, or the last; of the first column the first."""
     columns = min(room, len(described))
-    found = []
+    sample = []
     for column in range(columns):
         start, end = (len(described) * each // columns for each in (column, column + 1))
         part = described[start:end]
         wrong = [index for index, troubled in part if troubled]
         is_here = any(index == here for index, _ in part)
-        found.append(here if is_here else wrong[0] if wrong else part[-1 if column else 0][0])
-    return found
+        sample.append(here if is_here else wrong[0] if wrong else part[-1 if column else 0][0])
+    return sample
 
 
 def _size(facts: Sequence[LeafFacts], leaves: Collection[int]) -> float | None:
@@ -85,9 +85,9 @@ def _chart(sizes: Sequence[float | None], rows: int) -> Iterator[Line]:
     places = [_row(each, low, high, rows) for each in sizes]
     for row in range(rows - 1, -1, -1):
         power = low + (high - low) * row / (rows - 1)
-        told = row in (0, rows - 1) or power.is_integer()
-        label = format_number(10.0**power) if told else ""
-        line = [Part(fit(label, LABEL - 1, right=True) + (" ┤" if told else " │"), "muted")]
+        has_label = row in (0, rows - 1) or power.is_integer()
+        label = format_number(10.0**power) if has_label else ""
+        line = [Part(fit(label, LABEL - 1, right=True) + (" ┤" if has_label else " │"), "muted")]
         for size, place in zip(sizes, places, strict=True):
             if place != row:
                 line.append(Part(" "))

@@ -73,8 +73,8 @@ def fitting(reason: str, room: int) -> str:
     """
     parts = reason.split(" · ")
     for count in range(len(parts), 0, -1):
-        if len(said := " · ".join(parts[:count])) <= room:
-            return said
+        if len(text := " · ".join(parts[:count])) <= room:
+            return text
     return fit(reason, room).rstrip() if room >= _LEAST else ""
 
 

@@ -61,9 +61,9 @@ class Timeline(ViewWidget):
         """Return the rms of what arrived at a node that has run, nan for what is no number."""
         if index not in self._magnitudes:
             totals = [each.total for each in self.view.session.detail(index).incoming]
-            found = [total.statistics for total in totals if total is not None]
-            size = None if not found else found[0].rms
-            if any(each.trouble for each in found):
+            statistics = [total.statistics for total in totals if total is not None]
+            size = None if not statistics else statistics[0].rms
+            if any(each.trouble for each in statistics):
                 size = math.nan
                 self._troubled.add(index)
             self._magnitudes[index] = size

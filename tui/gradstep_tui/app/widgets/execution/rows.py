@@ -216,10 +216,10 @@ def _extremes(stats: Statistics) -> str:
 
 def forward_text(session: Session, row: int) -> str:
     """Return what the forward op of a node made, in short; "" where that is not known."""
-    found = session.forward_value(row)
-    if found is None:
+    statistics = session.forward_value(row)
+    if statistics is None:
         return ""
-    return short(found.statistics if isinstance(found, Value) else found)
+    return short(statistics.statistics if isinstance(statistics, Value) else statistics)
 
 
 def fan_in_text(arrived: int, expected: int) -> str:
