@@ -54,7 +54,7 @@ class ScriptFailed(ProgramError):
         note = note or ("" if findings else getattr(error, "gradstep_note", ""))
         shown = user_traceback(error, into_libraries=not (findings or note))
         super().__init__(f"{shown}{note and f' ({note})'}")
-        self.error, self.findings = error, findings
+        self.error, self.note, self.findings = error, note, findings
         self._hook = sys.excepthook
 
     def tell_by_hook(self) -> bool:

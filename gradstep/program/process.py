@@ -201,10 +201,11 @@ def _ending(error: ProgramError) -> object:
 def process_state(program: str, arguments: list[str], folder: Path) -> Iterator[None]:
     """Set ``sys.argv``, and the first entry of ``sys.path`` to ``folder``, for a user's code.
 
-    What it does to these, to NumPy's error state and to the warnings ends with it, so that this
-    program goes on undisturbed.
+    What it does to these, to ``sys.excepthook`` (as ``torch.distributed`` does), to NumPy's error
+    state and to the warnings ends with it, so that this program goes on undisturbed.
     """
     argv, search, entries, main = sys.argv, sys.path, sys.path[:], sys.modules["__main__"]
+    hook = sys.excepthook
     sys.argv = [program, *arguments]
     sys.path.insert(0, str(folder))
     try:
@@ -215,3 +216,4 @@ def process_state(program: str, arguments: list[str], folder: Path) -> Iterator[
     finally:
         search[:] = entries
         sys.argv, sys.path, sys.modules["__main__"] = argv, search, main
+        sys.excepthook = hook

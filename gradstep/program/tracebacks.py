@@ -7,11 +7,11 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from traceback import StackSummary
-from types import FrameType
-from typing import Any, Final, NamedTuple
+from types import FrameType, TracebackType
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from gradstep.graph.fence import within_fence
-from gradstep.own_files import frames_of_program, is_own_file, is_user_file
+from gradstep.own_files import frames_of_program, is_user_file
 
 
 def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
@@ -33,9 +33,14 @@ def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
 
 def call_hook(hook: Callable[..., object], error: BaseException) -> None:
     """Call a ``sys.excepthook`` of the program's, as Python does at its end."""
+    places: list[_Entry[TracebackType]] = []
     place = error.__traceback__
-    while place is not None and is_own_file(place.tb_frame.f_code.co_filename):
+    while place is not None:
+        places.append(_Entry(place.tb_frame.f_code.co_filename, place))
         place = place.tb_next
+    # rebuilt, since Python's own hook and those that defer to it walk these themselves
+    for _, each in reversed(frames_of_program(places)):
+        place = TracebackType(place, each.tb_frame, each.tb_lasti, each.tb_lineno)
     error = error.with_traceback(place)
     try:
         with our_frames_hidden():
@@ -48,6 +53,8 @@ def call_hook(hook: Callable[..., object], error: BaseException) -> None:
             )
 
 
+_Place = tuple[FrameType, Any]  # a frame, and where in it
+_P = TypeVar("_P")
 _EXTRACT: Final = "_extract_from_extended_frame_gen"
 
 
@@ -77,12 +84,9 @@ def our_frames_hidden() -> Iterator[None]:
         setattr(StackSummary, _EXTRACT, extract)
 
 
-_Place = tuple[FrameType, Any]  # a frame, and where in it
-
-
-class _Entry(NamedTuple):
+class _Entry(NamedTuple, Generic[_P]):
     filename: str
-    place: _Place
+    place: _P
 
 
 def _kept(places: list[_Place]) -> Iterator[_Place]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -212,11 +213,14 @@ def test_a_recording_tells_what_its_facts_show(check: Check, code: str) -> None:
 def test_a_healthy_run_is_not_called_right_but_told_what_was_looked_at(check: Check) -> None:
     found, printed = check(HEALTHY)
     assert found == 0
-    assert printed == (
-        "train.py: nothing suspicious was found\n\n"
-        "looked at: 12 calls on 1 line, each of them\n"
-        "not looked at: derivatives of built-in ops (--derivatives)\n"
-        "next: gradstep debug train.py\n"
+    # on a machine that is busy, some calls are looked at less closely
+    assert re.fullmatch(
+        r"train\.py: nothing suspicious was found\n\n"
+        r"looked at: 12 calls on 1 line, (each of them|\d+ of them with their graphs)\n"
+        r"not looked at: derivatives of built-in ops \(--derivatives\)"
+        r"(; the graphs of \d+ calls?)?\n"
+        r"next: gradstep debug train\.py\n",
+        printed,
     )
 
 

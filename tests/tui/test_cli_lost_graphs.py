@@ -89,3 +89,11 @@ def test_without_a_traced_forward_pass_the_command_is_named(
 def test_another_error_has_no_such_note(run: Run) -> None:
     said = run("    raise RuntimeError('mine')\n", "check")
     assert said.rstrip().endswith("RuntimeError: mine")
+
+
+def test_a_hook_of_the_program_gets_a_traceback_without_our_frames(run: Run) -> None:
+    hook = "import sys\nsys.excepthook = lambda *given: sys.__excepthook__(*given)\n"
+    said = run(f"    pass\n{hook}y = w * 2\ny.detach().sum().backward()\n", "check")
+    assert "origins.py" not in said
+    assert "entry.py" not in said
+    assert "gradstep: the loss requires no gradient: detach()" in said

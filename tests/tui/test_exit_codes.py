@@ -160,3 +160,14 @@ def test_the_programs_own_hook_tells_of_what_it_raises(
     assert [line for line in said if line.strip()] == [
         line for line in plain.stderr.splitlines() if line.strip()
     ]
+
+
+def test_a_hook_of_the_program_goes_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hook = sys.excepthook
+    Path("train.py").write_text("import sys\nsys.excepthook = print\nraise KeyError('mine')\n")
+    assert main(["render", "train.py"]) == 1
+    assert "<class 'KeyError'> 'mine'" in capsys.readouterr().out
+    assert sys.excepthook is hook

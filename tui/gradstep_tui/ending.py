@@ -30,6 +30,8 @@ def tell(error: BaseException) -> int | None:
         case program.ScriptFailed():
             if not error.tell_by_hook():
                 output.relay(str(error))
+            elif error.note:
+                output.say(error.note)
             if error.findings:
                 # it is slow to load, as above
                 from gradstep.findings.reports.findings import finding_text
