@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import linecache
 import re
 from collections.abc import Callable
@@ -168,11 +169,13 @@ def check(
     if request.param == "torch":
         pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(tmp_path)
+    library = importlib.import_module(request.param)
 
     def run(script: str, *options: str, target: str = "train.py") -> tuple[int, str]:
         Path("train.py").write_text(script.replace("LIBRARY", request.param))
         linecache.clearcache()  # of the script that stood there before
         code = main(["check", *options, target])
+        library.set_grad_enabled(True)  # one of the programs switches it off
         return code, capfd.readouterr().out
 
     return run
