@@ -81,7 +81,7 @@ net(torch.ones(4, 2)).mean().backward()
 opt.step()
 """
 SQUASHED = """\
-import LIBRARY as torch
+import LIBRARY as torch; torch.manual_seed(0)
 nn = torch.nn
 net = nn.Sequential(nn.Linear(3, 4), SQUASH)
 loss = LOSS
