@@ -910,6 +910,36 @@ def test_a_grad_that_the_pass_reads_and_adds_to_is_put_back_whole() -> None:
     assert gradients(["continue", "restart", "scale 2", "continue", "undo"]) == gradients([])
 
 
+@pytest.mark.parametrize("walk", [["continue", "back", "zero x.grad", "undo"],
+                                  ["continue", "back", "scale 2", "undo"],
+                                  ["continue", "back", "zero x.grad", "continue", "undo"],
+                                  ["continue", "back 2", "scale 2", "undo"]])  # fmt: skip
+@pytest.mark.parametrize("form", ["core: one", "one", "views", "views in part"])
+def test_a_grad_that_two_leaves_share_is_put_back_for_both(form: str, walk: list[str]) -> None:
+    torch = autograd_core if form == "core: one" else pytorch
+
+    def shared() -> Any:
+        if form == "views in part":
+            return pytorch.ones(3).unfold(0, 2, 1)
+        one = torch.ones(2)
+        return (one, one.detach()) if form == "views" else (one, one)
+
+    def gradients(stepped: bool) -> list[Any]:
+        x, w = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        x.grad, w.grad = shared()
+        loss = ((x * w).sin() * w).sum()
+        if stepped:
+            session = Session(loss, names={"x": x, "w": w})
+            for line in walk:
+                assert not (reply := session.do(line)).error, reply.text
+            session.finish()
+        else:
+            loss.backward()
+        return [x.grad.tolist(), w.grad.tolist()]
+
+    assert gradients(stepped=True) == gradients(stepped=False)
+
+
 def test_what_a_node_did_that_raised_stays_where_nobody_goes_back(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
 

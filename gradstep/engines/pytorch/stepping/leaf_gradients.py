@@ -6,14 +6,14 @@ nobody; what has changed is seen where the engine halts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, TypeVar
 
 import torch
 
 from gradstep.engines.pytorch.private import unobserved
-from gradstep.engines.pytorch.tensors import copy_of, version_of
+from gradstep.engines.pytorch.tensors import copy_of, extent_of, version_of
 
 State = tuple[Any, Any, int]
 """A ``.grad`` at some time: itself, a copy, for the engine adds in place, and its version, for a
@@ -52,6 +52,7 @@ class LeafGradients:
         self._has_begun = False
         self._known: dict[int, tuple[Any, int]] = {}  # what they held last, and its version
         self._of_leaf: dict[int, int] = {}  # the versions of the leaves themselves
+        self._sharing: dict[int, list[int]] = {}  # all leaves whose .grad has this one's memory
 
     def begin(self, start: int) -> None:
         """Take note of all leaves: the nodes from ``start`` on are about to run."""
@@ -61,6 +62,7 @@ class LeafGradients:
                 self._known[index] = _held(leaf)
                 if index >= start:
                     self._of_leaf[index] = version_of(leaf)
+            self._sharing = _sharing_memory(self._known)
         self._has_begun = True
 
     def at_first(self, index: int) -> Any:
@@ -94,10 +96,13 @@ class LeafGradients:
         if index not in self.before:  # it had none, but for what was seen since
             self.before[index] = self._last(index, inf)
         with unobserved():
+            known, _ = self._known[index]
             self._known[index] = held, version = _held(leaf)
             self.versions[index] = version
             if added is not None:
                 self.added[index] = version_of(added)
+                if held is known and index in self._sharing:
+                    self._note(index, [each for each in self._sharing[index] if each != index])
             if version_of(leaf) != self._of_leaf[index]:
                 self.rewritten.add(index)
             return held
@@ -117,12 +122,19 @@ class LeafGradients:
     def look(self, node: int) -> None:
         """Note what has changed: ``node`` has run."""
         with unobserved():
+            changed = []
             for index, leaf in self.leaves.items():
                 held = leaf.grad
                 known, version = self._known[index]
                 if held is not known or (held is not None and version_of(held) != version):
-                    self.changed.setdefault(node, {})[index] = state_of(leaf)
-                    self._known[index] = _held(leaf)
+                    changed.append(index)
+            self._note(node, changed)
+
+    def _note(self, node: int, changed: Iterable[int]) -> None:
+        """Note what leaves hold that were changed when ``node`` ran."""
+        for index in changed:
+            self.changed.setdefault(node, {})[index] = state_of(self.leaves[index])
+            self._known[index] = _held(self.leaves[index])
 
     def is_rewritten(self, start: int) -> bool:
         """Return whether leaves were changed themselves by what ran from node ``start`` on."""
@@ -163,6 +175,10 @@ class LeafGradients:
         self._known = renumbered(self._known, places)
         self._of_leaf = renumbered(self._of_leaf, places)
         self.rewritten = {places[index] for index in self.rewritten}
+        self._sharing = {
+            places[index]: [places[each] for each in group]
+            for index, group in self._sharing.items()
+        }
         changed = {node: renumbered(leaves, places) for node, leaves in self.changed.items()}
         self.changed = renumbered(changed, places)
 
@@ -175,3 +191,18 @@ def renumbered(by_place: Mapping[int, _T], places: Mapping[int, int]) -> dict[in
 def _held(leaf: torch.Tensor) -> tuple[Any, int]:
     held = leaf.grad
     return held, 0 if held is None else version_of(held)
+
+
+def _sharing_memory(held: Mapping[int, tuple[Any, int]]) -> dict[int, list[int]]:
+    """Return, by leaf, all leaves whose ``.grad`` lies in memory of its own ``.grad``; a leaf that
+    shares none is left out."""
+    extents = [(extent_of(g), index) for index, (g, _) in held.items() if g is not None]
+    groups: list[list[int]] = []
+    end = 0
+    for start, size, index in sorted((e.storage, e.nbytes, i) for e, i in extents if e.storage):
+        if start < end:
+            groups[-1].append(index)
+        else:
+            groups.append([index])
+        end = max(end, start + size)
+    return {index: group for group in groups if len(group) > 1 for index in group}
