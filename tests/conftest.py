@@ -80,6 +80,13 @@ def sample(request: pytest.FixtureRequest) -> Callable[[Sequence[T], int], list[
     return choose
 
 
+@pytest.fixture(autouse=True)
+def _own_excepthook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take away what a test leaves in ``sys.excepthook``, as a group of processes of PyTorch does:
+    it would tell of what the scripts of later tests raise."""
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+
+
 @pytest.fixture(scope="session")
 def takes_minutes(request: pytest.FixtureRequest) -> None:
     """Leave a test to `--whole`."""

@@ -515,7 +515,7 @@ def test_calls_are_chosen_by_number_range_or_all(loop: Path) -> None:
 def test_check_looks_at_several_calls_and_says_each_thing_once(loop: Path) -> None:
     done = run_gradstep(["check", "--call", "all", "train.py"], loop)
     assert "done" in done.stdout
-    assert "6 calls checked" in done.stdout
+    assert "looked at: 6 calls on 1 line" in done.stdout
 
 
 def test_quit_with_a_count_passes_by_calls_and_commands_may_come_from_stdin(

@@ -25,7 +25,11 @@ def check_leaves(graph: Graph) -> None:
 
 
 def check_saved(graph: Graph) -> None:
-    """Each value that a node keeps has its line: the lines add up to the bytes of the caption."""
+    """Each value that a node keeps has its line: the lines add up to the bytes of the caption.
+
+    Not looked at: what is kept of a value that a view of it has changed, since what made it is
+    known by its later history alone.
+    """
     if set(graph.halves) != {"forward", "backward"}:
         return
     saved = SavedColumns.of(graph.saved)
@@ -33,7 +37,8 @@ def check_saved(graph: Graph) -> None:
     for at, (node, state) in enumerate(zip(saved.nodes, saved.states, strict=True)):
         paired = graph.pairs.get(node) is not None
         told = f"{graph.address(node)} keeps {saved.names[at]}"
-        assert at in drawn or state != "kept" or not paired, f"no line: {told}"
+        unknown = "CopySlices" in graph.names
+        assert at in drawn or state != "kept" or not paired or unknown, f"no line: {told}"
 
 
 def _leaves(graph: Graph, half: str) -> list[int]:

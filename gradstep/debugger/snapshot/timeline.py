@@ -81,8 +81,14 @@ class Timeline:
             yield leaf._replace(kept=kept)
 
     def of_leaf(self, name: str) -> list[tuple[CallRecord, LeafCall]]:
-        """Return the history of one leaf's ``.grad`` over all calls."""
-        return [(call, leaf) for call in self._calls for leaf in call.leaves if leaf.name == name]
+        """Return the history over all calls of the ``.grad`` of one leaf, named in full or, where
+        no other ends so, without the variable in front."""
+        leaves = [(call, leaf) for call in self._calls for leaf in call.leaves]
+        names = {leaf.name for _, leaf in leaves}
+        ending = [each for each in names if each.endswith(f".{name}")]
+        if name not in names and len(ending) == 1:
+            (name,) = ending
+        return [(call, leaf) for call, leaf in leaves if leaf.name == name]
 
     def magnitudes(self, name: str) -> list[float | None]:
         """Per call, the root mean square of its addition to the leaf's ``.grad``; None if it added

@@ -48,8 +48,8 @@ from gradstep.engines.driver import (
     Pending,
 )
 from gradstep.engines.native.arrays import array_of, is_shared, share
-from gradstep.engines.native.hooks import KINDS, watching
-from gradstep.graph.fence import by_program, run_of
+from gradstep.engines.native.hooks import KINDS, Watch, watching
+from gradstep.graph.fence import by_program, run_of, within_fence
 from gradstep.records import Delivery, Gradients, Interceptor, Place, Step
 
 _OURS: Final = (SavedNode, AccumulateGrad)  # with no hooks, these run no code of the program's
@@ -340,7 +340,14 @@ class NativeDriver:
         finally:
             if token is not None:
                 interceptor.reset(token)
-        if node.kind == LEAF:
+        with within_fence("what the node changed"):  # it ran: no error of ours undoes that
+            self._note_effects(index, step, start, users, watch)
+        return step
+
+    def _note_effects(self, index: int, step: Step, start: int, users: bool, watch: Watch) -> None:
+        """Keep what the node of ``step`` changed, as the log has it since ``start``."""
+        log = self._log
+        if step.node.kind == LEAF:
             self._find_leaf(index)
         made = [g for g in _results(step) if not is_shared(g)] if users else []
         stop = log.settle(made) if users else log.place()
@@ -355,7 +362,6 @@ class NativeDriver:
         nbytes, nested = log.nbytes(start, stop), tuple(self.nested)
         calls = tuple(watch.calls)
         self.effects[index] = NodeEffects(start, stop, nbytes, calls, nested, users, changed)
-        return step
 
     def _raise_again(self, index: int) -> None:
         """Raise what node ``index`` raised before, if it did."""
