@@ -39,7 +39,12 @@ def mark_as_freed(call: TorchCall, nodes: Iterable[Any]) -> None:
 def free(call: TorchCall, nodes: Iterable[TorchNode]) -> None:
     """Let go of what ``nodes`` kept, as ``call`` would have: of what the program's own hooks have
     packed, only later calls are refused."""
-    freed = Freed(_WORDS, _note_of(None if call.line is None else Source(*call.line)))
+    nodes = list(nodes)
+    line = None if call.line is None else Source(*call.line)
+    numbers = [node.sequence_nr for node in nodes if not hasattr(node.origin, "variable")]
+    if numbers and line is not None and (origins := current.get()) is not None:
+        origins.freed(max(numbers), line)
+    freed = Freed(_WORDS, _note_of(line))
     with unobserved():
         mark_as_freed(call, [node.origin for node in nodes if not _free(node, freed)])
 
