@@ -36,13 +36,14 @@ def mark_as_freed(call: TorchCall, nodes: Iterable[Any]) -> None:
     _marks.add(mark)
 
 
-def free(call: TorchCall, nodes: Iterable[TorchNode]) -> None:
+def free(call: TorchCall, nodes: Iterable[TorchNode], *, whole: bool) -> None:
     """Let go of what ``nodes`` kept, as ``call`` would have: of what the program's own hooks have
-    packed, only later calls are refused."""
+    packed, only later calls are refused.  The line of a ``whole`` pass, one that did not raise, is
+    remembered."""
     nodes = list(nodes)
     line = None if call.line is None else Source(*call.line)
     numbers = [node.sequence_nr for node in nodes if not hasattr(node.origin, "variable")]
-    if numbers and line is not None and (origins := current.get()) is not None:
+    if whole and numbers and line is not None and (origins := current.get()) is not None:
         origins.freed(max(numbers), line)
     freed = Freed(_WORDS, _note_of(line))
     with unobserved():

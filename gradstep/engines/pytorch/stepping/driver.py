@@ -781,7 +781,8 @@ class TorchDriver:
         engine = self._engine
         self.close()
         if engine.retains and not self.call.keep:
-            free(self.call, [node for node in self.order[:stop] if node not in engine.ends])
+            nodes = [node for node in self.order[:stop] if node not in engine.ends]
+            free(self.call, nodes, whole=stop is None or stop >= len(self.order))
 
 
 def _pending_of(driver: TorchDriver) -> Callable[[], Pending]:
