@@ -14,11 +14,17 @@ from typing import Any, Literal
 
 from gradstep.capturing.backward import add_backward
 from gradstep.capturing.costs import add_costs
-from gradstep.capturing.forward import ForwardOf, add_derived_forward, add_traced_forward
+from gradstep.capturing.forward import (
+    ForwardOf,
+    Recorded,
+    add_derived_forward,
+    add_traced_forward,
+)
 from gradstep.capturing.gradients import HookChanges, add_hooks
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.roots import tensors_in
+from gradstep.capturing.rounds import rounds_of
 from gradstep.capturing.saved_values import SavedReader
 from gradstep.capturing.statement import statement_of
 from gradstep.engines.lookup import is_tensor
@@ -95,15 +101,24 @@ def capture(
         reader = SavedReader(engine)
         ids: dict[GradFn, int] = {}
         ids_of: list[ForwardOf] = [ids.get]
+        recorded: Recorded = []
         if view != "forward":
             ids.update(
                 add_backward(build, reader, running, whole, known, ran, live=live, lazy=lazy)
             )
+            recorded += [
+                (ids[node], one)
+                for node, one in zip(running, engine.records(running), strict=True)
+                if node.kind != LEAF
+            ]
             _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
             add_hooks(build, hooks or {})
         if view != "backward":
             add = add_traced_forward if _traced(plan) else add_derived_forward
-            ids_of.append(add(build, reader, tensors, labels, plan, running, ids, known))
+            forward_of, records = add(build, reader, tensors, labels, plan, running, ids, known)
+            ids_of.append(forward_of)
+            recorded += records
+        build.rounds = rounds_of(recorded)
         add_costs(build, engine.costs(whole, profile), ids_of)
         return build.graph()
 

@@ -25,6 +25,8 @@ from gradstep.records import LEAF, Plan, Tensor, resolve
 from gradstep.records import Node as GradFn
 
 ForwardOf = Callable[[GradFn], int | None]
+Recorded = list[tuple[int, Any]]
+"""Nodes, and what tracing knows of them: a record, or None."""
 
 
 def add_traced_forward(
@@ -36,9 +38,9 @@ def add_traced_forward(
     running: Sequence[GradFn],
     backward_ids: Mapping[GradFn, int],
     names: Names,
-) -> ForwardOf:
+) -> tuple[ForwardOf, Recorded]:
     """Add every op, leaf and constant that the roots were computed from, in the order they ran;
-    returns what tells of a grad_fn which of them it belongs to.
+    returns what tells of a grad_fn which of them it belongs to, and the records of all.
 
     ``plan`` is that of the whole backward pass, of which the nodes in ``running`` run.
     """
@@ -63,7 +65,7 @@ def add_traced_forward(
     if backward_ids:
         forwards = list(map(ids.get, engine.records(running)))
         add_saved(build, reader, running, forwards, producer_of, forward_of, names)
-    return forward_of
+    return forward_of, [(id, record) for record, id in ids.items()]
 
 
 _REQUIRES_GRAD: Final = "requires grad"
@@ -201,7 +203,7 @@ def add_derived_forward(
     running: Sequence[GradFn],
     backward_ids: Mapping[GradFn, int],
     names: Names,
-) -> ForwardOf:
+) -> tuple[ForwardOf, Recorded]:
     """Turn the whole backward graph round: what it cannot know (constants that no node keeps,
     detours without gradient, values) is missing.  Takes and returns the same as
     :func:`add_traced_forward`."""
@@ -229,7 +231,9 @@ def add_derived_forward(
     if backward_ids:
         forwards = [ids[node] for node in running]
         add_saved(build, reader, running, forwards, producer_of, ids.get, names)
-    return ids.get
+    nodes = by_order[len(leaves) :]
+    records = engine.records(nodes)
+    return ids.get, [(ids[node], one) for node, one in zip(nodes, records, strict=True)]
 
 
 def _add_kept_constants(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
@@ -59,13 +59,29 @@ def variables_of(frame: FrameType) -> Iterator[Mapping[str, Any]]:
     """
     if sys.version_info >= (3, 13):
         yield frame.f_locals
-    elif sys.gettrace() is not None or not _SHARE_LOCALS.isdisjoint(frame.f_code.co_names):
+    elif _are_seen(frame):
         yield {}
     else:
         try:
             yield frame.f_locals
         finally:
             frame.f_locals.clear()
+
+
+def values_of(frame: FrameType, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of some local variables of a function, in a third of the time that
+    :func:`variables_of` takes."""
+    if sys.version_info < (3, 13) and _are_seen(frame):
+        return {}
+    variables = frame.f_locals
+    values = {name: variables[name] for name in names if name in variables}
+    if sys.version_info < (3, 13):
+        variables.clear()
+    return values
+
+
+def _are_seen(frame: FrameType) -> bool:
+    return sys.gettrace() is not None or not _SHARE_LOCALS.isdisjoint(frame.f_code.co_names)
 
 
 def user_source(frame: FrameType | None) -> Source | None:
@@ -76,12 +92,15 @@ def user_source(frame: FrameType | None) -> Source | None:
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame on the stack that is not our own."""
-    while frame is not None:
-        number = id(frame.f_code)
-        if number not in _ours and (number in _users or _is_user_code(frame.f_code)):
-            return frame
+    while frame is not None and not is_of_program(frame.f_code):
         frame = frame.f_back
-    return None
+    return frame
+
+
+def is_of_program(code: CodeType) -> bool:
+    """Return whether ``code`` is of the user's program."""
+    number = id(code)
+    return number not in _ours and (number in _users or _is_user_code(code))
 
 
 def _is_user_code(code: CodeType) -> bool:

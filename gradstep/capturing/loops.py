@@ -1,20 +1,72 @@
-"""The variables of loops: what a ``for`` gives a name to, while it runs and after."""
+"""The loops of the program's code: where they stand, and what a ``for`` gives a name to, while it
+runs and after."""
 
 from __future__ import annotations
 
 import dis
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from types import CodeType, FrameType
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from gradstep.graph.fence import text_of
 
 
-class _Loop(NamedTuple):
-    """The instructions of a loop, and the variables that it gives values."""
+class Loop(NamedTuple):
+    """The instructions of a loop, from ``start`` to before ``stop``, and the variables that a
+    ``for`` gives values, in their order."""
 
     start: int
     stop: int
-    names: frozenset[str]
+    names: tuple[str, ...]
+
+
+class LoopRound:
+    """A round of a loop that the program runs: the ``number``-th, from 1 on, of the ``run``-th run
+    of any loop; ``outer`` is the round of the loop around it."""
+
+    __slots__ = ("label", "loop", "number", "outer", "run", "value")
+
+    value: int | None
+    """Which object the loop's variable is: to have it would keep it alive."""
+
+    def __init__(self, loop: Loop, run: int, number: int, outer: LoopRound | None) -> None:
+        self.loop = loop
+        self.run = run
+        self.number = number
+        self.outer = outer
+        self.label = ""
+        self.value = None
+
+    def name(self, variables: Mapping[str, object]) -> None:
+        """Take the values of the loop's variables, which are known once its body has begun."""
+        for name in self.loop.names:
+            if name not in variables:
+                continue
+            value = variables[name]
+            if self.value is None:
+                self.value = id(value)
+            if type(value) in _PLAIN and name != "_" and not self.label:
+                text = text_of(value)
+                if len(text) <= MOST_CHARACTERS:
+                    self.label = f"{name} = {text}"
+
+
+MOST_CHARACTERS: Final = 40
+"""Of the value of a loop's variable; of a longer one the round is told by its number."""
+
+
+_PLAIN: Final = frozenset((int, str, float, bool))
+
+
+class _Loops(NamedTuple):
+    """The loops of some code, outer ones before those inside, what it assigns outside of their
+    heads, and whether any of it may be passed over."""
+
+    loops: tuple[Loop, ...]
+    assigned: frozenset[str]
+    branches: bool
 
 
 def loop_variables(frame: FrameType) -> tuple[frozenset[str], frozenset[str]]:
@@ -23,29 +75,91 @@ def loop_variables(frame: FrameType) -> tuple[frozenset[str], frozenset[str]]:
 
     A name that the code assigns elsewhere, too, is a variable as any other.
     """
-    loops, assigned = _loops_of(frame.f_code)
-    running = [loop for loop in loops if loop.start <= frame.f_lasti < loop.stop]
-    runs = frozenset[str]().union(*(loop.names for loop in running)) - assigned
-    ran = frozenset[str]().union(*(loop.names for loop in loops)) - assigned - runs
-    return ran, runs
+    loops, assigned, _ = _loops_of(frame.f_code)
+    ran = {name for loop in loops for name in loop.names} - assigned
+    runs = {
+        name for loop in loops if loop.start <= frame.f_lasti < loop.stop for name in loop.names
+    }
+    return frozenset(ran - runs), frozenset(runs - assigned)
+
+
+def loops_around(code: CodeType, at: int) -> tuple[Loop, ...]:
+    """Return the loops around an instruction of ``code``, from the outermost on: the same tuple for
+    all instructions in the same loops."""
+    known = _known.get(id(code)) or _note(code)
+    around = known.around.get(at)
+    if around is None:
+        loops = tuple(loop for loop in known.loops.loops if loop.start <= at < loop.stop)
+        around = known.around[at] = known.same.setdefault(loops, loops)
+    return around
+
+
+def branches(code: CodeType) -> bool:
+    """Return whether some of ``code`` may be passed over when it runs."""
+    return (_known.get(id(code)) or _note(code)).loops.branches
+
+
+class _KnownLoops(NamedTuple):
+    code: CodeType
+    loops: _Loops
+    around: dict[int, tuple[Loop, ...]]
+    same: dict[tuple[Loop, ...], tuple[Loop, ...]]
+
+
+def _note(code: CodeType) -> _KnownLoops:
+    if len(_known) > MOST:
+        _known.clear()
+    known = _known[id(code)] = _KnownLoops(code, _loops_of(code), {}, {})
+    return known
+
+
+MOST: Final = 1 << 12
+_known: Final[dict[int, _KnownLoops]] = {}
+"""Of code, which this keeps, by its identity, as hashing it takes long."""
 
 
 @lru_cache(maxsize=1024)
-def _loops_of(code: CodeType) -> tuple[tuple[_Loop, ...], frozenset[str]]:
-    """Return the loops of some code, and the names that it assigns outside of their heads."""
+def _loops_of(code: CodeType) -> _Loops:
     instructions = list(dis.get_instructions(code))
     heads: set[int] = set()
-    loops = []
+    stops: dict[int, int] = {}
+    names: dict[int, tuple[str, ...]] = {}
+    jumps = 0
+    prefixed: dict[int, int] = {}  # a jump to a long instruction leads to its prefix
+    for one, following in pairwise(reversed(instructions)):
+        if following.opname == "EXTENDED_ARG":
+            prefixed[following.offset] = prefixed.get(one.offset, one.offset)
     for at, each in enumerate(instructions):
         if each.opname == "FOR_ITER" and isinstance(each.argval, int):
             stores = list(_targets(instructions, at))
             heads.update(stores)
-            names = frozenset(name for nr in stores for name in _stored(instructions[nr]))
-            loops.append(_Loop(each.offset, each.argval, names))
+            names[each.offset] = tuple(name for nr in stores for name in _stored(instructions[nr]))
+            stops[each.offset] = each.argval
+        elif "JUMP" not in each.opname or not isinstance(each.argval, int):
+            continue
+        elif each.argval > each.offset:
+            jumps += 1
+        elif "NO_INTERRUPT" not in each.opname:  # which is of an await
+            start = prefixed.get(each.argval, each.argval)
+            if start not in names:
+                stops[start] = max(stops.get(start, 0), each.offset + 1)
+                jumps += "IF" in each.opname
+    loops: list[Loop] = []
+    for start, stop in sorted(stops.items(), key=lambda ends: (ends[0], -ends[1])):
+        around = [one for one in loops if one.start <= start < one.stop]
+        if around and around[-1].stop < stop:  # a `while` with its condition twice: at both ends
+            loops[loops.index(around[-1])] = around[-1]._replace(stop=stop)
+        else:
+            loops.append(Loop(start, stop, names.get(start, ())))
     elsewhere = {
         name for at, each in enumerate(instructions) if at not in heads for name in _stored(each)
     }
-    return tuple(loops), frozenset(elsewhere) | frozenset(code.co_varnames[: _arguments(code)])
+    arguments = code.co_varnames[: _arguments(code)]
+    return _Loops(
+        tuple(loops),
+        frozenset(elsewhere).union(arguments),
+        jumps > 0,
+    )
 
 
 def _targets(instructions: list[dis.Instruction], at: int) -> Iterator[int]:

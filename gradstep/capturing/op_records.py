@@ -13,6 +13,7 @@ from weakref import ref
 from numpy.typing import NDArray
 
 from gradstep.capturing.budget import Copy, Share
+from gradstep.capturing.loops import LoopRound
 from gradstep.capturing.module_paths import OUTSIDE, ScopePath
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, statistics
@@ -114,7 +115,7 @@ class OpRecord:
     __slots__ = (
         "__weakref__", "attributes", "bytes_kept", "called", "copies", "dtype", "gaps",
         "grad_mode", "inputs", "kept", "name", "number", "place", "pointwise", "requires_grad",
-        "scope", "shapes", "source", "statistics",
+        "round", "scope", "shapes", "source", "statistics",
     )  # fmt: skip
 
     bytes_kept: Share | None
@@ -122,6 +123,7 @@ class OpRecord:
     copies: dict[int, ref[Copy]]
     gaps: tuple[int, ...]
     pointwise: bool
+    round: LoopRound | None
     source: Source | None
     statistics: Statistics | None
 
@@ -183,6 +185,7 @@ _LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
     "called": lambda record: "",
     "copies": lambda record: {},
     "gaps": lambda record: (),
+    "round": lambda record: None,
     "bytes_kept": lambda record: None,
 }
 

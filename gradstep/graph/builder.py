@@ -15,6 +15,7 @@ from gradstep.graph.model import (
     HookChange,
     NodeKind,
     Part,
+    Round,
     SavedValue,
     Shape,
     Source,
@@ -55,6 +56,7 @@ class GraphBuilder:
     formulas: list[str] | LazyColumn[str] = field(default_factory=list)
     variables: dict[int, str] = field(default_factory=dict)
     sources: dict[int, Source] | LazyEntries[Source] = field(default_factory=dict)
+    rounds: dict[int, tuple[Round, ...]] = field(default_factory=dict)
     orders: dict[int, int] | InOrder = field(default_factory=dict)
     pairs: dict[int, int] = field(default_factory=dict)
     saved: SavedColumns | LazyEntries[tuple[SavedValue, ...]] = field(default_factory=SavedColumns)
@@ -248,6 +250,7 @@ class GraphBuilder:
             formulas=self.formulas,
             variables=self.variables,
             sources=self.sources,
+            rounds=self.rounds,
             orders=self.orders,
             pairs=self.pairs,
             saved=self.saved,

@@ -152,6 +152,15 @@ class Part(NamedTuple):
     whole: Totals
 
 
+class Round(NamedTuple):
+    """A round of a loop of the program: the ``number``-th of those that this ``loop`` of the graph
+    went, from 1 on, as ``i = 3`` or ``round 4``."""
+
+    loop: int
+    number: int
+    label: str
+
+
 class Node(NamedTuple):
     """One box of the graph.
 
@@ -162,7 +171,8 @@ class Node(NamedTuple):
     value (forward half) or the incoming gradient (backward half), and is None if unknown.
     ``undefined`` means that a gradient was requested but there was none. ``group`` describes what a
     node of a folded graph stands for. ``hooks`` are changes by hooks that no edge shows: to a sum
-    of several gradients, to the ``.grad`` of a leaf, or within a group.
+    of several gradients, to the ``.grad`` of a leaf, or within a group. ``rounds`` are those of the
+    loops in which it ran, from the outermost on.
     """
 
     id: int
@@ -184,6 +194,7 @@ class Node(NamedTuple):
     undefined: bool
     group: Group | None
     hooks: tuple[HookChange, ...] = ()
+    rounds: tuple[Round, ...] = ()
 
 
 class Cost(NamedTuple):
@@ -255,6 +266,7 @@ class Graph:
     formulas: Sequence[str]
     variables: Mapping[int, str]
     sources: Mapping[int, Source]
+    rounds: Mapping[int, tuple[Round, ...]]
     orders: Mapping[int, int]
     pairs: Mapping[int, int]
     saved: Mapping[int, tuple[SavedValue, ...]]
@@ -335,6 +347,7 @@ class Graph:
             undefined=id in self.undefined,
             group=self.groups.get(id),
             hooks=self.hooks.get(id, ()),
+            rounds=self.rounds.get(id, ()),
         )
 
     def edge(self, id: int) -> Edge:

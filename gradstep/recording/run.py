@@ -248,8 +248,8 @@ def quick_key(graph: Graph) -> int:
         saved.nbytes, saved.states, saved.storages,
     ]  # fmt: skip
     entries: list[Mapping[Any, Any]] = [
-        graph.stems, graph.variables, graph.sources, graph.orders, graph.pairs, graph.modules,
-        graph.edge_labels, graph.edge_nbytes, saved.lines,
+        graph.stems, graph.variables, graph.sources, graph.rounds, graph.orders, graph.pairs,
+        graph.modules, graph.edge_labels, graph.edge_nbytes, saved.lines,
     ]  # fmt: skip
     columns += [each.items() for each in entries]
     return hash(tuple(map(tuple, columns)))

@@ -97,7 +97,7 @@ def assert_tells(found: Run, index: int, live: Graph) -> None:
             one = one._replace(statistics=None)
         if other.source is not None and other.source.file.endswith(Path(__file__).name):
             one = one._replace(source=other.source)  # that of a node which a pass has made
-        assert_same_texts(one, other)
+        assert_same_texts(one, other._replace(rounds=()))
     assert_same_texts(list(recorded.edges()), list(live.edges()))
 
 

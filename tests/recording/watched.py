@@ -109,6 +109,8 @@ def assert_same_arrays(one: Any, other: Any) -> None:
 
 
 def assert_same_graphs(one: Any, other: Any) -> None:
-    """See that two graphs tell the same of each node and each edge."""
-    assert_same_texts(list(one.nodes()), list(other.nodes()))
+    """See that two graphs tell the same of each node and each edge, but for the rounds of loops,
+    which a recording does not tell."""
+    nodes = ([node._replace(rounds=()) for node in graph.nodes()] for graph in (one, other))
+    assert_same_texts(*nodes)
     assert_same_texts(list(one.edges()), list(other.edges()))

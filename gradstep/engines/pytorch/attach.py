@@ -60,10 +60,12 @@ class _AfterTorch:
 
 
 @contextmanager
-def attached(*, lines: bool = True, values: bool = False, budget: int = 0) -> Iterator[None]:
-    """While it lasts, backward calls of PyTorch are intercepted, and modules and ``lines`` noted;
-    with ``values``, also every op, what came out of it, and within ``budget`` bytes what went
-    in."""
+def attached(
+    *, lines: bool = True, values: bool = False, budget: int = 0, loops: bool = True
+) -> Iterator[None]:
+    """While it lasts, backward calls of PyTorch are intercepted, and modules, ``lines`` and rounds
+    of ``loops`` noted; with ``values``, also every op, what came out of it, and within ``budget``
+    bytes what went in."""
     with ExitStack() as stack:
 
         def attach() -> None:
@@ -79,7 +81,7 @@ def attached(*, lines: bool = True, values: bool = False, budget: int = 0) -> It
                 tell(problem)
 
             stack.enter_context(intercepted())
-            stack.enter_context(noting(lines=lines, values=values, budget=budget))
+            stack.enter_context(noting(lines=lines, values=values, budget=budget, loops=loops))
 
         if imported_pytorch() is not None:
             attach()

@@ -9,6 +9,7 @@ from torch.utils.hooks import RemovableHandle
 
 from gradstep.capturing.budget import BUDGET
 from gradstep.capturing.hook_lines import noting_hooks
+from gradstep.capturing.rounds import Rounds
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.optimizers import passed_over
@@ -17,14 +18,19 @@ from gradstep.engines.pytorch.private import sequence_nr, skip_code
 
 
 @contextmanager
-def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) -> Iterator[Origins]:
-    """Note modules, and ``lines``, of what this thread runs inside; with ``values``, also every
-    op, what it was given and what came out; copies of the former take ``budget`` bytes at most."""
+def noting(
+    *, lines: bool = True, values: bool = False, budget: int = BUDGET, loops: bool = True
+) -> Iterator[Origins]:
+    """Note modules, ``lines``, and the rounds of ``loops``, of what this thread runs inside; with
+    ``values``, also every op, what it was given and what came out; copies of the former take
+    ``budget`` bytes at most."""
     outer = current.get()
     if outer is not None and outer.noting and (outer.ops is not None or not values):
         yield outer
         return
     origins = Origins()
+    if loops:
+        origins.loops = Rounds()
     current.set(origins)
     with ExitStack() as stack:
         stack.callback(origins.end, outer)

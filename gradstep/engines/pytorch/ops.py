@@ -229,7 +229,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
 
     def _describe(self, record: OpRecord, outputs: list[torch.Tensor]) -> None:
         record.scope = self._origins.scope
-        record.source = user_source(sys._getframe(3))
+        record.source, record.round = user_source(sys._getframe(3)), self._origins.round
         record.shapes = tuple(shape_of(output) or () for output in outputs)
         record.dtype = dtype_of(outputs[0].dtype).name if outputs else ""
         if outputs and not record.name.endswith(_NO_VALUE):
@@ -239,7 +239,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Record that an op changed ``base`` through a view: from now on it comes out of it."""
         attributes = {"in place through a view": True, **part.attributes, "in place": False}
         record = OpRecord(part.name, (self.origin(base), *part.inputs[1:]), attributes)
-        record.scope, record.source = part.scope, part.source
+        record.scope, record.source, record.round = part.scope, part.source, part.round
         record.shapes, record.dtype = (shape_of(base) or (),), dtype_of(base.dtype).name
         record.requires_grad = True
         self._made[base] = record, 0

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from functools import lru_cache, partial, update_wrapper
 from inspect import signature
 from threading import get_ident
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, FrameType
 from typing import Any, Final, NamedTuple, cast
 from weakref import WeakValueDictionary, ref
 
@@ -27,6 +27,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from gradstep.capturing.frames import outermost_of, user_source
+from gradstep.capturing.loops import LoopRound
 from gradstep.capturing.module_paths import (
     OUTSIDE,
     ModulePaths,
@@ -35,6 +36,7 @@ from gradstep.capturing.module_paths import (
     joined,
     named_modules,
 )
+from gradstep.capturing.rounds import Rounds
 from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.private import (
@@ -62,12 +64,13 @@ MOST = 1_000_000
 
 
 class Origin(NamedTuple):
-    """A module, a line, and what the program calls the op there if that is not its
-    name."""
+    """A module, a line, what the program calls the op there if that is not its name, and the round
+    of a loop."""
 
     scope: ScopePath
     source: Source | None
     called: str = ""
+    round: LoopRound | None = None
 
 
 class Origins:
@@ -84,6 +87,9 @@ class Origins:
     def __init__(self) -> None:
         self._scope_starts: list[int] = []
         self._scopes: list[ScopePath] = []
+        self._round_starts: list[int] = []
+        self._rounds: list[LoopRound | None] = []
+        self.loops: Rounds | None = None  # what tells their rounds, where these are noted
         self._starts: list[int] = []
         self._stops: list[int] = []
         self._lines: list[tuple[str, int]] = []
@@ -124,6 +130,19 @@ class Origins:
             if len(self._scopes) > self._room:
                 self._make_room()
 
+    @property
+    def round(self) -> LoopRound | None:
+        """The round of a loop that ran last."""
+        return self._rounds[-1] if self._rounds else None
+
+    @fenced("loops")
+    def runs(self, caller: FrameType, number: int) -> None:
+        """Nodes from ``number`` on are made in the rounds of loops in which ``caller`` calls."""
+        now = None if self.loops is None else self.loops.at(caller)
+        if now is not self.round:
+            self._round_starts.append(number)
+            self._rounds.append(now)
+
     def ran(self, start: int, stop: int, file: str, line: int) -> None:
         """Nodes from ``start`` to before ``stop`` were made at a line."""
         if self._stops and self._stops[-1] == start and self._lines[-1] == (file, line):
@@ -152,6 +171,8 @@ class Origins:
             old, old_scopes = len(self._starts) // 2, len(self._scopes) // 2
         del self._starts[:old], self._stops[:old], self._lines[:old]
         del self._scope_starts[:old_scopes], self._scopes[:old_scopes]
+        old_rounds = max(bisect_right(self._round_starts, min(self._starts[:1], default=0)) - 1, 0)
+        del self._round_starts[:old_rounds], self._rounds[:old_rounds]
         first = min(self._starts[:1] + self._scope_starts[:1], default=0)
         self._dropouts = {number for number in self._dropouts if number >= first}
         self._room = min(MOST, max(MANY, 2 * len(self._starts), 2 * len(self._scopes)))
@@ -161,6 +182,7 @@ class Origins:
         though those may run inside it."""
         assert sequence_nr is not None
         before, line = sequence_nr(), user_source(sys._getframe(2))
+        self.runs(sys._getframe(2), before)
 
         def returned(result: Any) -> None:
             assert sequence_nr is not None
@@ -228,17 +250,21 @@ class Origins:
         scope = self._scopes[at] if at >= 0 else OUTSIDE
         at = bisect_right(self._starts, number) - 1
         line = self._lines[at] if at >= 0 and number < self._stops[at] else None
-        return _place(scope, line, DROPOUT if number in self._dropouts else "")
+        at = bisect_right(self._round_starts, number) - 1
+        inside = self._rounds[at] if at >= 0 else None
+        return _place(scope, line, DROPOUT if number in self._dropouts else "", inside)
 
 
 _NOT_GIVEN: Final[tuple[None, Any, str]] = (None, None, "")
 
 
 @lru_cache(maxsize=4096)
-def _place(scope: ScopePath, line: tuple[str, int] | None, called: str) -> Origin | None:
+def _place(
+    scope: ScopePath, line: tuple[str, int] | None, called: str, round: LoopRound | None
+) -> Origin | None:
     """Return one place for all ops of a line: to make it takes longer than to find it."""
     source = None if line is None else Source(*line)
-    return None if scope is OUTSIDE and source is None else Origin(scope, source, called)
+    return None if scope is OUTSIDE and source is None else Origin(scope, source, called, round)
 
 
 current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
@@ -264,6 +290,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         assert sequence_nr is not None
         before = sequence_nr()
         version = version_of(args) if may_change(function) else None
+        if self._origins.ops is not None:
+            self._origins.runs(sys._getframe(1), before)
         result = function(*args, **kwargs) if kwargs else function(*args)
         try:
             after = sequence_nr()
@@ -277,6 +305,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
                 if self._origins.ops is not None:
                     self._origins.ops.keep_while_alive(result, before)
                 frame = sys._getframe(1)
+                if self._origins.ops is None:
+                    self._origins.runs(frame, before)
                 while frame is not None:
                     if _is_user_file(frame.f_code.co_filename):
                         self._origins.ran(before, after, frame.f_code.co_filename, frame.f_lineno)
@@ -441,6 +471,7 @@ class Modules:
         if not whole and self._lines is not None and self._is_pytorchs(module):
             line = user_source(sys._getframe(2))
             if line is not None and self._lines.suspend():
+                self._origins.runs(sys._getframe(2), number)
                 whole, caller = True, (number, line, version_of(given))
         self._scope = _made_scope((at, whole, caller))
         return outside

@@ -1,4 +1,5 @@
-"""Builds the fold tree of a graph: scopes by their paths, then rounds of what is alike."""
+"""Builds the fold tree of a graph: modules and loops by the paths of ops, then rounds of what is
+alike."""
 
 from __future__ import annotations
 
@@ -9,14 +10,17 @@ from pathlib import Path
 
 from gradstep.graph.folding.bands import MOST_OPS, MOST_SIBLINGS, WIDTH, Lines, cut_into_bands
 from gradstep.graph.folding.chains import Heads
+from gradstep.graph.folding.paths import Paths, Segment
 from gradstep.graph.folding.repeats import Rounds, find_rounds
 from gradstep.graph.folding.tree import Fold, FoldKind, fold_of, heads_below
-from gradstep.graph.folding.uneven import find_uneven_rounds
 from gradstep.graph.folding.units import Units
 from gradstep.graph.model import Graph
 
 LEAST_DATA = 4
 """Fewer ops without a gradient, as those that make a mask, are drawn one by one."""
+
+MOST_LOOSE = 3
+"""So many rounds of a loop, or runs of rounds that are alike, are drawn side by side."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -34,33 +38,49 @@ class TreeBuilder:
 
     def build(self) -> Fold:
         """Return the root, whose label is ""."""
-        open_scopes: list[tuple[str, list[Fold]]] = [("", [])]
-        path: list[str] = []
-        scope, scopes = "", self._units.scopes
+        opened: list[tuple[Segment | None, list[Fold]]] = [(None, [])]
+        path: tuple[Segment, ...] = ()
+        paths = Paths(self._graph, self._units)
         for unit, main in enumerate(self._heads.mains):
             if main != unit:
                 continue
-            if scopes[unit] != scope:
-                scope = scopes[unit]
-                wanted = scope.split(".") if scope else []
+            wanted = paths.of(unit)
+            if wanted != path:
                 shared = _shared(path, wanted)
-                while len(open_scopes) > shared + 1:
-                    self._close(open_scopes)
-                for depth in range(shared, len(wanted)):
-                    open_scopes.append((".".join(wanted[: depth + 1]), []))
+                while len(opened) > shared + 1:
+                    self._close(opened)
+                opened += [(segment, []) for segment in wanted[shared:]]
                 path = wanted
-            open_scopes[-1][1].append(self._head(unit, scope))
-        while len(open_scopes) > 1:
-            self._close(open_scopes)
-        children = self._arranged(self._with_data(open_scopes[0][1], ""), "")
+            opened[-1][1].append(self._head(unit, self._units.scopes[unit]))
+        while len(opened) > 1:
+            self._close(opened)
+        children = self._arranged(self._with_data(opened[0][1], ""), "")
         return self._inner("scope", "", "", children)
 
-    def _close(self, open_scopes: list[tuple[str, list[Fold]]]) -> None:
-        """Hand the innermost scope to the one around it; a scope of one thing is that thing."""
-        label, children = open_scopes.pop()
-        children = self._arranged(self._with_data(children, label), label)
-        closed = children[0] if len(children) == 1 else self._inner("scope", label, label, children)
-        open_scopes[-1][1].append(closed)
+    def _close(self, opened: list[tuple[Segment | None, list[Fold]]]) -> None:
+        """Hand the innermost segment to the one around it; a scope of one thing is that thing."""
+        segment, children = opened.pop()
+        assert segment is not None
+        outside = opened[-1][1]
+        if segment.kind == "loop":
+            outside += self._loop(children, segment.scope)
+            return
+        children = self._arranged(self._with_data(children, segment.scope), segment.scope)
+        if len(children) == 1 and (segment.kind == "scope" or children[0].kind == "scope"):
+            outside += children
+        else:
+            outside.append(self._inner(segment.kind, segment.label, segment.scope, children))
+
+    def _loop(self, rounds: list[Fold], scope: str) -> list[Fold]:
+        """Return the rounds of a loop, with those in a row that are alike in one fold; rounds that
+        are a module each are modules."""
+        if len({one.label for one in rounds if one.kind == "scope"}) == len(rounds):
+            return rounds
+        runs = [list(run) for _, run in groupby(rounds, lambda one: one.signature)]
+        parts = [run[0] if len(run) == 1 else self._inner("loop", "", scope, run) for run in runs]
+        if len(parts) <= MOST_LOOSE:
+            return parts
+        return [self._inner("band", _range(parts), scope, self._in_bands(parts, scope, WIDTH))]
 
     def _head(self, unit: int, scope: str) -> Fold:
         units = self._units
@@ -99,10 +119,7 @@ class TreeBuilder:
     def _arranged(self, children: list[Fold], scope: str) -> list[Fold]:
         """Return the children of a scope, few enough to be drawn side by side: in rounds where they
         are alike, then in bands."""
-        folded = self._with_rounds(children, scope)
-        if len(folded) > MOST_SIBLINGS:
-            folded = self._with_uneven_rounds(children, scope) or folded
-        return self._in_bands(folded, scope)
+        return self._in_bands(self._with_rounds(children, scope), scope)
 
     def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
         """Return the children, with runs of equal ones put into a repeat or a loop each, inner runs
@@ -125,23 +142,6 @@ class TreeBuilder:
                 children = rest + children[last:]
         return children
 
-    def _with_uneven_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
-        """Return the children, with each round of a loop in one fold, and rounds in a row that are
-        alike in a loop; [] where there is no such loop, or no line is known."""
-        known = bool(self._graph.sources)
-        found = find_uneven_rounds(children, self._at_lines(children)) if known else []
-        if not found:
-            return []
-        rounds = []
-        for t, one in enumerate(found):
-            parts = self._arranged(children[one.start : one.stop], scope)
-            rounds.append(self._inner("iteration", f"t = {t}", scope, parts))
-        folded = self._with_rounds(children[: found[0].start], scope)
-        for _, run in groupby(rounds, lambda one: one.signature):
-            alike = list(run)
-            folded += alike if len(alike) == 1 else [self._inner("loop", "", scope, alike)]
-        return folded + self._with_rounds(children[found[-1].stop :], scope)
-
     def _at_lines(self, folds: Sequence[Fold]) -> list[int]:
         """Return for each fold a number for what it does at its line: two ops of a kind at
         different lines are no rounds of one loop."""
@@ -152,17 +152,18 @@ class TreeBuilder:
             found.append(fold.signature if source is None else number((fold.signature, source)))
         return found
 
-    def _in_bands(self, children: list[Fold], scope: str) -> list[Fold]:
-        """Return the children, in bands where they are too many to be drawn side by side."""
-        most = MOST_SIBLINGS
+    def _in_bands(
+        self, children: list[Fold], scope: str, most: int = MOST_SIBLINGS
+    ) -> list[Fold]:
+        """Return the children, in bands where they are more than can be drawn side by side."""
         if not scope and 2 * sum(child.kind == "head" for child in children) > len(children):
-            most = MOST_OPS
+            most = min(most, MOST_OPS)
         while len(children) > most:
             lines = self._lines(children)
             found = []
             for band in cut_into_bands(children, self._units, self._heads, lines):
                 part = children[band.start : band.stop]
-                label = _in_lines(lines, band) or self._ends(part)
+                label = _range(part) or _in_lines(lines, band) or self._ends(part)
                 found.append(self._inner("band", label, scope, part))
             children, most = found, WIDTH
         return children
@@ -205,7 +206,8 @@ class TreeBuilder:
                 label = self._address(parts[0]) if rounds.apart else f"t = {t}"
                 if signature < 0:
                     signature = self._inner("iteration", label, scope, parts).signature
-                instances.append(fold_of("iteration", label, scope, parts, signature))
+                kind: FoldKind = "sibling" if rounds.apart else "iteration"
+                instances.append(fold_of(kind, label, scope, parts, signature))
             elif len(parts) == 1 and parts[0].kind == "scope":
                 instances.append(parts[0])
             else:
@@ -230,6 +232,16 @@ class TreeBuilder:
         return known
 
 
+def _range(rounds: Sequence[Fold]) -> str:
+    """Name rounds by the first and the last of them, "" where some are none."""
+    if any(one.kind not in ("iteration", "loop") for one in rounds):
+        return ""
+    first, last = rounds[0], rounds[-1]
+    first = first.children[0] if first.kind == "loop" else first
+    last = last.children[-1] if last.kind == "loop" else last
+    return f"{first.label} … {last.label.rpartition(' ')[2]}"
+
+
 def _in_lines(lines: Sequence[Lines], band: range) -> str:
     """Name a band by its lines, "" where a neighbour has one of these, too."""
     if not lines:
@@ -244,8 +256,8 @@ def _signatures(folds: Sequence[Fold]) -> list[int]:
     return [fold.signature for fold in folds]
 
 
-def _shared(one: list[str], other: list[str]) -> int:
-    """Count the parts that two paths have in common from the start."""
+def _shared(one: tuple[Segment, ...], other: tuple[Segment, ...]) -> int:
+    """Count the segments that two paths have in common from the start."""
     count = 0
     for mine, theirs in zip(one, other, strict=False):
         if mine != theirs:

@@ -189,7 +189,7 @@ def _name(graph: Graph, item: Item) -> _Name:
         return _Name(kind, title, fold.scope, _module(graph, first.label, first.scope))
     if fold.kind in ("band", "data"):
         return _Name("band" if fold.kind == "band" else "data", fold.label, fold.scope, "")
-    kind = "iteration" if fold.label.startswith("t = ") else "scope"
+    kind = "iteration" if fold.kind == "iteration" else "scope"
     return _Name(kind, fold.label, fold.scope, _module(graph, fold.label, fold.scope))
 
 

@@ -46,7 +46,7 @@ def fold(
     Args:
         halves: those that are shown, and count.
         depth: open scopes down to this depth and no further, whatever it costs.
-        expand: what opens in any case: scopes by their path, rounds of a loop by ``t=3``.
+        expand: what opens in any case: scopes by their path, rounds of a loop by ``i=3``.
 
     Raises:
         UnknownAddress: nothing that is folded goes by a name in ``expand``.

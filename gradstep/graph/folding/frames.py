@@ -56,8 +56,10 @@ def _open_instances(folds: Sequence[Fold], items: Sequence[Item]) -> Iterator[Fo
         for child in reversed(fold.children):
             if child.children:
                 stack.append(child)
-        if fold.kind in ("repeat", "loop"):
-            yield from (one for one in fold.children if one.children and id(one) not in closed)
+        for one in fold.children:
+            is_framed = one.kind == "iteration" or fold.kind in ("repeat", "loop")
+            if is_framed and one.children and id(one) not in closed:
+                yield one
 
 
 def _of_modules(graph: Graph, modules: dict[str, list[frozenset[int]]]) -> Iterator[Frame]:

@@ -27,7 +27,7 @@ def scope_depth(fold: Fold) -> int:
 def above(root: Fold, names: Sequence[str]) -> set[int]:
     """Return the identities of the folds with these names, and of all around them.
 
-    A scope goes by its path, a round of a loop by ``t=3``, or ``encoder/t=3`` with its scope, one
+    A scope goes by its path, a round of a loop by ``i=3``, or ``encoder/i=3`` with its scope, one
     of several siblings by the address of its first op.
 
     Raises:
@@ -60,7 +60,8 @@ def _every(root: Fold) -> Iterator[Fold]:
 
 def _names(fold: Fold) -> tuple[str, ...]:
     label = fold.label.replace(" ", "")
-    return (label, f"{fold.scope}/{label}") if fold.scope and label.startswith("t=") else (label,)
+    is_round = fold.scope and fold.kind == "iteration"
+    return (label, f"{fold.scope}/{label}") if is_round else (label,)
 
 
 def _named(root: Fold, name: str) -> list[Fold]:

@@ -78,7 +78,7 @@ _OF_EACH_NODE = (
     "kinds", "halves", "names", "counts", "scopes", "shapes", "dtypes", "details", "formulas",
 )  # fmt: skip
 _OF_SOME_NODES = (
-    "stems", "variables", "sources", "orders", "statistics", "groups", "costs", "hooks",
+    "stems", "variables", "sources", "rounds", "orders", "statistics", "groups", "costs", "hooks",
 )  # fmt: skip
 _OF_EACH_EDGE = (
     "edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes",

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-FoldKind = Literal["head", "scope", "repeat", "loop", "iteration", "band", "data"]
+FoldKind = Literal["head", "scope", "repeat", "loop", "iteration", "sibling", "band", "data"]
 
 
 class Fold(NamedTuple):
     """A node of the tree.
 
-    ``label`` is what a person calls it: the path of a scope, "t = 3" for a round of a loop, the
+    ``label`` is what a person calls it: the path of a scope, "i = 3" for a round of a loop, the
     address of its first op for one of several siblings, the first and the last one for a band;
     ``scope`` is the scope whose ops it has.
     ``heads`` and ``boxes`` count the leaves below it and the boxes these take; ``width`` is the

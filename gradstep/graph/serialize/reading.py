@@ -17,6 +17,7 @@ from gradstep.graph.model import (
     HookChange,
     NodeKind,
     Part,
+    Round,
     SavedState,
     SavedValue,
     Source,
@@ -184,6 +185,8 @@ def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int
         build.hooks[id] = tuple(
             record.hook(change, f"hooks[{number}]") for number, change in enumerate(changes)
         )
+    if rounds := record.get("rounds", list, []):
+        build.rounds[id] = tuple(_read_round(one, f"{record.where}.rounds") for one in rounds)
     pair = record.integer("pair", below=count)
     if pair is not None:
         pairs[id] = pair
@@ -215,6 +218,13 @@ def _read_source(value: list[Any], where: str) -> Source:
     if len(_typed(value, list, where)) != 2:
         raise ValueError(f"{where}: 'source' is not [file, line]")
     return Source(_typed(value[0], str, where), _typed(value[1], int, where))
+
+
+def _read_round(value: list[Any], where: str) -> Round:
+    if len(_typed(value, list, where)) != len(Round._fields):
+        raise ValueError(f"{where}: a round is not [loop, number, label]")
+    loop, number, label = value
+    return Round(_typed(loop, int, where), _typed(number, int, where), _typed(label, str, where))
 
 
 def _read_edge(build: GraphBuilder, record: _Record, count: int) -> None:

@@ -98,6 +98,7 @@ _UNKNOWN: dict[str, Any] = {
     "group": None,
     "hook": None,
     "hooks": (),
+    "rounds": (),
 }
 
 

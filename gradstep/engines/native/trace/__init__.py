@@ -33,8 +33,10 @@ from autograd_core.tensor import Tensor
 from gradstep.capturing.budget import BUDGET, Budget, Share
 from gradstep.capturing.frames import called, user_frame, user_source
 from gradstep.capturing.hook_lines import noting_hooks
+from gradstep.capturing.loops import LoopRound
 from gradstep.capturing.module_paths import OUTSIDE
 from gradstep.capturing.op_records import Cut, Departure, LeafRecord, OpRecord, next_number
+from gradstep.capturing.rounds import Rounds
 from gradstep.capturing.scopes import Scope, Scopes
 from gradstep.engines.native.trace.cut import leaves_behind
 from gradstep.engines.native.trace.deferred import NOTE, Deferred, Place
@@ -66,6 +68,7 @@ class GraphTracer:
         self._recorder = InputRecorder(self._budget) if values else None
         self._departure: Departure | None = None
         self._scopes = Scopes()
+        self._rounds = Rounds()
         self.is_paused = False  # ops are not recorded, for a while
 
     def op(
@@ -79,13 +82,14 @@ class GraphTracer:
         if self.is_paused:
             return
         try:
-            frame = user_frame(sys._getframe(2))
+            caller = sys._getframe(2)
+            frame = user_frame(caller)
             place = None if frame is None else (frame.f_code, frame.f_lasti)
             scope, grads = self._scopes.now, node is not None or is_grad_enabled()
             told = (name, values, attributes, outputs, node, place, scope, grads)
             deferred = self._deferred
             if deferred is None:
-                self._record(*told)
+                self._record(*told, self._rounds.at(caller))
                 return
             deferred.told.append(told)
             nbytes = NOTE
@@ -126,6 +130,7 @@ class GraphTracer:
         place: Place | None,
         scope: Scope | None,
         grads: bool,
+        round: LoopRound | None = None,
     ) -> None:
         inputs = []
         for value in values:
@@ -157,6 +162,8 @@ class GraphTracer:
             node is not None,
             grads,
         )
+        if round is not None:
+            record.round = round
         op = OPS.get(name)
         record.pointwise = op is not None and op.pointwise
         if len(inputs) < len(values):
@@ -260,7 +267,8 @@ class GraphTracer:
         attributes = {"in place through a view": True, **part.attributes, "in place": False}
         inputs = (origin(base), *part.inputs[1:])
         record = OpRecord(part.name, inputs, attributes, grad_mode=is_grad_enabled())
-        record.scope, record.place, record.pointwise = part.scope, part.place, part.pointwise
+        record.scope, record.place, record.round = part.scope, part.place, part.round
+        record.pointwise = part.pointwise
         record.shapes, record.dtype = (base._shape,), base.dtype.name
         record.requires_grad = True
         self._describe(record, (base,))
@@ -366,7 +374,8 @@ def trace(
             of PyTorch need a dispatch mode, under which ``torch.compile`` compiles nothing.
         budget: the memory limit of the copies in bytes; 1 GiB by default.
         defers: only note what ran, and make records when somebody reads one. This costs half as
-            much where nobody does; names of constants in functions that have returned are lost.
+            much where nobody does; names of constants in functions that have returned are lost, and
+            the rounds of loops.
         lines: also note the lines of PyTorch's ops. That takes a mode, which has to end where it
             began: not within another one.
     """
@@ -374,7 +383,7 @@ def trace(
     tracer = GraphTracer(values, budget, defers=defers)
     limit = budget if isinstance(budget, int) else budget.limit
     with (
-        attached(lines=lines, values=values is True, budget=limit),
+        attached(lines=lines, values=values is True, budget=limit, loops=not defers),
         noting_hooks(RemovableHandle),
     ):
         token = enter_mode(replace(mode, tracer=tracer))

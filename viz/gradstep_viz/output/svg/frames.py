@@ -25,9 +25,11 @@ CORNER = 8
 
 def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
     """Draw the frames of a picture, with their names."""
+    names: list[Rectangle] = []
     for frame in picture.frames:
         for place in frame_places(picture, layout, frame):
-            name = _name(picture, layout, place, frame)
+            names.append(_name_place(picture, layout, place, frame, names))
+            name = text_at(names[-1].x, place.y + LABEL, frame.label, "m")
             yield f'<g class="frame">{rectangle(place, CORNER)}{name}</g>'
             yield from _gaps(picture, layout, place)
 
@@ -108,18 +110,24 @@ def _labels(picture: Picture, layout: Layout, among: Set[int] | None = None) -> 
             yield label_place(line.label, route.label)
 
 
-def _name(picture: Picture, layout: Layout, place: Rectangle, frame: Frame) -> str:
-    """Write the name inside the upper edge of a frame, as far left as no line and no label is in
-    the way; at the left end if there is one everywhere."""
+def _name_place(
+    picture: Picture, layout: Layout, place: Rectangle, frame: Frame, names: Sequence[Rectangle]
+) -> Rectangle:
+    """Return the place of the name inside the upper edge of a frame, as far left as no line, no
+    label, and none of the ``names`` of frames around it is in the way; at the left end if there is
+    one everywhere."""
     width = text_width(frame.label, theme.MUTED_SIZE)
     first, last = place.x + INDENT, place.right - INDENT - width
     taken = list(_in_strip(picture, layout, place.y, place.y + LABEL + EDGE))
+    taken += [
+        (name.x - INDENT, name.right + INDENT) for name in names if abs(name.y - place.y) < LABEL
+    ]
     free = (
         low
         for low in sorted([first, *(end for _, end in taken)])
         if first <= low <= last and all(end <= low or low + width <= start for start, end in taken)
     )
-    return text_at(round(next(free, first), 1), place.y + LABEL, frame.label, "m")
+    return Rectangle(round(next(free, first), 1), place.y, width, LABEL)
 
 
 def _in_strip(

@@ -1,0 +1,77 @@
+"""Where an op stands in the program: the modules and the rounds of loops around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from gradstep.graph.folding.units import Units
+from gradstep.graph.model import Graph, Round
+
+
+class Segment(NamedTuple):
+    """A module, a loop, or a round of one; ``loop`` tells loops apart, and is -1 for a module."""
+
+    kind: Literal["scope", "loop", "iteration"]
+    label: str
+    scope: str
+    loop: int = -1
+
+
+class Paths:
+    """Tells the path of each unit, from the outermost segment on.
+
+    A loop stands in the innermost module that all of it runs in.
+    """
+
+    def __init__(self, graph: Graph, units: Units) -> None:
+        rounds = graph.rounds
+        pairs = zip(units.forward, units.backward, strict=True)
+        self._rounds = [rounds.get(one) or rounds.get(other, ()) for one, other in pairs]
+        self._scopes = units.scopes
+        self._known: dict[tuple[str, tuple[Round, ...]], tuple[Segment, ...]] = {}
+        self._scope_of: dict[int, Sequence[str]] = {}
+        for scope, around in dict.fromkeys(zip(units.scopes, self._rounds, strict=True)):
+            names = _names(scope)
+            for one in around:
+                known = self._scope_of.get(one.loop, names)
+                self._scope_of[one.loop] = known[: _shared(known, names)]
+
+    def of(self, unit: int) -> tuple[Segment, ...]:
+        """Return the path of a unit."""
+        key = self._scopes[unit], self._rounds[unit]
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._path(*key)
+        return found
+
+    def _path(self, scope: str, rounds: tuple[Round, ...]) -> tuple[Segment, ...]:
+        names = _names(scope)
+        path: list[Segment] = []
+        depth = 0
+
+        def enter(until: int) -> int:
+            for length in range(depth + 1, until + 1):
+                inner = ".".join(names[:length])
+                path.append(Segment("scope", inner, inner))
+            return max(depth, until)
+
+        for one in rounds:
+            depth = enter(len(self._scope_of[one.loop]))
+            around = ".".join(names[:depth])
+            path.append(Segment("loop", "", around, one.loop))
+            path.append(Segment("iteration", one.label, around, one.number))
+        enter(len(names))
+        return tuple(path)
+
+
+def _names(scope: str) -> Sequence[str]:
+    return scope.split(".") if scope else ()
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the names that two paths have in common from the start."""
+    count = 0
+    while count < min(len(one), len(other)) and one[count] == other[count]:
+        count += 1
+    return count
