@@ -14,12 +14,13 @@ from gradstep.graph.fence import text_of
 
 
 class Loop(NamedTuple):
-    """The instructions of a loop, from ``start`` to before ``stop``, and the variables that a
-    ``for`` gives values, in their order."""
+    """The instructions of a loop, from ``start`` to before ``stop``; the variables that a ``for``
+    gives values, in their order; and whether a round may pass over some of the loop."""
 
     start: int
     stop: int
     names: tuple[str, ...]
+    branches: bool = False
 
 
 class LoopRound:
@@ -62,11 +63,11 @@ _PLAIN: Final = frozenset((int, str, float, bool))
 
 class _Loops(NamedTuple):
     """The loops of some code, outer ones before those inside, what it assigns outside of their
-    heads, and whether any of it may be passed over."""
+    heads, and the instructions at which it may pass over others."""
 
     loops: tuple[Loop, ...]
     assigned: frozenset[str]
-    branches: bool
+    branches: tuple[int, ...]
 
 
 def loop_variables(frame: FrameType) -> tuple[frozenset[str], frozenset[str]]:
@@ -96,7 +97,7 @@ def loops_around(code: CodeType, at: int) -> tuple[Loop, ...]:
 
 def branches(code: CodeType) -> bool:
     """Return whether some of ``code`` may be passed over when it runs."""
-    return (_known.get(id(code)) or _note(code)).loops.branches
+    return bool((_known.get(id(code)) or _note(code)).loops.branches)
 
 
 class _KnownLoops(NamedTuple):
@@ -124,7 +125,7 @@ def _loops_of(code: CodeType) -> _Loops:
     heads: set[int] = set()
     stops: dict[int, int] = {}
     names: dict[int, tuple[str, ...]] = {}
-    jumps = 0
+    jumps: list[int] = []
     prefixed: dict[int, int] = {}  # a jump to a long instruction leads to its prefix
     for one, following in pairwise(reversed(instructions)):
         if following.opname == "EXTENDED_ARG":
@@ -138,12 +139,13 @@ def _loops_of(code: CodeType) -> _Loops:
         elif "JUMP" not in each.opname or not isinstance(each.argval, int):
             continue
         elif each.argval > each.offset:
-            jumps += 1
+            jumps.append(each.offset)
         elif "NO_INTERRUPT" not in each.opname:  # which is of an await
             start = prefixed.get(each.argval, each.argval)
             if start not in names:
                 stops[start] = max(stops.get(start, 0), each.offset + 1)
-                jumps += "IF" in each.opname
+                if "IF" in each.opname:
+                    jumps.append(each.offset)
     loops: list[Loop] = []
     for start, stop in sorted(stops.items(), key=lambda ends: (ends[0], -ends[1])):
         around = [one for one in loops if one.start <= start < one.stop]
@@ -156,9 +158,11 @@ def _loops_of(code: CodeType) -> _Loops:
     }
     arguments = code.co_varnames[: _arguments(code)]
     return _Loops(
-        tuple(loops),
+        tuple(
+            one._replace(branches=any(one.start < at < one.stop for at in jumps)) for one in loops
+        ),
         frozenset(elsewhere).union(arguments),
-        jumps > 0,
+        tuple(jumps),
     )
 
 

@@ -143,8 +143,13 @@ class Rounds:
             is_same = is_same and known is not None and known.at == at
             levels.append(_Level(code, at, around, rounds))
         self._innermost = innermost
-        self._may_skip = any(branches(one.code) for one in levels) and any(
-            loop.names for one in levels for loop in one.around
+        self._may_skip = any(
+            any(loop.names for loop in one.around)
+            and (
+                any(loop.branches for loop in one.around)
+                or any(branches(inner.code) for inner in levels[depth + 1 :])
+            )
+            for depth, one in enumerate(levels)
         )
 
     def _went_round(

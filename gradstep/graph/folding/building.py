@@ -11,7 +11,7 @@ from pathlib import Path
 from gradstep.graph.folding.bands import MOST_OPS, MOST_SIBLINGS, WIDTH, Lines, cut_into_bands
 from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.paths import Paths, Segment
-from gradstep.graph.folding.repeats import Rounds, find_rounds
+from gradstep.graph.folding.repeats import LEAST_OPS, LEAST_ROUNDS, Rounds, find_rounds
 from gradstep.graph.folding.tree import Fold, FoldKind, fold_of, heads_below
 from gradstep.graph.folding.units import Units
 from gradstep.graph.model import Graph
@@ -124,6 +124,9 @@ class TreeBuilder:
     def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
         """Return the children, with runs of equal ones put into a repeat or a loop each, inner runs
         first, until there are none; those first that come from the same lines of the program."""
+        few = len(children) < LEAST_ROUNDS or sum(one.heads for one in children) < LEAST_OPS
+        if few and all(one.kind != "scope" for one in children):
+            return children
         for symbols_of in (self._at_lines, _signatures):
             while True:
                 symbols = symbols_of(children)
@@ -152,9 +155,7 @@ class TreeBuilder:
             found.append(fold.signature if source is None else number((fold.signature, source)))
         return found
 
-    def _in_bands(
-        self, children: list[Fold], scope: str, most: int = MOST_SIBLINGS
-    ) -> list[Fold]:
+    def _in_bands(self, children: list[Fold], scope: str, most: int = MOST_SIBLINGS) -> list[Fold]:
         """Return the children, in bands where they are more than can be drawn side by side."""
         if not scope and 2 * sum(child.kind == "head" for child in children) > len(children):
             most = min(most, MOST_OPS)
