@@ -105,14 +105,16 @@ class TreeBuilder:
         found: list[Fold] = []
         for is_data, run in groupby(children, self._is_data):
             parts = list(run)
-            if is_data and len(parts) >= LEAST_DATA:
+            if is_data and sum(one.heads for one in parts) >= LEAST_DATA:
                 data = self._inner("data", self._ends(parts), scope, self._arranged(parts, scope))
                 parts = [data._replace(boxes=data.width)]
             found += parts
         return found
 
     def _is_data(self, fold: Fold) -> bool:
-        """Return whether none of the ops in a head gets a gradient."""
+        """Return whether none of the ops in a head, or in rounds of a loop, gets a gradient."""
+        if fold.kind in ("iteration", "loop", "data"):
+            return all(map(self._is_data, fold.children))
         members = self._heads.members(fold.unit) if fold.kind == "head" else ()
         return bool(members) and self._data.issuperset(members)
 
