@@ -50,7 +50,7 @@ def test_the_first_command_sets_up_and_draws_and_the_second_tests() -> None:
 
 def run_parts(script: str) -> tuple[int, str]:
     """What CI's parts end with and say, when ``script`` runs them."""
-    end = 'echo; echo "$summary"; exit $failed'
+    end = 'run_parts; echo; echo "$summary"; drop_parts; exit $failed'
     source = f"set -uo pipefail; source .ci/parts.sh; {script}; {end}"
     run = subprocess.run(
         ["bash", "-c", source], cwd=ROOT, capture_output=True, text=True, check=False
@@ -80,6 +80,16 @@ def test_a_part_of_ci_that_needs_a_failed_one_is_skipped_and_says_so() -> None:
 def test_parts_of_ci_that_all_succeed_end_with_0() -> None:
     code, said = run_parts("part a true; part b --needs a true")
     assert (code, verdicts(said)) == (0, {"a": "ok", "b": "ok"})
+
+
+def test_parts_of_ci_run_beside_each_other_and_what_they_say_stands_in_order() -> None:
+    code, said = run_parts(
+        "LIMIT_MINUTES=0.1; mkfifo $said/pipe; part first cat $said/pipe;"
+        'part second bash -c "echo told >$said/pipe; echo second"; part wrong false;'
+        "part late --after first --after wrong echo late"
+    )
+    assert (code, [*verdicts(said).values()]) == (1, ["ok", "ok", "FAILED", "ok"])
+    assert "=== first\ntold\n\n=== second\nsecond\n\n=== wrong\n\n=== late\nlate\n" in said
 
 
 def test_a_part_of_ci_that_hangs_is_ended_and_says_so() -> None:
