@@ -118,6 +118,7 @@ def shape_row(shape: Shape | None) -> str | None:
     return None if shape is None else "[" + ",".join(map(str, shape)) + "]"
 
 
+@lru_cache(maxsize=4096)
 def shape_of(text: Any) -> Shape | None:
     """Return the shape of a text."""
     return None if text is None else tuple([_count(each) for each in _list(json.loads(text))])
@@ -234,10 +235,12 @@ def flow_facts(flow: Flow) -> bytes:
     })  # fmt: skip
 
 
-def flow_of(facts: Any, values: Values, nodes: Mapping[int, int], edges: Mapping[int, int]) -> Flow:
-    """Return what flowed in a call."""
+def flow_of(
+    facts: Any, values: Values, nodes: Mapping[int, int], edges: Mapping[int, int], steps: bool
+) -> Flow:
+    """Return what flowed in a call, with the ``steps`` or without."""
     count = len(values)
-    steps = [_step_of(each, count) for each in _list(facts["steps"])]
+    rows = _list(facts["steps"]) if steps else []
     return Flow(
         values,
         nodes,
@@ -247,7 +250,7 @@ def flow_of(facts: Any, values: Values, nodes: Mapping[int, int], edges: Mapping
         {int(id): _text(text) for id, text in facts["details"].items()},
         {int(id): tuple(map(_change_of, each)) for id, each in facts["hooks"].items()},
         {int(id): _change_of(each) for id, each in facts["edge_hooks"].items()},
-        tuple(steps),
+        tuple([_step_of(each, count) for each in rows]),
     )
 
 

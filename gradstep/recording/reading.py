@@ -292,14 +292,14 @@ class FileRun:
             self._graphs[structure] = found
         return found
 
-    def flow(self, index: int) -> Flow | None:
+    def flow(self, index: int, *, steps: bool = True) -> Flow | None:
         call = self.call(index)
         with self._reading():
             for (facts,) in self._rows("SELECT facts FROM flows WHERE call = ?", index):
-                return self._flow(index, facts, self.graph(call.structure))
+                return self._flow(index, facts, self.graph(call.structure), steps)
         return None
 
-    def _flow(self, index: int, facts: bytes, graph: Graph) -> Flow:
+    def _flow(self, index: int, facts: bytes, graph: Graph, steps: bool) -> Flow:
         rows = [*self._rows("SELECT * FROM tensors WHERE call = ? ORDER BY tensor", index)]
 
         def array(number: int, /) -> NDArray[np.generic] | None:
@@ -309,7 +309,7 @@ class FileRun:
         values = encoding.values_of(rows, array)
         nodes = self._places("node", index, len(graph), len(values))
         edges = self._places("edge", index, graph.edge_count, len(values))
-        flow = encoding.flow_of(encoding.unpacked(facts), values, nodes, edges)
+        flow = encoding.flow_of(encoding.unpacked(facts), values, nodes, edges, steps)
         _require_places(flow, graph)
         return flow
 

@@ -99,8 +99,9 @@ class Run(Protocol):
         """Return the graph of a structure, without anything that flowed in it."""
         ...
 
-    def flow(self, index: int) -> Flow | None:
-        """Return what flowed in a call, None where that was not kept."""
+    def flow(self, index: int, *, steps: bool = True) -> Flow | None:
+        """Return what flowed in a call, None where that was not kept; without what each node did,
+        which takes long to read, unless ``steps``."""
         ...
 
     def source(self, file: str) -> str | None:
@@ -349,7 +350,7 @@ class MemoryRun:
             self._graphs[structure] = from_json(self.document(structure))
         return self._graphs[structure]
 
-    def flow(self, index: int) -> Flow | None:
+    def flow(self, index: int, *, steps: bool = True) -> Flow | None:
         self.call(index)
         return self._flows.get(index)
 

@@ -13,7 +13,9 @@ from gradstep_tui.ending import tell
 from gradstep_tui.errors import Answered, ExitCode, Failure
 from gradstep_tui.options import Parser
 
-COMMANDS = ("render", "film", "debug", "why", "check", "explain", "record", "plot", "ops", "embed")
+COMMANDS = (
+    "render", "film", "debug", "why", "check", "explain", "record", "plot", "diff", "ops", "embed"
+)  # fmt: skip
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
 _MAIN = """\
@@ -28,6 +30,7 @@ commands:
   explain     tell what a finding of check means
   record      keep what a run does in a file
   plot        draw gradients, updates and loss over a run
+  diff        tell where two runs first differ
   ops         list the ops and their derivatives
   embed       update the pictures in Markdown files
 """
@@ -41,7 +44,8 @@ examples:
   gradstep COMMAND --help                       show the options of a command
 
 exit codes: 0 success, or what the script ends with; 2 wrong usage, 3 no such
-target or no graph, 4 no renderer for that format, 5 a check found something
+target or no graph, 4 no renderer for that format, 5 a check found something,
+or two runs differ
 """
 
 

@@ -1,0 +1,197 @@
+"""What a comparison of two runs says, as text for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any, Final
+
+from gradstep.capturing.sources import portable
+from gradstep.comparing.runs import Comparison, Difference, Divergence, Where
+from gradstep.comparing.values import Gap, Tolerance
+from gradstep.graph.model import Source
+from gradstep.text import plural
+
+VERSION: Final = 1
+"""Of the JSON document; it grows when something in it changes that is there already."""
+_MOST: Final = 10
+"""Of a kind that are listed."""
+
+
+def text(comparison: Comparison, names: tuple[str, str], here: Path) -> str:
+    """Return the report for a person; files are named as seen from ``here``."""
+    return "\n\n".join(
+        "\n".join(block)
+        for block in (
+            [f"{names[0]} and {names[1]}: {_verdict(comparison)}"],
+            _structures(comparison, here),
+            _divergence(comparison, here),
+            _over_calls(comparison),
+            _looked_at(comparison),
+        )
+        if block
+    )
+
+
+def _verdict(comparison: Comparison) -> str:
+    if comparison.structures:
+        many = plural(len(comparison.structures), "difference")
+        graphs = f"the graphs differ ({many} in {comparison.structure_call})"
+        return f"{graphs}, and so do values" if comparison.first else graphs
+    if comparison.first is not None:
+        return f"values differ, first in {comparison.first.call}"
+    if any(comparison.only):
+        one, other = comparison.only
+        return f"equal, but one makes {plural(one or other, 'call')} more: the {_NTH[not one]}"
+    bits = comparison.tolerance.kind == "bitwise" or comparison.same == comparison.values
+    return "equal" + ("" if bits else f" within {_tolerance(comparison.tolerance)}")
+
+
+_NTH: Final = ("first", "second")
+
+
+def _tolerance(tolerance: Tolerance) -> str:
+    if tolerance.kind == "bitwise":
+        return "to the bit"
+    if tolerance.kind == "ulp":
+        return f"{tolerance.amount:g} ulp"
+    return "what the dtype allows" if tolerance.amount is None else f"{tolerance.amount:g}"
+
+
+def _structures(comparison: Comparison, here: Path) -> list[str]:
+    lines = [_structure(each, here) for each in comparison.structures[:_MOST]]
+    more = len(comparison.structures) - _MOST
+    return [*lines, *([f"... and {more:,} more"] if more > 0 else [])]
+
+
+def _structure(difference: Difference, here: Path) -> str:
+    names = dict.fromkeys(filter(None, difference.addresses))
+    places = dict.fromkeys(_place(each, here) for each in difference.sources if each)
+    module = f"in {difference.module}" if difference.module else ""
+    details = f": {'; '.join(difference.details)}" if difference.details else ""
+    words = [f"{difference.what:8}", " → ".join(names), module, " and ".join(places)]
+    return " ".join(filter(None, words)) + details
+
+
+def _divergence(comparison: Comparison, here: Path) -> list[str]:
+    first = comparison.first or comparison.first_bit
+    if first is None:
+        return []
+    place = "here" if first.is_certain else "here or earlier"
+    size = "" if comparison.first else ", but not to the bit"
+    lines = [f"first difference{size}, {place}: {first.what}", f"  {first.gap}"]
+    if first.source is not None:
+        lines.append(f"  at {_place(first.source, here)}")
+    call = f"  in {first.call}"
+    lines.append(call if first.line is None else f"{call}, {_place(first.line, here)}")
+    for each in first.inputs[:_MOST]:
+        lines.append(f"  input {each.address}: {each.gap or 'not recorded'}")
+    if first.unknown:
+        lines.append(f"  before it, not recorded: {_listed(first.unknown)}")
+    if first.growth:
+        lines.append("from there it grows:")
+        lines += [f"  {each.address}: {each.gap}" for each in first.growth[:_MOST]]
+    if first.leaves:
+        count = f"{len(first.leaves):,} of {plural(first.leaf_count, 'leaf', 'leaves')}"
+        lines.append(f"at the end of the call, {count} differ:")
+        lines += [f"  {each.address}.grad: {_least(each.gap)}" for each in first.leaves[:3]]
+    if first.command and not first.is_certain:
+        lines.append(f"to see more of this call: {first.command}")
+    return lines
+
+
+def _least(gap: Gap | None) -> str:
+    """Say how far two are apart of which only the bits and a description are known."""
+    if gap is not None and not gap.is_same and gap.relative == 0:
+        return "not equal to the bit"
+    return str(gap)
+
+
+def _over_calls(comparison: Comparison) -> list[str]:
+    lines = []
+    for each in comparison.over_calls[1:]:
+        loss = "" if each.loss is None else f"loss {each.loss}; "
+        leaf = "" if each.leaf is None else f"{each.leaf.address} {_least(each.leaf.gap)}"
+        lines.append(f"  {each.call}: {loss}{leaf}".removesuffix("; "))
+    return ["over the calls:", *lines] if lines else []
+
+
+def _looked_at(comparison: Comparison) -> list[str]:
+    calls = f"{plural(comparison.calls, 'call')} of both, {comparison.full:,} in full"
+    values = f"{plural(comparison.values, 'value')}, {comparison.same:,} equal"
+    lines = [f"looked at: {calls}; {values}; tolerance: {_tolerance(comparison.tolerance)}"]
+    if comparison.described:
+        lines.append(
+            f"not looked at: the numbers of {plural(comparison.described, 'value')}, which are "
+            "only described (record --values all keeps them)"
+        )
+    if any(comparison.only):
+        lines.append(
+            f"calls of one only: {comparison.only[0]:,} of the first, {comparison.only[1]:,} of "
+            "the second"
+        )
+    return lines
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    more = f", ... ({len(names) - _MOST:,} more)" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
+
+
+def _place(source: Source, here: Path) -> str:
+    return f"{portable(source.file, here)}:{source.line}"
+
+
+def json_text(comparison: Comparison, names: tuple[str, str], here: Path) -> str:
+    """Return a JSON document; its schema is in the documentation."""
+
+    def place(source: Source | None) -> dict[str, Any] | None:
+        if source is None:
+            return None
+        return {"file": portable(source.file, here), "line": source.line}
+
+    def gap(apart: Gap | None) -> dict[str, Any] | None:
+        if apart is None:
+            return None
+        relative, ulps = (
+            each if math.isfinite(each) else None for each in (apart.relative, apart.ulps)
+        )
+        return {
+            "relative": relative, "ulps": ulps, "same": apart.is_same, "exact": apart.is_exact,
+        }  # fmt: skip
+
+    def where(known: Where | None) -> dict[str, Any] | None:
+        return None if known is None else {"at": known.address, "gap": gap(known.gap)}
+
+    def divergence(first: Divergence | None) -> dict[str, Any] | None:
+        if first is None:
+            return None
+        return {
+            "call": first.call, "line": place(first.line), "what": first.what,
+            "gap": gap(first.gap), "source": place(first.source), "certain": first.is_certain,
+            "inputs": [*map(where, first.inputs)], "not_recorded": list(first.unknown),
+            "growth": [*map(where, first.growth)], "leaves": [*map(where, first.leaves)],
+            "leaf_count": first.leaf_count, "command": first.command,
+        }  # fmt: skip
+
+    document = {
+        "version": VERSION, "one": names[0], "other": names[1], "equal": comparison.is_equal,
+        "tolerance": str(comparison.tolerance), "calls": comparison.calls,
+        "calls_of_one": list(comparison.only), "full": comparison.full,
+        "values": comparison.values, "same": comparison.same, "described": comparison.described,
+        "structure_call": comparison.structure_call,
+        "structures": [
+            {
+                "what": each.what, "addresses": list(each.addresses), "module": each.module,
+                "sources": [*map(place, each.sources)], "details": list(each.details),
+            }
+            for each in comparison.structures
+        ],
+        "first": divergence(comparison.first), "first_bit": divergence(comparison.first_bit),
+        "over_calls": [
+            {"call": each.call, "loss": gap(each.loss), "leaf": where(each.leaf)}
+            for each in comparison.over_calls
+        ],
+    }  # fmt: skip
+    return json.dumps(document, indent=2, ensure_ascii=False)

@@ -1,0 +1,531 @@
+"""Goes through the calls of two runs, to the first place where they differ."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+
+from gradstep.comparing.align import Change, align, changes
+from gradstep.comparing.values import Gap, Tolerance, Value, apart, described_gap, gap, number_gap
+from gradstep.graph.columns import Ints
+from gradstep.graph.model import Graph, Source
+from gradstep.graph.statistics import Statistics
+from gradstep.graph.statistics_table import StatisticsTable
+from gradstep.recording.facts import NONE, CallFacts, Flow, Header, LeafFacts, Values
+from gradstep.recording.run import MemoryRun, Run, structure_of
+
+_FACTOR: Final = 10.0
+"""A place is shown on the way of a difference where it has grown so many times."""
+_MOST_CALLS: Final = 12
+_MOST_INPUTS: Final = 50
+"""Ops before a place whose results are unknown that are named, and looked through for others."""
+
+
+class Place(NamedTuple):
+    """Where something flowed in both runs.
+
+    Attributes:
+        role: what is there: a result of the forward pass, the sum of the gradients that a node
+            received, one gradient that it sent, or the ``.grad`` of a leaf.
+        node, partner: the node in either graph.
+        target: of a gradient that was sent, the node that it went to; else -1.
+        values: the numbers of the two values, NONE of an undefined gradient.
+    """
+
+    role: Literal["result", "sum", "gradient", ".grad"]
+    node: int
+    partner: int
+    target: int
+    values: tuple[int, int]
+
+
+class Where(NamedTuple):
+    """A node or a leaf, as a report names it, and how far the runs are apart there."""
+
+    address: str
+    gap: Gap | None
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first place where two runs differ.
+
+    Attributes:
+        call: the title of the call.
+        line: where the program makes the call.
+        what: what differs there: ``the result of 0/relu:1``.
+        gap: how far.
+        source: the line of the program that made it.
+        inputs: what went in there, None as the gap where that is unknown.
+        unknown: what ran before, and of which nothing is known: it may be the first.
+        is_certain: whether all that went in there was compared, number by number.
+        growth: the places on the way from there at which the difference has grown ten times.
+        leaves: the leaves that differ at the end of the call, worst first.
+        leaf_count: how many leaves were compared.
+        command: records more of the call, "" where that is not needed.
+    """
+
+    call: str
+    line: Source | None
+    what: str
+    gap: Gap
+    source: Source | None = None
+    inputs: tuple[Where, ...] = ()
+    unknown: tuple[str, ...] = ()
+    is_certain: bool = False
+    growth: tuple[Where, ...] = ()
+    leaves: tuple[Where, ...] = ()
+    leaf_count: int = 0
+    command: str = ""
+
+
+class Difference(NamedTuple):
+    """A difference of two graphs, in words: the address and line in either, "" and None for none,
+    and the module."""
+
+    what: Literal["removed", "added", "changed"]
+    addresses: tuple[str, str]
+    module: str
+    sources: tuple[Source | None, Source | None]
+    details: tuple[str, ...]
+
+
+class CallGap(NamedTuple):
+    """How far two runs are apart in one call: its loss, None where that is no number, and the leaf
+    that differs most."""
+
+    call: str
+    loss: Gap | None
+    leaf: Where | None
+
+
+@dataclass
+class Comparison:
+    """What two runs have in common, and what not.
+
+    Attributes:
+        tolerance: what was not counted as a difference.
+        calls: how many calls both made; ``only`` how many more the one or the other.
+        full: how many of these calls both have in full.
+        structures: how the graphs differ, in call ``structure_call``.
+        first: the first difference of values beyond the tolerance.
+        first_bit: where there is none, the first of any size.
+        over_calls: how the difference goes on from there.
+        values, same: how many values were compared, and how many of them agree to the bit.
+        described: how many were known by what describes them only.
+    """
+
+    tolerance: Tolerance
+    calls: int = 0
+    only: tuple[int, int] = (0, 0)
+    full: int = 0
+    structure_call: str = ""
+    structures: list[Difference] = field(default_factory=list)
+    first: Divergence | None = None
+    first_bit: Divergence | None = None
+    over_calls: list[CallGap] = field(default_factory=list)
+    values: int = 0
+    same: int = 0
+    described: int = 0
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs beyond the tolerance."""
+        return self.first is None and not self.structures and not any(self.only)
+
+
+def compare(one: Run, other: Run, tolerance: Tolerance, *, counts_calls: bool = True) -> Comparison:
+    """Return where two runs first differ; unless ``counts_calls``, one may make more calls, as of
+    a single graph.
+
+    >>> from gradstep.graph.builder import GraphBuilder
+    >>> build = GraphBuilder()
+    >>> _ = build.node("op", "forward", "mul")
+    >>> run, none = run_of_graph(build.graph()), run_of_graph(GraphBuilder().graph())
+    >>> compare(run, run, Tolerance()).is_equal
+    True
+    >>> compare(run, none, Tolerance()).structures[0][:2]
+    ('removed', ('mul:1', ''))
+    """
+    comparison = Comparison(tolerance)
+    calls = {(call.kind, call.number): call for call in one.calls()}
+    partners = {(call.kind, call.number): call for call in other.calls()}
+    pairs = [(calls[key], partners[key]) for key in calls if key in partners]
+    comparison.calls = len(pairs)
+    if counts_calls:
+        comparison.only = len(calls) - len(pairs), len(partners) - len(pairs)
+    both = _Both(one, other, comparison)
+    for at, (call, partner) in enumerate(pairs):
+        both.compare_call(call, partner)
+        if comparison.first is not None:
+            rest = pairs[at:]
+            shown = [2**n - 1 for n in range(len(rest).bit_length())][-_MOST_CALLS:]
+            for place in dict.fromkeys([*shown, len(rest) - 1]):
+                comparison.over_calls.append(both.call_gap(*rest[place]))
+            break
+    return comparison
+
+
+def run_of_graph(graph: Graph, command: tuple[str, ...] = ()) -> MemoryRun:
+    """Return a run of one call that has a graph, with the statistics in it."""
+    run = MemoryRun(Header(command))
+    key, document = structure_of(graph)
+    run.add_structure(key, document)
+    parts: list[Statistics | None] = [*graph.statistics.values(), *graph.edge_statistics.values()]
+    count = len(graph.statistics)
+    shapes = [*map(graph.shapes.__getitem__, graph.statistics)]
+    shapes += map(graph.edge_shapes.__getitem__, graph.edge_statistics)
+    dtypes = [*map(graph.dtypes.__getitem__, graph.statistics)]
+    dtypes += map(graph.edge_dtypes.__getitem__, graph.edge_statistics)
+    flow = Flow(
+        Values(StatisticsTable.of(parts), shapes, dtypes),
+        dict(zip(graph.statistics, range(count), strict=True)),
+        dict(zip(graph.edge_statistics, range(count, len(parts)), strict=True)),
+        graph.undefined,
+        graph.edge_undefined,
+    )
+    run.add_ended(CallFacts(1, "backward", 1, None, "stats", key), (), flow)
+    run.add_end()
+    return run
+
+
+class _Both:
+    """Two runs that are compared, call by call."""
+
+    def __init__(self, one: Run, other: Run, comparison: Comparison) -> None:
+        self.runs = one, other
+        self.comparison = comparison
+        there = {leaf.name: leaf.number for leaf in other.leaves}
+        self.leaves = {
+            leaf.number: (leaf.name, there[leaf.name], leaf.dtype)
+            for leaf in one.leaves
+            if leaf.name in there
+        }
+        self._full = [frozenset(run.full) for run in self.runs]
+        self._aligned: dict[tuple[str, str], tuple[Graph, Graph, Ints]] = {}
+
+    def aligned(self, call: CallFacts, partner: CallFacts) -> tuple[Graph, Graph, Ints]:
+        """Return the graphs of a call, and which nodes stand for each other; what differs is
+        noted the first time."""
+        keys = call.structure, partner.structure
+        if keys not in self._aligned:
+            one = self.runs[0].graph(keys[0])
+            other = one if keys[0] == keys[1] else self.runs[1].graph(keys[1])
+            partners: Ints = np.arange(len(one)) if one is other else align(one, other)
+            self._aligned[keys] = one, other, partners
+            if one is not other and not self.comparison.structures:
+                self.comparison.structures = [
+                    _difference(one, other, each) for each in changes(one, other, partners)
+                ]
+                self.comparison.structure_call = call.title
+        return self._aligned[keys]
+
+    def compare_call(self, call: CallFacts, partner: CallFacts) -> None:
+        """Look for the first difference in a call."""
+        is_full = call.index in self._full[0] and partner.index in self._full[1]
+        self.comparison.full += is_full
+        if call.structure and partner.structure:
+            self.aligned(call, partner)
+        facts = self._leaf_facts(call, partner)
+        divergence = self._in_flow(call, partner) if is_full else None
+        self._note(divergence)
+        if self.comparison.first is None:
+            self._note(self._in_facts(call, partner, facts, is_full))
+        first = self.comparison.first
+        if first is not None:
+            leaves = [Where(name, _leaf_gap(mine, its, dtype)) for name, mine, its, dtype in facts]
+            differing = [each for each in leaves if each.gap and not each.gap.is_same]
+            differing.sort(key=lambda each: -each.gap.relative if each.gap else 0.0)
+            self.comparison.first = replace(first, leaves=tuple(differing), leaf_count=len(leaves))
+
+    def _note(self, divergence: Divergence | None) -> None:
+        if divergence is None:
+            return
+        if divergence.gap.is_beyond(self.comparison.tolerance):
+            self.comparison.first, self.comparison.first_bit = divergence, None
+        elif self.comparison.first_bit is None:
+            self.comparison.first_bit = divergence
+
+    def _leaf_facts(
+        self, call: CallFacts, partner: CallFacts
+    ) -> list[tuple[str, LeafFacts, LeafFacts, str]]:
+        there = {each.leaf: each for each in self.runs[1].of_leaves(partner.index)}
+        known = [
+            (each, self.leaves[each.leaf])
+            for each in self.runs[0].of_leaves(call.index)
+            if each.leaf in self.leaves
+        ]
+        return [(name, each, there[at], dtype) for each, (name, at, dtype) in known if at in there]
+
+    # --- what every call has --------------------------------------------------------------------
+
+    def _in_facts(
+        self,
+        call: CallFacts,
+        partner: CallFacts,
+        facts: list[tuple[str, LeafFacts, LeafFacts, str]],
+        is_full: bool,
+    ) -> Divergence | None:
+        """Look through what is known of each call, in the order in which it came to be."""
+        known: list[tuple[str, Gap]] = []
+        for name, mine, its, dtype in () if is_full else facts:
+            sizes = mine.parameter_rms, its.parameter_rms
+            if sizes[0] is not None and sizes[1] is not None:
+                known.append((f"the size of {name}", number_gap(sizes[0], sizes[1], dtype)))
+        if call.loss is not None and partner.loss is not None:
+            known.append(("the loss", number_gap(call.loss, partner.loss)))
+        known += [(f"{name}.grad", _leaf_gap(mine, its, dtype)) for name, mine, its, dtype in facts]
+        self._count([each for _, each in known])
+        beyond = [each for each in known if each[1].is_beyond(self.comparison.tolerance)]
+        differing = beyond or [each for each in known if not each[1].is_same]
+        if not differing:
+            return None
+        what, apart_by = differing[0]
+        command = "" if call.level == partner.level == "all" else self._command(call)
+        return Divergence(call.title, call.line, what, apart_by, command=command)
+
+    def _count(self, gaps: list[Gap]) -> None:
+        self.comparison.values += len(gaps)
+        self.comparison.same += sum(each.is_same for each in gaps)
+        self.comparison.described += sum(not each.is_exact for each in gaps)
+
+    def call_gap(self, call: CallFacts, partner: CallFacts) -> CallGap:
+        """Return how far the runs are apart in a call."""
+        losses = call.loss, partner.loss
+        loss = None if None in losses else number_gap(*losses)  # type: ignore[arg-type]
+        leaves = [
+            Where(f"{name}.grad", _leaf_gap(mine, its, dtype))
+            for name, mine, its, dtype in self._leaf_facts(call, partner)
+        ]
+        worst = max(
+            leaves, key=lambda each: (each.gap.relative, not each.gap.is_same) if each.gap else (),
+            default=None,
+        )  # fmt: skip
+        return CallGap(call.title, loss, worst)
+
+    def _command(self, call: CallFacts) -> str:
+        command = self.runs[0].header.command
+        number = f"grad:{call.number}" if call.kind == "grad" else str(call.number)
+        words = ["gradstep", "record", "--call", number, "--values", "all"]
+        return shlex.join([*words, *(command or ("TARGET",))])
+
+    # --- what a call in full has ----------------------------------------------------------------
+
+    def _in_flow(self, call: CallFacts, partner: CallFacts) -> Divergence | None:
+        """Look through all that flowed in a call, in the order in which it ran."""
+        one, other, partners = self.aligned(call, partner)
+        mine, its = (
+            run.flow(each.index, steps=False)
+            for run, each in zip(self.runs, (call, partner), strict=True)
+        )
+        if mine is None or its is None:
+            return None
+        look = _Look(mine, its)
+        found: Place | None = None
+        any_size: Place | None = None
+        growth: list[Where] = []
+        gaps = []
+        for place in _places(one, other, partners, mine, its):
+            distance = look.gap(place.values)
+            gaps.append(distance)
+            if distance.is_same:
+                continue
+            any_size = any_size or place
+            if found is None and distance.is_beyond(self.comparison.tolerance):
+                found = place
+                growth.append(Where(_what(one, place), distance))
+            elif found and growth[-1].gap and _grown(growth[-1].gap, distance):
+                growth.append(Where(_what(one, place), distance))
+        self._count(gaps)
+        first = found or any_size
+        if first is None:
+            return None
+        inputs, unknown = _inputs_at(one, partners, (mine, its), look, first)
+        has_numbers = call.level == partner.level == "all"
+        is_certain = has_numbers and not unknown
+        is_certain &= all(each.gap is not None and each.gap.is_exact for each in inputs)
+        return Divergence(
+            call.title,
+            call.line,
+            _what(one, first),
+            look.gap(first.values),
+            one.sources.get(first.node),
+            inputs,
+            unknown,
+            is_certain,
+            tuple(growth[1:]),
+            command="" if has_numbers else self._command(call),
+        )
+
+
+class _Look:
+    """Reads the values of two calls, each pair once."""
+
+    def __init__(self, one: Flow, other: Flow) -> None:
+        self._flows = one, other
+        self._gaps: dict[tuple[int, int], Gap] = {}
+        self._parts = tuple(list(flow.values.statistics) for flow in self._flows)
+
+    def gap(self, numbers: tuple[int, int]) -> Gap:
+        """Return how far two values are apart; NONE is an undefined gradient."""
+        known = self._gaps.get(numbers)
+        if known is None:
+            if NONE in numbers:
+                known = apart(numbers[0] == numbers[1])
+            else:
+                known = gap(self._value(0, numbers[0]), self._value(1, numbers[1]))
+            self._gaps[numbers] = known
+        return known
+
+    def _value(self, side: int, number: int) -> Value:
+        values = self._flows[side].values
+        part = self._parts[side][number]
+        return Value(part, values.shapes[number], values.dtypes[number], values.array(number))
+
+
+def _places(one: Graph, other: Graph, partners: Ints, mine: Flow, its: Flow) -> Iterator[Place]:
+    """Yield where something is known of both calls, in the order in which it came to be."""
+    matched = partners.tolist()
+    edges: dict[tuple[int, int, int, int], int] = {}
+    if one is not other:
+        edges = {
+            (source, nr, target, at): edge
+            for edge, (kind, source, nr, target, at) in enumerate(
+                zip(other.edge_kinds, other.edge_sources, other.edge_output_nrs,
+                    other.edge_targets, other.edge_input_nrs, strict=True)
+            )
+            if kind == "gradient"
+        }  # fmt: skip
+    sent: dict[int, list[int]] = {}
+    for edge, kind in enumerate(one.edge_kinds):
+        if kind == "gradient":
+            sent.setdefault(one.edge_sources[edge], []).append(edge)
+    forward = [id for id, half in enumerate(one.halves) if half == "forward"]
+    backward = [id for id, half in enumerate(one.halves) if half == "backward"]
+    backward.sort(key=lambda id: one.orders.get(id, -1))
+    for id in (*forward, *backward):
+        partner = matched[id]
+        if partner < 0:
+            continue
+        values = _numbers((mine.nodes, mine.undefined, id), (its.nodes, its.undefined, partner))
+        if values is not None:
+            role: Literal["result", "sum", ".grad"] = "result"
+            if one.halves[id] == "backward":
+                role = "sum" if one.kinds[id] in ("op", "seed") else ".grad"
+            yield Place(role, id, partner, -1, values)
+        for edge in sent.get(id, ()):
+            target = one.edge_targets[edge]
+            nrs = one.edge_output_nrs[edge], one.edge_input_nrs[edge]
+            there = (
+                edge if one is other else edges.get((partner, nrs[0], matched[target], nrs[1]), -1)
+            )
+            values = _numbers(
+                (mine.edges, mine.edge_undefined, edge), (its.edges, its.edge_undefined, there)
+            )
+            if values is not None:
+                yield Place("gradient", id, partner, target, values)
+
+
+def _numbers(
+    mine: tuple[Mapping[int, int], frozenset[int], int],
+    its: tuple[Mapping[int, int], frozenset[int], int],
+) -> tuple[int, int] | None:
+    """Return the numbers of two values, NONE of an undefined one; None where one is unknown."""
+    numbers = []
+    for known, undefined, id in (mine, its):
+        if id not in known and id not in undefined:
+            return None
+        numbers.append(known.get(id, NONE))
+    return numbers[0], numbers[1]
+
+
+def _inputs_at(
+    graph: Graph, partners: Ints, flows: tuple[Flow, Flow], look: _Look, place: Place
+) -> tuple[tuple[Where, ...], tuple[str, ...]]:
+    """Return what went into a place, and what ran before of which nothing is known."""
+    mine, its = flows
+    wanted = "value" if place.role == "result" else "gradient"
+    if place.role == "gradient":
+        # a gradient comes of the one that arrived, and of what the node has saved
+        pair = graph.pairs.get(place.node, -1)
+        start = [place.node, *_producers(graph, pair)]
+    else:
+        start = _sources(graph, place.node, wanted)
+    inputs: list[Where] = []
+    unknown: list[str] = []
+    seen = set(start)
+    queue = [(id, True) for id in start]
+    while queue and len(seen) < _MOST_INPUTS:
+        id, is_input = queue.pop(0)
+        partner = int(partners[id])
+        numbers = mine.nodes.get(id, NONE), its.nodes.get(partner, NONE)
+        is_known = NONE not in numbers
+        if is_input:
+            inputs.append(Where(_name(graph, id), look.gap(numbers) if is_known else None))
+        if not is_known and graph.halves[id] == "forward":
+            unknown.append(graph.address(id))
+            following = [each for each in _sources(graph, id, "value") if each not in seen]
+            seen.update(following)
+            queue += [(each, False) for each in following]
+    return tuple(inputs), tuple(unknown)
+
+
+def _sources(graph: Graph, node: int, kind: str) -> list[int]:
+    return [
+        graph.edge_sources[edge]
+        for edge, target in enumerate(graph.edge_targets)
+        if target == node and graph.edge_kinds[edge] == kind
+    ]
+
+
+def _producers(graph: Graph, node: int) -> list[int]:
+    return _sources(graph, node, "value") if node >= 0 else []
+
+
+def _name(graph: Graph, id: int) -> str:
+    if graph.halves[id] == "backward":
+        return f"the gradient at {graph.address(id)}"
+    return graph.address(id)
+
+
+def _what(graph: Graph, place: Place) -> str:
+    address = graph.address(place.node)
+    if place.role == "result":
+        return f"the result of {address}" if graph.kinds[place.node] == "op" else address
+    if place.role == "sum":
+        return f"the sum of gradients at {address}"
+    if place.role == ".grad":
+        return f"{address}.grad"
+    return f"the gradient that {address} sends to {graph.address(place.target)}"
+
+
+def _grown(before: Gap, now: Gap) -> bool:
+    return math.isfinite(before.relative) and now.relative >= _FACTOR * before.relative > 0
+
+
+def _difference(one: Graph, other: Graph, change: Change) -> Difference:
+    sides = (one, change.one), (other, change.other)
+    scopes = [graph.scopes[id] for graph, id in sides if id >= 0]
+    graph = one if change.one >= 0 else other
+    kind = graph.modules.get(scopes[0], "")
+    return Difference(
+        change.what,
+        (one.address(change.one) if change.one >= 0 else "",
+         other.address(change.other) if change.other >= 0 else ""),
+        f"{scopes[0]} ({kind})" if scopes[0] and kind else scopes[0],
+        (one.sources.get(change.one), other.sources.get(change.other)),
+        change.details,
+    )  # fmt: skip
+
+
+def _leaf_gap(one: LeafFacts, other: LeafFacts, dtype: str) -> Gap:
+    sums = one.after_checksum, other.after_checksum
+    if None not in sums and sums[0] == sums[1]:
+        return apart(True, dtype, True)
+    distance = described_gap(one.after, other.after, dtype)
+    return distance if None in sums else distance._replace(is_same=False, is_exact=True)

@@ -1,0 +1,70 @@
+"""``gradstep diff``: what it takes, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gradstep_tui.cli import main
+
+SCRIPT = """\
+import autograd_core as torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = (x * 2).sin()
+loss = y.sum()
+loss.backward()
+"""
+CHANGED = SCRIPT.replace("* 2", "* 2.5").replace("import", "# one more line\nimport", 1)
+NAMED = SCRIPT.replace("loss.backward()\n", "")
+
+
+def diff(*words: str) -> int:
+    return main(["diff", *words])
+
+
+def test_recordings_graphs_and_targets_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in [("a.py", SCRIPT), ("b.py", CHANGED), ("c.py", NAMED)]:
+        Path(name).write_text(f"print('printed')\n{text}")
+    for name in "ab":
+        assert main(["record", "--values", "all", "-o", f"{name}.gsr", f"{name}.py"]) == 0
+    assert main(["render", "--format", "json", "-o", "a.json", "a.py"]) == 0
+    capfd.readouterr()
+    assert diff("a.gsr", "a.gsr") == 0
+    assert capfd.readouterr().out.startswith("a.gsr and a.gsr: equal\n")
+    assert diff("a.gsr", "b.gsr") == 5
+    assert "changed  mul:1 a.py:4 and b.py:5: arguments " in capfd.readouterr().out
+    assert diff("a.json", "a.gsr") == 0
+    assert diff("a.json", "c.py:loss") == 0
+    capfd.readouterr()
+    assert diff("--format", "json", "a.py", "b.gsr") == 5
+    out, err = capfd.readouterr()
+    assert json.loads(out)["first"]["what"] == "the result of mul:1"
+    assert json.loads(out)["first"]["certain"]
+    assert err.startswith("printed")
+
+
+def test_what_cannot_be_compared_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("no.json").write_text("[")
+    nothing = {"format": "gradstep-graph", "version": 1, "nodes": [], "edges": []}
+    Path("none.json").write_text(json.dumps(nothing))
+    Path("none.py").write_text("")
+    for words, code, said in [
+        (("a.gsr",), 2, "name two runs, A and B"),
+        (("a.gsr", "b.gsr"), 3, "cannot read a.gsr"),
+        (("no.json", "no.json"), 3, "no.json is no graph: this is not JSON"),
+        (("there.json", "no.json"), 3, "cannot read there.json"),
+        (("none.json", "none.py"), 3, "have no call of backward() in common"),
+        (("a.py", "b.py"), 3, "a.py does not exist"),
+        (("--tolerance", "9x", "a.py", "b.py"), 2, "it is dtype, 1e-5, 4ulp, or bitwise"),
+        (("--tolerance", "nan", "a.py", "b.py"), 2, "'nan' is no tolerance"),
+    ]:
+        assert diff(*words) == code, words
+        assert said in capfd.readouterr().err

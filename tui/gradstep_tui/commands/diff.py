@@ -1,0 +1,137 @@
+"""``gradstep diff``: where two runs first differ."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from gradstep.capturing import capture
+from gradstep.capturing.sources import with_portable_sources
+from gradstep.comparing import report
+from gradstep.comparing.runs import compare, run_of_graph
+from gradstep.comparing.values import Tolerance
+from gradstep.graph.collector import collector_slowed
+from gradstep.graph.model import Graph
+from gradstep.graph.serialize import from_json
+from gradstep.program.calls import CallSelector
+from gradstep.program.run import run_target
+from gradstep.program.target import Target, parse_target, require_file
+from gradstep.recording.reading import FileRun, is_recording
+from gradstep.recording.run import MemoryRun, Run
+from gradstep_tui import output
+from gradstep_tui.afresh import record_afresh
+from gradstep_tui.command_line import TargetParser
+from gradstep_tui.errors import ExitCode, Failure
+
+_DESCRIPTION = """\
+Tell where two runs first differ: in their graphs, else in the values that
+flowed, in the order in which they ran.
+
+A and B are recordings (run.gsr), graphs (of render --format json), or targets:
+a script (train.py) is recorded whole, each in a process of its own, a name in a
+file (net.py:loss) is drawn. ARGS go to the scripts. Of a graph, the one call is
+compared.
+"""
+_NOTES = """\
+--tolerance says what does not count as a difference:
+  dtype        what torch.testing.assert_close allows: 1.3e-6 for float32, 1e-7
+               for float64, 1e-3 for float16, 1.6e-2 for bfloat16 (default)
+  1e-5         a difference of that part of a tensor's size (root mean square)
+  4ulp         so many units in the last place
+  bitwise      nothing
+
+Exit code 5 means that they differ, 0 that they do not.
+
+examples:
+  gradstep diff before.gsr after.gsr
+  gradstep diff --tolerance bitwise train.py rewritten.py --epochs 1
+  gradstep diff stored.json net.py:loss
+"""
+
+
+def parser() -> TargetParser:
+    """Return the options of ``gradstep diff``."""
+    command = TargetParser(
+        prog="gradstep diff",
+        usage="gradstep diff [OPTIONS] A B [ARGS...]",
+        description=_DESCRIPTION,
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--tolerance", type=_tolerance, default=Tolerance(), metavar="T",
+        help="what may differ: dtype (default), 1e-5, 4ulp, or bitwise; see below")  # fmt: skip
+    add("--call", default="", metavar="K", help="of a script, which calls to keep in full, with "
+        "all tensors: 3, last, all, or 1,100:110 (default: as record)")  # fmt: skip
+    add("--format", choices=["text", "json"], default="text",
+        help="json: one document, described in the documentation of diff")  # fmt: skip
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``gradstep diff``."""
+    if options.module:
+        raise Failure("diff: -m is for other commands; name a file", ExitCode.USAGE)
+    if not options.arguments:
+        raise Failure("diff: name two runs, A and B", ExitCode.USAGE)
+    other, *arguments = options.arguments
+    names = options.target, other
+    with ExitStack() as within, collector_slowed():
+        folder = Path(within.enter_context(tempfile.TemporaryDirectory(prefix="gradstep-")))
+        runs = [
+            _run(name, arguments, options.call, folder / f"{number}.gsr", within)
+            for number, name in enumerate(names)
+        ]
+        counts = not any(isinstance(run, MemoryRun) for run in runs)
+        comparison = compare(runs[0], runs[1], options.tolerance, counts_calls=counts)
+    if not comparison.calls and not any(comparison.only):
+        raise Failure(
+            f"{names[0]} and {names[1]} have no call of backward() in common", ExitCode.TARGET
+        )
+    write = report.json_text if options.format == "json" else report.text
+    output.show(write(comparison, names, Path.cwd()))
+    return ExitCode.FINE if comparison.is_equal else ExitCode.FOUND
+
+
+def _run(name: str, arguments: list[str], call: str, path: Path, within: ExitStack) -> Run:
+    """Return the run that a word of the command means."""
+    place = Path(name)
+    if name.endswith(".gsr") or is_recording(place):
+        return within.enter_context(FileRun(place))
+    if name.endswith(".json"):
+        return run_of_graph(_graph(place), (name,))
+    target = parse_target(name)
+    require_file(target)
+    if target.name:
+        return run_of_graph(_drawn(target), (name,))
+    record_afresh(path, name, arguments, call=call)
+    return within.enter_context(FileRun(path))
+
+
+def _drawn(target: Target) -> Graph:
+    """Return the graph of the tensor that a target names."""
+    ran = run_target(target, [], CallSelector(1), lambda call: True, values=True)
+    assert ran.found is not None
+    graph = capture(ran.found.root, names=ran.found.names)
+    return with_portable_sources(graph, target.folder)
+
+
+def _graph(path: Path) -> Graph:
+    try:
+        return from_json(path.read_text("utf-8"))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Failure(f"cannot read {path} ({reason})", ExitCode.TARGET) from None
+    except (ValueError, RecursionError) as error:
+        raise Failure(
+            f"{path} is no graph: {error}; render --format json writes one", ExitCode.TARGET
+        ) from None
+
+
+def _tolerance(text: str) -> Tolerance:
+    try:
+        return Tolerance.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{error}: it is dtype, 1e-5, 4ulp, or bitwise") from None
