@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -21,6 +21,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from gradstep.graph.collector import collector_paused
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
 from gradstep.recording import encoding, schema
@@ -41,7 +42,6 @@ _ERRORS: Final = (
     sqlite3.Error, ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError,
     RecursionError, MemoryError, zlib.error,
 )  # fmt: skip
-_GRAPHS: Final = 8
 _LONGEST: Final = schema.CHUNK + (1 << 28)
 """Bytes of a single value that is read."""
 
@@ -68,7 +68,6 @@ class FileRun:
         self.path = path
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._beside: list[str] = []
-        self._graphs: dict[str, Graph] = {}  # the newest of those that were read
         head = _head(path)
         if head[:16] != _MAGIC:
             raise BadRecording(f"{path} is no recording")
@@ -279,18 +278,11 @@ class FileRun:
     # --- graphs, and what flowed ----------------------------------------------------------------
 
     def graph(self, structure: str) -> Graph:
-        found = self._graphs.get(structure)
-        if found is None:
-            query = "SELECT document FROM structures WHERE key = ?"
-            with self._reading():
-                for (document,) in self._rows(query, structure):
-                    found = from_json(encoding.text_of(document))
-            if found is None:
-                raise NotRecorded(f"there is no structure {structure!r}")
-            while len(self._graphs) >= _GRAPHS:
-                del self._graphs[next(iter(self._graphs))]
-            self._graphs[structure] = found
-        return found
+        query = "SELECT document FROM structures WHERE key = ?"
+        with self._reading():
+            for (document,) in self._rows(query, structure):
+                return _graph_of(document)
+        raise NotRecorded(f"there is no structure {structure!r}")
 
     def flow(self, index: int, *, steps: bool = True) -> Flow | None:
         call = self.call(index)
@@ -299,6 +291,7 @@ class FileRun:
                 return self._flow(index, facts, self.graph(call.structure), steps)
         return None
 
+    @collector_paused()
     def _flow(self, index: int, facts: bytes, graph: Graph, steps: bool) -> Flow:
         rows = [*self._rows("SELECT * FROM tensors WHERE call = ? ORDER BY tensor", index)]
 
@@ -339,6 +332,12 @@ class FileRun:
             for (text,) in self._rows("SELECT text FROM sources WHERE file = ?", file):
                 return encoding.text_of(text)
         return None
+
+
+@lru_cache(maxsize=8)
+def _graph_of(document: bytes) -> Graph:
+    """Return a graph; runs that are compared have many in common."""
+    return from_json(encoding.text_of(document))
 
 
 def _require_places(flow: Flow, graph: Graph) -> None:
