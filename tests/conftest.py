@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib.util
 import os
 import random
@@ -143,6 +144,11 @@ def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
     """Look for no doctests in tests: there are none, and it takes each worker two seconds."""
     found = yield
     return [each for each in found if type(each).__name__ != "DoctestModule"]
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been imported and collected to itself: each look for garbage goes over all."""
+    gc.freeze()
 
 
 def pytest_xdist_auto_num_workers() -> int:

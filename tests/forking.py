@@ -2,7 +2,8 @@
 
 Python takes a second to import NumPy, the core, pictures and the debugger. So one process does it
 once and forks for each command: own arguments, folder, environment and streams, but no start-up.
-PyTorch takes two more, so commands that ``use`` it may have a process that has imported it, too.
+PyTorch takes five more, with what its optimizers and FSDP2 import: programs that import it have a
+process that has done so, too.
 What a test says about start-up, encodings or ends of streams needs :mod:`subprocess` itself.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,8 +26,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 can_fork = hasattr(os, "fork")
-WHOLE_TORCH = "torch torch.distributed.fsdp torch._dynamo"
-"""To ``use``: PyTorch, and what FSDP2 and nested tensors import, which takes as long again."""
+TORCH = ("torch", "torch.distributed.fsdp", "torch._dynamo")
+IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 
 
 def run_python(
@@ -33,11 +35,15 @@ def run_python(
     folder: Path,
     environment: Mapping[str, str] | None = None,
     *,
-    use: str = "",
+    with_torch: bool | None = None,
+    merged: bool = False,
 ) -> CompletedProcess[str]:
     """Run ``python ARGUMENTS``, a script or ``-m MODULE``, in ``folder``; nothing is on stdin.
-    ``use`` names more packages that have been imported."""
-    (done,) = run_together(arguments, folder, [environment or {}], use=use)
+    ``with_torch``: whether PyTorch has been imported; by default, where a program imports it.
+    ``merged``: its stderr stands in its stdout."""
+    (done,) = run_together(
+        arguments, folder, [environment or {}], with_torch=with_torch, merged=merged
+    )
     return done
 
 
@@ -46,28 +52,36 @@ def run_together(
     folder: Path,
     environments: Sequence[Mapping[str, str]],
     *,
-    use: str = "",
+    with_torch: bool | None = None,
+    merged: bool = False,
 ) -> list[CompletedProcess[str]]:
     """Run ``python ARGUMENTS`` in several processes at the same time, one for each environment,
     which is added to this process's."""
     whole = [{**os.environ, **each, "PYTHONIOENCODING": "utf-8"} for each in environments]
+    if with_torch is None:
+        programs = [path for word in arguments if (path := folder / word).suffix == ".py"]
+        with_torch = any(
+            IMPORTS_TORCH.search(path.read_text("utf-8")) for path in programs if path.is_file()
+        )
     with tempfile.TemporaryDirectory() as streams:
         files = [
-            [Path(streams, f"{name}{number}") for name in ("stdout", "stderr")]
+            [Path(streams, f"{name}{number}") for name in ("out", "out" if merged else "err")]
             for number in range(len(whole))
         ]
         start = _fork if can_fork else _start
-        codes = start(arguments, folder, whole, files, use)
+        codes = start(arguments, folder, whole, files, with_torch)
         return [
-            CompletedProcess(arguments, code, out.read_text("utf-8"), err.read_text("utf-8"))
+            CompletedProcess(
+                arguments, code, out.read_text("utf-8"), "" if merged else err.read_text("utf-8")
+            )
             for code, (out, err) in zip(codes, files, strict=True)
         ]
 
 
 def _fork(
-    arguments: Sequence[str], folder: Path, environments: Any, files: Any, use: str
+    arguments: Sequence[str], folder: Path, environments: Any, files: Any, with_torch: bool
 ) -> list[int]:
-    server = _server(use)
+    server = _server(with_torch)
     assert server.stdin is not None
     assert server.stdout is not None
     orders = [
@@ -81,12 +95,12 @@ def _fork(
 
 
 def _start(
-    arguments: Sequence[str], folder: Path, environments: Any, files: Any, use: str
+    arguments: Sequence[str], folder: Path, environments: Any, files: Any, _with_torch: bool
 ) -> list[int]:
     with ExitStack() as opened:
         started = []
         for environment, paths in zip(environments, files, strict=True):
-            out, err = (opened.enter_context(path.open("wb")) for path in paths)
+            out, err = (opened.enter_context(path.open("ab")) for path in paths)
             command = [sys.executable, *arguments]
             started.append(
                 subprocess.Popen(
@@ -101,10 +115,13 @@ def run_gradstep(
     folder: Path,
     environment: Mapping[str, str] | None = None,
     *,
-    use: str = "",
+    with_torch: bool | None = None,
+    merged: bool = False,
 ) -> CompletedProcess[str]:
     """Run ``gradstep ARGUMENTS``."""
-    return run_python(["-m", "gradstep", *arguments], folder, environment, use=use)
+    return run_python(
+        ["-m", "gradstep", *arguments], folder, environment, with_torch=with_torch, merged=merged
+    )
 
 
 def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
@@ -120,9 +137,9 @@ def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
 
 
 @cache
-def _server(use: str) -> subprocess.Popen[str]:
+def _server(with_torch: bool) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, __file__, *use.split()]
+    command = [sys.executable, __file__, *(TORCH if with_torch else ())]
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE, text=True)
 
 
@@ -162,7 +179,7 @@ def _carry_out(
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
-    write = os.O_WRONLY | os.O_CREAT
+    write = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     for number, path in enumerate((os.devnull, out, err)):
         os.dup2(os.open(path, write if number else os.O_RDONLY), number)
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)

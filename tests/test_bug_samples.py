@@ -33,18 +33,11 @@ def answers(output: str) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], " ".join(part.split())) for part in parts]
 
 
-def used_by(name: str) -> str:
-    """What a program needs that takes long to import."""
-    return "torch" if name.startswith("pytorch_") else ""
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
     commands = BUGS / f"{name}.commands"
     program = str(BUGS / f"{name}.py")
-    done = run_gradstep(
-        ["debug", "--batch", "-x", str(commands), program], BUGS.parent, use=used_by(name)
-    )
+    done = run_gradstep(["debug", "--batch", "-x", str(commands), program], BUGS.parent)
     assert (done.returncode, done.stderr) == (0, "")
     wanted = expected(commands)
     given = answers(done.stdout)
@@ -57,7 +50,7 @@ def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_bug_is_a_program_that_runs_by_itself(name: str) -> None:
-    done = run_python([str(BUGS / f"{name}.py")], BUGS.parent, use=used_by(name))
+    done = run_python([str(BUGS / f"{name}.py")], BUGS.parent)
     assert (done.returncode, done.stderr) == (0, "")
 
 

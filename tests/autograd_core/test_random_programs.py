@@ -19,8 +19,8 @@ from tests.autograd_core.random_programs import differences
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
-PARTS = 10
-EACH = 10 * settings.default.max_examples  # 250: all parts take about a minute
+PARTS = 4
+EACH = 10 * settings.default.max_examples  # 250, and 20,000 of the profile `full`
 
 
 @pytest.mark.parametrize("part", range(PARTS))

@@ -77,7 +77,7 @@ def test_a_function_of_ours_that_fails_leaves_the_program_alone(
     environment = {"PYTHONPATH": str(Path(__file__).parents[2])}
 
     def run(*arguments: str) -> Any:
-        return run_python(arguments, tmp_path, environment, use="torch" * (library == "torch"))
+        return run_python(arguments, tmp_path, environment)
 
     plain = run("train.py")
     assert plain.returncode == 0, plain.stderr

@@ -132,10 +132,9 @@ def test_no_object_of_the_program_keeps_it_from_being_shown(
 ) -> None:
     (tmp_path / "train.py").write_text(PROGRAM.format(torch=library), "utf-8")
     words = command if "train.py" in command else f"{command} train.py"
-    use = "torch" if library == "torch" else ""
-    plain = run_python(["train.py"], tmp_path, use=use)
+    plain = run_python(["train.py"], tmp_path)
     assert plain.returncode == 0, plain.stderr
-    done = run_gradstep(words.split(), tmp_path, use=use)
+    done = run_gradstep(words.split(), tmp_path)
     assert "Traceback" not in done.stderr
     assert "not shown" not in done.stderr
     assert plain.stdout.strip() in done.stdout

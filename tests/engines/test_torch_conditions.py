@@ -60,7 +60,7 @@ PROGRAMS = {
 
 
 def debug(folder: Path, *options: str) -> tuple[int, str, str]:
-    run = run_gradstep(["debug", "--batch", *options, "train.py"], folder, use="torch")
+    run = run_gradstep(["debug", "--batch", *options, "train.py"], folder)
     return run.returncode, run.stdout, run.stderr
 
 

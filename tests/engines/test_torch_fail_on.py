@@ -43,7 +43,7 @@ for step in range(6):
 
 def test_the_first_call_that_fails_is_explained(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAINING, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
     assert run.returncode == 5
     assert [line.split()[:2] for line in run.stdout.splitlines()] == [
         [str(step), str(step + 1)] for step in range(4)
@@ -55,9 +55,7 @@ def test_the_first_call_that_fails_is_explained(tmp_path: Path) -> None:
 
 def test_a_program_without_trouble_runs_as_it_does_plainly(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAINING.replace("step != 4", "step != 9"), "utf-8")
-    run = run_gradstep(
-        ["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path, use="torch"
-    )
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.splitlines()[-1] == "5 6 9.0"
 
@@ -70,7 +68,7 @@ x = torch.ones(2, requires_grad=True)
 (x.sum() + float("nan")).backward()
 """
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
     assert run.returncode == 5
     assert "call 1: the loss is nan: nan began in the forward pass, at #1 add:1" in run.stderr
     assert "gradstep check finds where it began" in run.stderr
@@ -85,11 +83,9 @@ x.sqrt().sum().backward()
 print(x.grad)
 """
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
-    run = run_gradstep(
-        ["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path, use="torch"
-    )
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path)
     assert run.returncode == 5
     assert "out of #2 sqrt:1 is inf" in run.stderr
 
@@ -104,7 +100,7 @@ loss.backward()
 loss.backward()
 """
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
     assert run.returncode == 1
     assert "backward through the graph a second time" in run.stderr
     assert "error [freed]  exp:1 train.py:4, freed at train.py:5\n" in run.stderr
@@ -121,7 +117,7 @@ y.sum().backward()
 print(x.grad.sum().item())
 """
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.startswith("5.43")
 
@@ -157,9 +153,7 @@ def test_a_division_by_zero_is_named_also_where_a_pass_runs_once(
     script: str, options: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(
-        ["debug", "--fail-on", "nan,inf", *options, "train.py"], tmp_path, use="torch"
-    )
+    run = run_gradstep(["debug", "--fail-on", "nan,inf", *options, "train.py"], tmp_path)
     assert (run.returncode, run.stdout) == (5, "0\n1\n")
     told = run.stderr.splitlines()
     assert "backward() call 3: inf began in the forward pass, at #3 div:1 (--fail-on" in told[0]

@@ -21,7 +21,7 @@ from gradstep.program.calls import run_and_capture as captured  # noqa: E402
 from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import EVERY_CALL, each_program, run_whole  # noqa: E402
-from tests.forking import WHOLE_TORCH, run_gradstep, run_python  # noqa: E402
+from tests.forking import run_gradstep, run_python  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -183,7 +183,7 @@ def test_memory_that_the_program_frees_during_the_pass_is_shown_as_freed(
 ) -> None:
     (tmp_path / "train.py").write_text(code, "utf-8")
     lines = [word for line in WALK for word in ("--ex", line)]
-    walked = run_gradstep(["debug", "--batch", *lines, "train.py"], tmp_path, use=WHOLE_TORCH)
+    walked = run_gradstep(["debug", "--batch", *lines, "train.py"], tmp_path)
     plain = run_plainly(tmp_path)
     assert (walked.returncode, walked.stderr) == (0, "")
     assert walked.stdout.splitlines()[-1] == plain
@@ -191,7 +191,7 @@ def test_memory_that_the_program_frees_during_the_pass_is_shown_as_freed(
 
 
 def run_plainly(folder: Path) -> str:
-    done = run_python(["train.py"], folder, use=WHOLE_TORCH)
+    done = run_python(["train.py"], folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
 
@@ -222,6 +222,6 @@ print("done")
 def test_gradients_of_every_layout_are_looked_at(layout: str, fill: str, tmp_path: Path) -> None:
     code = SPARSE if layout == "sparse" else NESTED
     (tmp_path / "train.py").write_text(code.format(fill=fill, layout=layout), "utf-8")
-    done = run_gradstep(["debug", "--fail-on", "nan", "train.py"], tmp_path, use=WHOLE_TORCH)
+    done = run_gradstep(["debug", "--fail-on", "nan", "train.py"], tmp_path)
     assert done.returncode == (0 if fill == "1.0" else 5), done.stderr
     assert ("done" in done.stdout) is (fill == "1.0")

@@ -661,7 +661,7 @@ def test_tracebacks_that_a_script_prints_have_no_frame_of_ours(
 ) -> None:
     script = tmp_path / "train.py"
     script.write_text(dedent(PRINTS_TRACEBACKS), "utf-8")
-    plain = run_python([str(script)], tmp_path, use="torch")
+    plain = run_python([str(script)], tmp_path)
     assert plain.stdout.count("in forward") == 2
     assert plain.stdout.endswith("2 backward\n")
     assert main(["debug", "--fail-on", "nan", str(script)]) == 0

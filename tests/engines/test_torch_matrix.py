@@ -21,7 +21,7 @@ import pytest
 
 from gradstep_tui.cli import COMMANDS
 from gradstep_tui.command_line import TargetParser
-from tests.forking import WHOLE_TORCH, run_python, run_together
+from tests.forking import run_python, run_together
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
@@ -236,13 +236,13 @@ def suffix_of(case: Case) -> str:
 def run(words: list[str], folder: Path, program: str) -> list[Any]:
     """Run a program, or two processes of it, as torchrun would start them."""
     if program not in JOBS:
-        return [run_python(words, folder, use=WHOLE_TORCH)]
+        return [run_python(words, folder)]
     with socket.socket() as found:
         found.bind(("localhost", 0))
         port = found.getsockname()[1]
     job = {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
     ranks = [{**job, "RANK": rank, "LOCAL_RANK": rank} for rank in ("0", "1")]
-    return run_together(words, folder, ranks, use=WHOLE_TORCH)
+    return run_together(words, folder, ranks)
 
 
 _plain: dict[str, list[Any]] = {}

@@ -93,7 +93,7 @@ def test_a_picture_of_a_script_has_the_times(values: list[str], tmp_path: Path) 
         "utf-8",
     )
     words = ["render", "--profile", *values, "--call", "last", "-o", "picture.txt", "train.py"]
-    done = run_gradstep(words, tmp_path, use="torch")
+    done = run_gradstep(words, tmp_path)
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
     drawn = (tmp_path / "picture.txt").read_text("utf-8")
     assert " · took " in drawn

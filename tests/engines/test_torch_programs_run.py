@@ -313,9 +313,7 @@ def test_parameters_that_fsdp_gathers_have_their_names(
 
     def run(*arguments: str) -> tuple[int, str]:
         # a process of its own: one group of processes is all that a process has
-        command = [sys.executable, "-m", "gradstep", *arguments]
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        done = run_gradstep(arguments, tmp_path)
         return done.returncode, done.stdout
 
     code, said = run("check", "--call", "all", "train.py")
@@ -384,7 +382,7 @@ def test_workers_of_a_data_loader_are_left_alone(tmp_path: Path) -> None:
         """
     (tmp_path / "train.py").write_text(textwrap.dedent(code), "utf-8")
     # in a process of its own: PyTorch refuses to fork one in which its engine had several threads
-    done = run_gradstep(["render", "-o", "picture.txt", "train.py"], tmp_path, use="torch")
+    done = run_gradstep(["render", "-o", "picture.txt", "train.py"], tmp_path)
     assert (done.returncode, done.stderr) == (0, "gradstep: wrote picture.txt\n")
     picture = (tmp_path / "picture.txt").read_text("utf-8")
     assert "mul" in picture

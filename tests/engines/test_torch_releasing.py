@@ -49,7 +49,7 @@ def test_a_program_goes_on_after_a_command_has_read_its_graph(
 ) -> None:
     text = f"{CHAIN}loss.backward()\n{ENDS[end]}print('went on')\n"
     (tmp_path / "train.py").write_text(text, "utf-8")
-    run = run_gradstep([*COMMANDS[command], "train.py"], tmp_path, use="torch")
+    run = run_gradstep([*COMMANDS[command], "train.py"], tmp_path)
     assert (run.returncode, run.stdout.splitlines()[-1]) == (0, "went on"), run.stderr
 
 
@@ -63,5 +63,5 @@ def test_a_program_goes_on_after_a_command_has_read_its_graph(
 def test_a_program_goes_on_after_it_has_had_its_graph_read(use: str, tmp_path: Path) -> None:
     text = f"{CHAIN.replace('60_000', '120_000')}{use}\ndel loss\ndel y\ndel z\nprint('went on')\n"
     (tmp_path / "use.py").write_text(text, "utf-8")
-    run = run_python(["use.py"], tmp_path, use="torch")
+    run = run_python(["use.py"], tmp_path)
     assert (run.returncode, run.stdout.splitlines()[-1:]) == (0, ["went on"]), run.stderr
