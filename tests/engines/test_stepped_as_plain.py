@@ -940,6 +940,51 @@ def test_a_grad_that_two_leaves_share_is_put_back_for_both(form: str, walk: list
     assert gradients(stepped=True) == gradients(stepped=False)
 
 
+def test_a_row_shows_the_same_after_a_pass_inside_has_added_to_it(torch: Any) -> None:
+    w, x = (torch.ones(2, requires_grad=True) for _ in range(2))
+    inside = backward_inside(torch, lambda: (w * 0.25).sum().backward())
+    session = Session((inside(x) * w).sum(), names={"w": w, "x": x})
+    session.do("until w")
+    session.next()
+
+    def row() -> Any:
+        return [leaf.now.array.tolist() for leaf in session.snapshot.leaves if leaf.name == "w"]
+
+    place, before = session.position, row()
+    session.do("catch rms > 0.2")
+    session.continue_()
+    assert len(session.snapshot.frames) == 2
+    session.leave()
+    session.jump(place)
+    assert row() == before
+
+
+def test_rows_of_a_pass_inside_are_the_same_when_it_is_entered_again(torch: Any) -> None:
+    w, x = (torch.ones(2, requires_grad=True) for _ in range(2))
+    # what arrives at w becomes its .grad, to which the pass around adds in place
+    inside = backward_inside(torch, lambda: (w * torch.tensor([0.25, 0.5])).sum().backward())
+    session = Session(inside(x * w).sum(), names={"w": w, "x": x})
+    rows: dict[Any, Any] = {}
+    entered = 0
+
+    def look() -> None:
+        nonlocal entered
+        place = (session.position, *[frame.position for frame in session.snapshot.frames])
+        entered += len(session.snapshot.frames) == 2
+        now = [
+            None if each.now is None else each.now.array.tolist()
+            for each in session.snapshot.leaves
+        ]
+        assert rows.setdefault(place, now) == now
+
+    session.do("break w")
+    there, back = ("continue", "next", "continue", "next"), ("reverse-continue",) * 3
+    for command in (*there, *back, *there):
+        session.do(command)
+        look()
+    assert entered > 4
+
+
 def test_what_a_node_did_that_raised_stays_where_nobody_goes_back(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
 

@@ -68,6 +68,7 @@ class Inspector:
         self._waiting = set(self._contributions.waiting(0))
         self._stale = self._place.keys() & self._waiting
         self._edited: set[int] = set()
+        self._changes = 0  # how often user code is known to have changed a .grad
 
     @property
     def length(self) -> int:
@@ -343,6 +344,11 @@ class Inspector:
             if self._waits(self._at):
                 self._waiting.add(self._at)
             self._forget((self._at, *targets, *self._changed(self._at)))
+        # what ran ahead of here may have written into memory that rows made before show
+        changed = self._cursor.driver.changed_gradients
+        if (changes := sum(map(len, changed.values()))) != self._changes:
+            self._changes = changes
+            self._forget(changed)
 
     def _changed(self, index: int) -> tuple[int, ...]:
         """Return the leaves of which user code at node ``index`` changed ``.grad``, or what

@@ -581,11 +581,10 @@ class TorchDriver:
         version = self._engine.gradients.versions.get(step.index)
         if step.after is None:
             return step
+        if (at_end := self._engine.gradients.at_end.get(step.index)) is not None:
+            return step._replace(after=at_end)
         if version in (None, version_of(step.after)):
-            if self._engine.thread is not None:
-                return step
-            # the pass around this one may add to it in place, and does not tell
-            return step._replace(after=copy_of(step.after))
+            return step
         (added,) = step.hooked
         still_adds = self._engine.gradients.still_adds(step.index, added)
         if still_adds and not is_passed_on(step.after, added):

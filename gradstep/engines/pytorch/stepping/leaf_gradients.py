@@ -38,6 +38,8 @@ class LeafGradients:
         added: how often what it added had been, then.
         changed: by the index of another node, what it held when that had run: whatever changed it,
             did so since the engine halted before.
+        at_end: copies of what those that ran hold when a pass inside another one ends: that may add
+            to it in place, and does not tell.
         rewritten: the leaves that hooks had changed themselves when they had run, as optimizers do.
     """
 
@@ -48,6 +50,7 @@ class LeafGradients:
         self.versions: dict[int, int] = {}
         self.added: dict[int, int] = {}
         self.changed: dict[int, dict[int, State]] = {}
+        self.at_end: dict[int, torch.Tensor] = {}
         self.rewritten: set[int] = set()
         self._has_begun = False
         self._known: dict[int, tuple[Any, int]] = {}  # what they held last, and its version
@@ -106,6 +109,14 @@ class LeafGradients:
             if version_of(leaf) != self._of_leaf[index]:
                 self.rewritten.add(index)
             return held
+
+    def end(self) -> None:
+        """Take note that the pass ends, and the one around it goes on."""
+        with unobserved():
+            for index, version in self.versions.items():
+                held, now = _held(self.leaves[index])
+                if held is not None and now == version:
+                    self.at_end[index] = copy_of(held)
 
     def set_by_others(self, index: int, *, beside: bool) -> None:
         """Take note of what another pass has added; one that runs ``beside`` this one, which has

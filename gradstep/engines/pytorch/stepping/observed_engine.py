@@ -262,6 +262,8 @@ class ObservedEngine:
             with intercepted():
                 self.result = carry_out(arguments, self._hear)
             self._done = True
+            if self.thread is None and observed:
+                self.gradients.end()
         except Abort:
             self._halted, self.diverged = False, True
         finally:
