@@ -140,7 +140,7 @@ def assert_alike(live: Session, replayed: Session, level: Level) -> None:
 
 @on_both
 @pytest.mark.parametrize("level", ["stats", "all"])
-@settings(max_examples=12, phases=[Phase.explicit, Phase.generate])
+@settings(max_examples=settings().max_examples // 4, phases=[Phase.explicit, Phase.generate])
 @given(program=programs(8), walk=st.lists(st.integers(0, 40), max_size=4))
 def test_every_position_is_as_in_the_live_session(
     torch: Any, level: Level, program: Program, walk: list[int]

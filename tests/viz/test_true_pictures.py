@@ -80,7 +80,7 @@ def remade(leaves: Sequence[Any], how: str) -> list[Any]:
     return list(leaves)
 
 
-@settings(max_examples=100)
+@settings(max_examples=8 * settings().max_examples // 5)
 @given(
     programs(),
     st.booleans(),
@@ -104,7 +104,6 @@ def test_random_programs_have_true_pictures(
         check_saved(graph)
 
 
-@settings(max_examples=50)
 @given(programs(), st.booleans(), st.booleans(), st.data())
 def test_a_pass_to_some_inputs_has_a_true_picture(
     program: Program, traced: bool, is_grad: bool, data: st.DataObject
