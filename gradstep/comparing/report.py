@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,8 +20,11 @@ _MOST: Final = 10
 """Of a kind that are listed."""
 
 
-def text(comparison: Comparison, names: tuple[str, str], here: Path) -> str:
-    """Return the report for a person; files are named as seen from ``here``."""
+def text(
+    comparison: Comparison, names: tuple[str, str], here: Path, causes: Sequence[str] = ()
+) -> str:
+    """Return the report for a person; files are named as seen from ``here``, and ``causes`` are
+    those without which there is no difference."""
     return "\n\n".join(
         "\n".join(block)
         for block in (
@@ -28,6 +32,7 @@ def text(comparison: Comparison, names: tuple[str, str], here: Path) -> str:
             _structures(comparison, here),
             _divergence(comparison, here),
             _over_calls(comparison),
+            [f"cause: {each}; without it, two runs are equal" for each in causes],
             _looked_at(comparison),
         )
         if block
@@ -143,7 +148,9 @@ def _place(source: Source, here: Path) -> str:
     return f"{portable(source.file, here)}:{source.line}"
 
 
-def json_text(comparison: Comparison, names: tuple[str, str], here: Path) -> str:
+def json_text(
+    comparison: Comparison, names: tuple[str, str], here: Path, causes: Sequence[str] = ()
+) -> str:
     """Return a JSON document; its schema is in the documentation."""
 
     def place(source: Source | None) -> dict[str, Any] | None:
@@ -177,6 +184,7 @@ def json_text(comparison: Comparison, names: tuple[str, str], here: Path) -> str
 
     document = {
         "version": VERSION, "one": names[0], "other": names[1], "equal": comparison.is_equal,
+        "causes": list(causes),
         "tolerance": str(comparison.tolerance), "calls": comparison.calls,
         "calls_of_one": list(comparison.only), "full": comparison.full,
         "values": comparison.values, "same": comparison.same, "described": comparison.described,

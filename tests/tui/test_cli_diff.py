@@ -68,3 +68,45 @@ def test_what_cannot_be_compared_says_why(
     ]:
         assert diff(*words) == code, words
         assert said in capfd.readouterr().err
+
+
+UNSTEADY = {
+    "random numbers without a seed": "x = torch.rand(3, requires_grad=True)",
+    "the order of a set, or hash()": "x = torch.tensor(hash('a') / 2.0**64, requires_grad=True)",
+    "time.time()": "import time; x = torch.tensor(time.time() % 1, requires_grad=True)",
+}
+
+
+@pytest.mark.slow  # each runs in eight processes
+@pytest.mark.parametrize("cause", UNSTEADY)
+def test_why_a_program_does_not_repeat_itself_is_named(
+    cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["import autograd_core as torch", UNSTEADY[cause], "x.sin().sum().backward()"]
+    Path("a.py").write_text("\n".join(lines))
+    assert diff("--repeat", "2", "a.py") == 5
+    out = capfd.readouterr().out
+    assert "first difference, here: x\n" in out
+    assert [line for line in out.splitlines() if line.startswith("cause: ")] == [
+        f"cause: {cause}; without it, two runs are equal"
+    ]
+
+
+def test_a_program_that_repeats_itself_runs_in_a_copy_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("part").mkdir()
+    Path("part/beside.py").write_text("number = 2\n")
+    Path("data.txt").write_text("1 2")
+    Path("part/a.py").write_text(
+        "import beside\nnumbers = open('data.txt', 'r+'); read = numbers.read()\n"
+        "numbers.write(' 3')\n" + SCRIPT.replace("* 2)", "* beside.number * len(read))")
+    )
+    assert diff("--repeat", "2", "part/a.py") == 0
+    assert capfd.readouterr().out.startswith("part/a.py (run 1) and run 2: equal\n")
+    assert Path("data.txt").read_text() == "1 2"
+    assert diff("--vary", "threads", "part/a.py") == 2
+    assert diff("--repeat", "2", "a.py:loss") in (2, 3)
+    assert "is for programs of PyTorch" in capfd.readouterr().err

@@ -10,7 +10,7 @@ from pathlib import Path
 from gradstep.capturing import capture
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.comparing import report
-from gradstep.comparing.runs import compare, run_of_graph
+from gradstep.comparing.runs import Comparison, compare, run_of_graph
 from gradstep.comparing.values import Tolerance
 from gradstep.graph.collector import collector_slowed
 from gradstep.graph.model import Graph
@@ -21,9 +21,10 @@ from gradstep.program.target import Target, parse_target, require_file
 from gradstep.recording.reading import FileRun, is_recording
 from gradstep.recording.run import MemoryRun, Run
 from gradstep_tui import output
-from gradstep_tui.afresh import record_afresh
-from gradstep_tui.command_line import TargetParser
+from gradstep_tui.afresh import CAUSES, ON_THE_CORE, VARIATIONS, copied, name_within, record_afresh
+from gradstep_tui.command_line import TargetParser, is_script
 from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import positive_number
 
 _DESCRIPTION = """\
 Tell where two runs first differ: in their graphs, else in the values that
@@ -42,12 +43,18 @@ _NOTES = """\
   4ulp         so many units in the last place
   bitwise      nothing
 
+Where two runs of --repeat differ, the script runs eight times more at most: with
+seeds, with PYTHONHASHSEED, with time.time() stopped, and with one thread and
+deterministic algorithms. What makes two runs equal is named as the cause.
+
 Exit code 5 means that they differ, 0 that they do not.
 
 examples:
   gradstep diff before.gsr after.gsr
   gradstep diff --tolerance bitwise train.py rewritten.py --epochs 1
   gradstep diff stored.json net.py:loss
+  gradstep diff --repeat 2 train.py
+  gradstep diff --vary threads train.py
 """
 
 
@@ -55,13 +62,18 @@ def parser() -> TargetParser:
     """Return the options of ``gradstep diff``."""
     command = TargetParser(
         prog="gradstep diff",
-        usage="gradstep diff [OPTIONS] A B [ARGS...]",
+        usage="gradstep diff [OPTIONS] A B [ARGS...]\n"
+        "       gradstep diff --repeat N | --vary WHAT [OPTIONS] A [ARGS...]",
         description=_DESCRIPTION,
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
-    add("--tolerance", type=_tolerance, default=Tolerance(), metavar="T",
+    add("--tolerance", type=_tolerance, metavar="T",
         help="what may differ: dtype (default), 1e-5, 4ulp, or bitwise; see below")  # fmt: skip
+    add("--repeat", type=positive_number, default=0, metavar="N", help="run the script A so many "
+        "times, in fresh processes and copies of its folder, and compare to the bit")  # fmt: skip
+    add("--vary", choices=VARIATIONS, metavar="WHAT", help="run the script A once more, with other "
+        f"{', '.join(VARIATIONS)}")  # fmt: skip
     add("--call", default="", metavar="K", help="of a script, which calls to keep in full, with "
         "all tensors: 3, last, all, or 1,100:110 (default: as record)")  # fmt: skip
     add("--format", choices=["text", "json"], default="text",
@@ -74,25 +86,86 @@ def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep diff``."""
     if options.module:
         raise Failure("diff: -m is for other commands; name a file", ExitCode.USAGE)
-    if not options.arguments:
-        raise Failure("diff: name two runs, A and B", ExitCode.USAGE)
-    other, *arguments = options.arguments
-    names = options.target, other
     with ExitStack() as within, collector_slowed():
         folder = Path(within.enter_context(tempfile.TemporaryDirectory(prefix="gradstep-")))
-        runs = [
-            _run(name, arguments, options.call, folder / f"{number}.gsr", within)
-            for number, name in enumerate(names)
-        ]
-        counts = not any(isinstance(run, MemoryRun) for run in runs)
-        comparison = compare(runs[0], runs[1], options.tolerance, counts_calls=counts)
+        if options.repeat or options.vary:
+            names, comparison, causes = _again(options, folder, within)
+        else:
+            names, comparison = _of_two(options, folder, within)
+            causes = []
     if not comparison.calls and not any(comparison.only):
         raise Failure(
             f"{names[0]} and {names[1]} have no call of backward() in common", ExitCode.TARGET
         )
     write = report.json_text if options.format == "json" else report.text
-    output.show(write(comparison, names, Path.cwd()))
+    output.show(write(comparison, names, Path.cwd(), causes))
     return ExitCode.FINE if comparison.is_equal else ExitCode.FOUND
+
+
+def _of_two(
+    options: argparse.Namespace, folder: Path, within: ExitStack
+) -> tuple[tuple[str, str], Comparison]:
+    if not options.arguments:
+        raise Failure("diff: name two runs, A and B", ExitCode.USAGE)
+    other, *arguments = options.arguments
+    names = options.target, other
+    runs = [
+        _run(name, arguments, options.call, folder / f"{number}.gsr", within)
+        for number, name in enumerate(names)
+    ]
+    counts = not any(isinstance(run, MemoryRun) for run in runs)
+    tolerance = options.tolerance or Tolerance()
+    return names, compare(runs[0], runs[1], tolerance, counts_calls=counts)
+
+
+def _again(
+    options: argparse.Namespace, folder: Path, within: ExitStack
+) -> tuple[tuple[str, str], Comparison, list[str]]:
+    """Run one script several times, or once more under other circumstances; return what the runs
+    that are compared are called, the first comparison that shows a difference, and its causes."""
+    target = parse_target(options.target)
+    require_file(target)
+    if not is_script(options.target):
+        raise Failure("diff: --repeat and --vary take a script (train.py)", ExitCode.USAGE)
+    count = 0
+
+    def record(pin: str = "", engine: str = "") -> FileRun:
+        nonlocal count
+        count += 1
+        path = folder / f"{count}.gsr"
+        record_afresh(
+            path, name_within(target), options.arguments, call=options.call, pin=pin,
+            engine=engine, folder=copied(target, folder / f"run{count}"),
+        )  # fmt: skip
+        return within.enter_context(FileRun(path))
+
+    first = record()
+    engine = "torch" if "torch" in first.header.engines else "autograd_core"
+    name = options.target
+    if options.vary:
+        if engine != "torch" and options.vary not in ON_THE_CORE:
+            raise Failure(
+                f"--vary {options.vary} is for programs of PyTorch, which {name} is not",
+                ExitCode.USAGE,
+            )
+        other = record(f"vary:{options.vary}", engine)
+        tolerance = options.tolerance or Tolerance()
+        return (name, f"{name} ({options.vary})"), compare(first, other, tolerance), []
+    tolerance = options.tolerance or Tolerance("bitwise")
+    while count < max(options.repeat, 2):
+        comparison = compare(first, record(), tolerance)
+        if not comparison.is_equal:
+            break
+    names = f"{name} (run 1)", f"run {count}"
+    if comparison.is_equal:
+        return names, comparison, []
+    causes = []
+    for word, (cause, _) in CAUSES.items():
+        if engine == "torch" or word in ON_THE_CORE:
+            pin = f"cause:{word}"
+            if compare(record(pin, engine), record(pin, engine), tolerance).is_equal:
+                causes.append(cause)
+    return names, comparison, causes
 
 
 def _run(name: str, arguments: list[str], call: str, path: Path, within: ExitStack) -> Run:
