@@ -985,6 +985,26 @@ def test_rows_of_a_pass_inside_are_the_same_when_it_is_entered_again(torch: Any)
     assert entered > 4
 
 
+def test_grad_gets_what_it_takes_where_a_step_is_computed_again() -> None:
+    def gradients(history_bytes: int) -> Any:
+        x = pytorch.ones(2, requires_grad=True)
+        y = x * 2
+        z = y.sin()
+
+        def handle(found: InterceptedCall) -> Any:
+            session = Session.of_call(found.call, names=found.names, history_bytes=history_bytes)
+            for line in ("jump #5", "back 3", "next 3", "scale 2"):
+                assert not session.do(line).error
+            session.finish()
+            return session.gradients
+
+        with attached(), intercepting(handle, CallSelector(None, ("grad",))):
+            found = pytorch.autograd.grad(z.exp().cos().sum(), [x, y, z])
+        return [g.tolist() for g in found]
+
+    assert gradients(history_bytes=0) == gradients(history_bytes=2**30)
+
+
 def test_what_a_node_did_that_raised_stays_where_nobody_goes_back(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
 

@@ -556,7 +556,9 @@ class TorchDriver:
 
     def fork(self, pending: Pending) -> Replay:
         index = self._engine.index
-        return NodeReplay(self.call, self.order, dict(pending), index, self.muted_edges)
+        return NodeReplay(
+            self.call, self.order, dict(pending), index, self.muted_edges, self._wanted_places
+        )
 
     def restarted(self, pending: Pending) -> Self:
         other = type(self)(self.call)

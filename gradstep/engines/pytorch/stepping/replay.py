@@ -78,7 +78,8 @@ def within_pass(
 
 
 class NodeReplay:
-    """A pass that goes its own way from ``pending``, and changes nothing of the program."""
+    """A pass that goes its own way from ``pending``, and changes nothing of the program; of what
+    arrives at the places ``wanted``, its steps tell as taken by ``grad``."""
 
     def __init__(
         self,
@@ -87,7 +88,9 @@ class NodeReplay:
         pending: Pending,
         nodes: Container[Any],
         muted: Set[tuple[int, int]] = frozenset(),
+        wanted: Container[Any] = (),
     ) -> None:
+        self._wanted = wanted
         self.pending = pending
         self._call, self._order, self._nodes, self._muted = call, order, nodes, muted
 
@@ -96,8 +99,11 @@ class NodeReplay:
         for index in range(start, stop):
             node = self._order[index]
             began = perf_counter()
-            incoming = tuple(self.pending.get(place) for place in places_of(node))
-            for place in places_of(node):
+            places = places_of(node)
+            incoming = tuple(self.pending.get(place) for place in places)
+            arrived = zip(places, incoming, strict=True)
+            captured = tuple((place, g) for place, g in arrived if place in self._wanted)
+            for place in places:
                 self.pending[place] = None
             with unobserved(), torch.set_grad_enabled(self._call.graph):
                 sent = call_in_pass(node, incoming, self._nodes)
@@ -106,7 +112,8 @@ class NodeReplay:
                     for nr, (edge, g) in enumerate(zip(node.edges, sent, strict=True))
                 )
             if not on_step(
-                Step(index, node, incoming, incoming, deliveries), perf_counter() - began
+                Step(index, node, incoming, incoming, deliveries, captured=captured),
+                perf_counter() - began,
             ):
                 return
 
