@@ -110,6 +110,6 @@ def _untraced(subject: Subject) -> Iterator[Row]:
             "note",
             (
                 "the forward pass was not traced, so it is unknown where the path to the loss "
-                "was cut; `gradstep why TARGET LEAF` traces it"
+                "was cut; a script that runs under `gradstep why` is traced"
             ),
         )
