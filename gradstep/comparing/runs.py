@@ -219,9 +219,7 @@ class _Both:
             partners: Ints = np.arange(len(one)) if one is other else align(one, other)
             self._aligned[keys] = one, other, partners
             if one is not other and not self.comparison.structures:
-                self.comparison.structures = [
-                    _difference(one, other, each) for each in changes(one, other, partners)
-                ]
+                self.comparison.structures = structure_differences(one, other, partners)
                 self.comparison.structure_call = call.title
         return self._aligned[keys]
 
@@ -506,6 +504,14 @@ def _what(graph: Graph, place: Place) -> str:
 
 def _grown(before: Gap, now: Gap) -> bool:
     return math.isfinite(before.relative) and now.relative >= _FACTOR * before.relative > 0
+
+
+def structure_differences(
+    one: Graph, other: Graph, partners: Ints | None = None
+) -> list[Difference]:
+    """Return how two graphs differ, in words."""
+    partners = align(one, other) if partners is None else partners
+    return [_difference(one, other, each) for each in changes(one, other, partners)]
 
 
 def _difference(one: Graph, other: Graph, change: Change) -> Difference:

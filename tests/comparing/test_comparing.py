@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from gradstep.comparing import report
 from gradstep.comparing.align import align, common
+from gradstep.comparing.ranks import compare_ranks
 from gradstep.comparing.runs import Comparison, compare, run_of_graph
 from gradstep.comparing.values import Tolerance, Value, gap
 from gradstep.graph.builder import GraphBuilder
@@ -240,3 +241,33 @@ def test_numbers_that_are_not_finite_are_equal_only_to_themselves() -> None:
     assert gap(value(nan, 1), value(nan, 2)).relative < 1
     for one, other in [((nan, 1), (1, nan)), ((inf, 1), (-inf, 1)), ((nan,), (1,))]:
         assert gap(value(*one), value(*other)).relative == inf
+
+
+def rank(run: MemoryRun, number: int) -> MemoryRun:
+    run.header = replace(run.header, rank=number, size=3)
+    call = run.call(1)
+    run.add_begun(replace(call, seconds=1.0 if call.is_finished else 9.0))
+    return run
+
+
+def test_ranks_that_do_otherwise_are_named(torch: ModuleType) -> None:
+    lines = program(["sin", "mul"])
+    others = [rank(record(torch, lines), number) for number in (0, 1)]
+    assert compare_ranks(others) == []
+    drifted = lines[0].replace("w1 = leaf(1.125", "w1 = leaf(1.25")
+    said = compare_ranks([*others, rank(record(torch, [drifted, *lines[1:]]), 2)])
+    assert [str(each) for each in said] == [
+        "rank 2: backward() call 1: w1 is not that of other ranks",
+        "rank 2: backward() call 1: x.grad is not that of other ranks after the call",
+    ]
+    unused = record(torch, [*lines[:3], *lines[4:]])
+    said = compare_ranks([*others, rank(unused, 2)])
+    assert "its graph is not that of rank 0: removed w1 (2 differences)" in str(said[0])
+    sick = record(torch, [*lines[:3], "h = (h - 5).log()", *lines[3:]])
+    said = compare_ranks([*others, rank(sick, 2)])
+    assert str(said[0]).startswith("rank 2: backward() call 1: nan in the result of log:1, ")
+    hangs = record(torch, lines)
+    hangs.add_begun(replace(hangs.call(1), is_finished=False, seconds=9.0))
+    ended, slow = compare_ranks([*others, rank(hangs, 2)])
+    assert (ended.what, ended.ranks) == ("it never ended", (2,))
+    assert slow.what.endswith(" times the median of all ranks")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 from gradstep.capturing import capture
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.comparing import report
+from gradstep.comparing.ranks import compare_ranks
 from gradstep.comparing.runs import Comparison, compare, run_of_graph
 from gradstep.comparing.values import Tolerance
 from gradstep.graph.collector import collector_slowed
@@ -20,6 +22,7 @@ from gradstep.program.run import run_target
 from gradstep.program.target import Target, parse_target, require_file
 from gradstep.recording.reading import FileRun, is_recording
 from gradstep.recording.run import MemoryRun, Run
+from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.afresh import CAUSES, ON_THE_CORE, VARIATIONS, copied, name_within, record_afresh
 from gradstep_tui.command_line import TargetParser, is_script
@@ -55,6 +58,7 @@ examples:
   gradstep diff stored.json net.py:loss
   gradstep diff --repeat 2 train.py
   gradstep diff --vary threads train.py
+  gradstep diff --ranks run.rank*.gsr
 """
 
 
@@ -63,13 +67,16 @@ def parser() -> TargetParser:
     command = TargetParser(
         prog="gradstep diff",
         usage="gradstep diff [OPTIONS] A B [ARGS...]\n"
-        "       gradstep diff --repeat N | --vary WHAT [OPTIONS] A [ARGS...]",
+        "       gradstep diff --repeat N | --vary WHAT [OPTIONS] A [ARGS...]\n"
+        "       gradstep diff --ranks RECORDING...",
         description=_DESCRIPTION,
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
     add("--tolerance", type=_tolerance, metavar="T",
         help="what may differ: dtype (default), 1e-5, 4ulp, or bitwise; see below")  # fmt: skip
+    add("--ranks", action="store_true", help="compare the recordings of all processes of a job "
+        "(record --on-rank all)")  # fmt: skip
     add("--repeat", type=positive_number, default=0, metavar="N", help="run the script A so many "
         "times, in fresh processes and copies of its folder, and compare to the bit")  # fmt: skip
     add("--vary", choices=VARIATIONS, metavar="WHAT", help="run the script A once more, with other "
@@ -86,6 +93,8 @@ def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep diff``."""
     if options.module:
         raise Failure("diff: -m is for other commands; name a file", ExitCode.USAGE)
+    if options.ranks:
+        return _of_ranks([options.target, *options.arguments])
     with ExitStack() as within, collector_slowed():
         folder = Path(within.enter_context(tempfile.TemporaryDirectory(prefix="gradstep-")))
         if options.repeat or options.vary:
@@ -100,6 +109,17 @@ def run(options: argparse.Namespace) -> int:
     write = report.json_text if options.format == "json" else report.text
     output.show(write(comparison, names, Path.cwd(), causes))
     return ExitCode.FINE if comparison.is_equal else ExitCode.FOUND
+
+
+def _of_ranks(names: Sequence[str]) -> int:
+    with ExitStack() as within:
+        runs = [within.enter_context(FileRun(Path(name))) for name in names]
+        ranks = [run.header.rank for run in runs]
+        if len(set(ranks)) < len(ranks):
+            raise Failure("diff: --ranks takes one recording of each rank", ExitCode.USAGE)
+        findings = compare_ranks(runs)
+    output.show("\n".join(map(str, findings)) or f"{plural(len(runs), 'rank')}: all do the same")
+    return ExitCode.FOUND if findings else ExitCode.FINE
 
 
 def _of_two(

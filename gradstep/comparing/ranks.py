@@ -1,0 +1,190 @@
+"""What the processes of one job do differently: one recording of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import Final, NamedTuple, TypeVar
+
+from gradstep.comparing.runs import structure_differences
+from gradstep.graph.model import Graph
+from gradstep.recording.facts import CallFacts, LeafFacts
+from gradstep.recording.run import Run, graph_of
+from gradstep.records import CallKind
+from gradstep.text import plural
+
+_SLOW: Final = 1.5
+"""Times the median of all ranks that a rank is told to be slow at."""
+_LEAST: Final = 0.01
+"""Seconds of a call below which nobody waits for a rank."""
+_MOST: Final = 8
+Key = tuple[CallKind, int]
+H = TypeVar("H", bound=Hashable)
+
+
+class RankFinding(NamedTuple):
+    """What some ranks do otherwise than the rest: the ranks, the title of the first call where that
+    is so ("" of all calls), and what it is."""
+
+    ranks: tuple[int, ...]
+    call: str
+    what: str
+
+    def __str__(self) -> str:
+        words = "rank" if len(self.ranks) == 1 else "ranks"
+        named = ", ".join(map(str, self.ranks[:_MOST])) + (", ..." * (len(self.ranks) > _MOST))
+        return f"{words} {named}: {f'{self.call}: ' if self.call else ''}{self.what}"
+
+
+def compare_ranks(runs: Sequence[Run]) -> list[RankFinding]:
+    """Return what the ranks of one job do differently, each kind of difference where it is first.
+
+    >>> compare_ranks([])
+    []
+    """
+    by_rank = {run.header.rank: run for run in runs}
+    calls = {
+        rank: {(call.kind, call.number): call for call in run.calls()}
+        for rank, run in sorted(by_rank.items())
+    }
+    return [
+        finding
+        for finding in (
+            _first_trouble(by_rank, calls),
+            _first_structure(by_rank, calls),
+            *_unfinished(calls),
+            *_leaves(by_rank, calls),
+            _slowest(calls),
+        )
+        if finding is not None
+    ]
+
+
+Calls = Mapping[int, Mapping[Key, CallFacts]]
+
+
+def _first_trouble(runs: Mapping[int, Run], calls: Calls) -> RankFinding | None:
+    troubled = [
+        (call.index, place, rank)
+        for rank, each in calls.items()
+        for call in each.values()
+        if call.is_troubled
+        for place in [_trouble(runs[rank], call)]
+    ]
+    if not troubled:
+        return None
+    # where sums over all ranks have spread it, the one that has it earliest in a call is meant
+    index, (order, what), rank = min(troubled)
+    call = next(each for each in calls[rank].values() if each.index == index)
+    ranks = tuple(r for i, (o, _), r in troubled if (i, o) == (index, order))
+    return RankFinding(ranks, call.title, what)
+
+
+def _trouble(run: Run, call: CallFacts) -> tuple[int, str]:
+    """Return how early something is not finite in a call, and what that is."""
+    if call.index in run.full:
+        graph = graph_of(run, call.index)
+        order = sorted(
+            graph.statistics,
+            key=lambda id: (
+                (0, id) if graph.halves[id] == "forward" else (1, graph.orders.get(id, -1))
+            ),
+        )
+        for place, id in enumerate(order):
+            stats = graph.statistics[id]
+            if stats.trouble and not graph.is_masked(id):
+                return place, f"{stats.trouble} {_at(graph, id)}"
+    if call.loss is not None and (call.loss != call.loss or abs(call.loss) == float("inf")):
+        return 1 << 30, f"the loss is {call.loss}"
+    leaves = [run.leaves[each.leaf].name for each in run.of_leaves(call.index) if each.is_troubled]
+    return 1 << 31, f"{leaves[0]}.grad is not finite" if leaves else "something is not finite"
+
+
+def _at(graph: Graph, id: int) -> str:
+    half = "in the result of" if graph.halves[id] == "forward" else "in the gradient at"
+    source = graph.sources.get(id)
+    return f"{half} {graph.address(id)}" + (f", {source.file}:{source.line}" if source else "")
+
+
+def _odd(values: Mapping[int, H]) -> tuple[int, ...]:
+    """Return the ranks whose value is not that of most."""
+    counts = Counter(values.values())
+    if len(counts) < 2:
+        return ()
+    usual = counts.most_common(1)[0][0]
+    return tuple(rank for rank, value in values.items() if value != usual)
+
+
+def _common(calls: Calls) -> Iterator[Key]:
+    first = next(iter(calls.values()), {})
+    return (key for key in first if all(key in each for each in calls.values()))
+
+
+def _first_structure(runs: Mapping[int, Run], calls: Calls) -> RankFinding | None:
+    for key in _common(calls):
+        structures = {rank: each[key].structure for rank, each in calls.items()}
+        odd = _odd({rank: structure for rank, structure in structures.items() if structure})
+        if not odd:
+            continue
+        usual = next(rank for rank in structures if rank not in odd and structures[rank])
+        graphs = [runs[rank].graph(structures[rank]) for rank in (usual, odd[0])]
+        differences = structure_differences(graphs[0], graphs[1])
+        if differences:
+            what, addresses, module, *_ = differences[0]
+            place = f" in {module}" if module else ""
+            more = f" ({plural(len(differences), 'difference')})"
+            named = " → ".join(dict.fromkeys(filter(None, addresses)))
+            said = f"its graph is not that of rank {usual}: {what} {named}{place}{more}"
+            return RankFinding(odd, calls[odd[0]][key].title, said)
+    return None
+
+
+def _unfinished(calls: Calls) -> Iterator[RankFinding]:
+    for rank, each in calls.items():
+        last = [*each.values()][-1:]
+        if last and not last[0].is_finished:
+            yield RankFinding((rank,), last[0].title, last[0].error or "it never ended")
+    counts = {rank: len(each) for rank, each in calls.items()}
+    odd = _odd(counts)
+    if odd:
+        yield RankFinding(odd, "", f"made {plural(counts[odd[0]], 'call')}, not as many as others")
+
+
+def _leaves(runs: Mapping[int, Run], calls: Calls) -> Iterator[RankFinding]:
+    """Yield the first gradient that is not the same on all ranks, and the first parameter."""
+    seen: set[str] = set()
+    for key in _common(calls):
+        facts: dict[str, dict[int, LeafFacts]] = {}
+        for rank, each in calls.items():
+            names = runs[rank].leaves
+            for leaf in runs[rank].of_leaves(each[key].index):
+                facts.setdefault(names[leaf.leaf].name, {})[rank] = leaf
+        title = next(iter(calls.values()))[key].title
+        for name, known in facts.items():
+            for what, values in (
+                (f"{name} is not that of other ranks",
+                 {rank: each.parameter_rms for rank, each in known.items()}),
+                (f"{name}.grad is not that of other ranks after the call",
+                 {rank: each.after_checksum for rank, each in known.items()}),
+            ):  # fmt: skip
+                kind = what.removeprefix(name)
+                odd = _odd({rank: value for rank, value in values.items() if value is not None})
+                if odd and kind not in seen:
+                    seen.add(kind)
+                    yield RankFinding(odd, title, what)
+        if len(seen) == 2:
+            return
+
+
+def _slowest(calls: Calls) -> RankFinding | None:
+    times = {
+        rank: median([each.seconds for each in known.values() if each.seconds is not None] or [0.0])
+        for rank, known in calls.items()
+    }
+    usual = median(times.values()) if times else 0.0
+    rank = max(times, key=lambda each: times[each], default=0)
+    if not times or times[rank] < max(_LEAST, _SLOW * usual):
+        return None
+    ratio = f"{times[rank] / usual:.1f} times" if usual else "much more than"
+    return RankFinding((rank,), "", f"its calls take {ratio} the median of all ranks")
