@@ -34,9 +34,9 @@ Tell where two runs first differ: in their graphs, else in the values that
 flowed, in the order in which they ran.
 
 A and B are recordings (run.gsr), graphs (of render --format json), or targets:
-a script (train.py) is recorded whole, each in a process of its own, a name in a
-file (net.py:loss) is drawn. ARGS go to the scripts. Of a graph, the one call is
-compared.
+a script (train.py) is recorded whole, each in a process of its own; a name in
+a file (net.py:loss) is drawn. ARGS go to the scripts. Of a graph, the one call
+is compared.
 """
 _NOTES = """\
 --tolerance says what does not count as a difference:
@@ -46,7 +46,7 @@ _NOTES = """\
   4ulp         so many units in the last place
   bitwise      nothing
 
-Where two runs of --repeat differ, the script runs eight times more at most: with
+Where two runs of --repeat differ, the script runs up to eight times more: with
 seeds, with PYTHONHASHSEED, with time.time() stopped, and with one thread and
 deterministic algorithms. What makes two runs equal is named as the cause.
 
