@@ -3,14 +3,18 @@ the program runs is made to fail, and the program ends as it does plainly."""
 
 from __future__ import annotations
 
+import math
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import autograd_core
+from gradstep.engines.native import NativeEngine
 from gradstep.graph import fence
 from gradstep.graph.fence import CallRun, answered, call_run, fenced, raised, read
 from tests.forking import run_python
@@ -196,3 +200,12 @@ def test_a_closed_stderr_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_can_be_read_of_an_object_is_read() -> None:
     assert list(read(lambda: (1 // number for number in (1, 0)))) == [1]
+
+
+def test_distances_of_infinite_weights_do_not_warn_the_user() -> None:
+    weights = autograd_core.tensor([math.inf, 1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (distance,) = NativeEngine().distances([weights], [weights])
+    assert distance is not None
+    assert math.isnan(distance)

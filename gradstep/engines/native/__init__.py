@@ -118,7 +118,8 @@ class NativeEngine:
 
     def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
         pairs = [(_array(one), _array(other)) for one, other in zip(ones, others, strict=True)]
-        return [length(a - b) if a.shape == b.shape else None for a, b in pairs]
+        with np.errstate(all="ignore"):  # a difference of infinities; the user has no use for it
+            return [length(a - b) if a.shape == b.shape else None for a, b in pairs]
 
     def accumulated(self, call: BackwardCall) -> list[Any]:
         if call.is_grad:

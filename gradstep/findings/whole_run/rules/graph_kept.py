@@ -38,6 +38,6 @@ def graph_kept(evidence: Evidence) -> Iterator[Finding]:
             "warning", "graph-kept",
             f"{name} has a graph that grows by {steps[-1]} nodes in each step: it keeps the graphs "
             "of all earlier calls in memory",
-            f"add a number: {name} += loss.item()",
+            f"add numbers only, as loss.item() is; or call detach() on {name} in each step",
             source=made[0] if made else line,
         )  # fmt: skip
