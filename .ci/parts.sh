@@ -6,9 +6,7 @@ names=() commands=() limits=() needs=() after=() begun=() verdicts=() lines=() p
 failed=0
 summary=""
 LIMIT_MINUTES=25 # only what hangs takes as long
-said=$(mktemp -d) # what each part prints
-mkfifo "$said/ends"
-exec {ends}<>"$said/ends" # a line for each part that has ended: its number and its exit code
+said="" # the folder of what each part prints
 
 # part NAME [--needs PART]... [--after PART]... COMMAND...: what `run_parts` is to run. A failure is
 # remembered, and other parts still run, so that one run shows all that is wrong. A part that needs
@@ -24,12 +22,18 @@ part() {
     done
     names+=("$name") numbers[$name]=$number
     limits+=("$LIMIT_MINUTES")
-    commands+=("timeout --kill-after=10 ${LIMIT_MINUTES}m$(printf ' %q' "$@")")
+    # without `env`, Ctrl-C would be ignored in what runs beside the shell, and in tests of it
+    commands+=("env --default-signal=INT,QUIT timeout --kill-after=10 ${LIMIT_MINUTES}m$(
+        printf ' %q' "$@"
+    )")
 }
 
 # Run every part, and print what each one said, as a whole and in order.
 run_parts() {
     local number code shown=0
+    said=$(mktemp -d)
+    mkfifo "$said/ends"
+    exec {ends}<>"$said/ends" # a line for each part that has ended: its number and its exit code
     while :; do
         for number in "${!names[@]}"; do
             [[ -v begun[number] ]] || begin_part "$number"
@@ -80,5 +84,5 @@ end_part() {
 # Let nothing go on that was begun.
 drop_parts() {
     ((!${#processes[@]})) || kill "${processes[@]}" 2>/dev/null
-    rm -rf "$said"
+    [[ -z $said ]] || rm -rf "$said"
 }

@@ -84,12 +84,18 @@ def test_parts_of_ci_that_all_succeed_end_with_0() -> None:
 
 def test_parts_of_ci_run_beside_each_other_and_what_they_say_stands_in_order() -> None:
     code, said = run_parts(
-        "LIMIT_MINUTES=0.1; mkfifo $said/pipe; part first cat $said/pipe;"
-        'part second bash -c "echo told >$said/pipe; echo second"; part wrong false;'
+        "LIMIT_MINUTES=0.1; pipe=$(mktemp -u); mkfifo $pipe; part first cat $pipe;"
+        'part second bash -c "echo told >$pipe; rm $pipe; echo second"; part wrong false;'
         "part late --after first --after wrong echo late"
     )
     assert (code, [*verdicts(said).values()]) == (1, ["ok", "ok", "FAILED", "ok"])
     assert "=== first\ntold\n\n=== second\nsecond\n\n=== wrong\n\n=== late\nlate\n" in said
+
+
+def test_a_part_of_ci_is_interrupted_as_any_command() -> None:
+    plainly = "import signal; assert signal.getsignal(2) is signal.default_int_handler"
+    code, said = run_parts(f"part ask {sys.executable} -c '{plainly}'")
+    assert code == 0, said
 
 
 def test_a_part_of_ci_that_hangs_is_ended_and_says_so() -> None:
