@@ -12,6 +12,6 @@ cell = nn.LSTMCell(8, 16)
 series = torch.randn(20, 4, 8)
 h = c = torch.zeros(4, 16)
 
-for x in series:
-    h, c = cell(x, (h, c))
+for t in range(len(series)):
+    h, c = cell(series[t], (h, c))
 loss = h.pow(2).mean()
