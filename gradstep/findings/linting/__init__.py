@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, Final
 
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
-from gradstep.findings.linting.broadcasting import find_broadcasts
-from gradstep.findings.linting.constant_terms import find_constant_terms
-from gradstep.findings.linting.cuts import find_cuts
-from gradstep.findings.linting.dims import find_softmax_over_other_keys, find_softmax_over_samples
-from gradstep.findings.linting.equal_leaves import find_equal_leaves
-from gradstep.findings.linting.finding import CODES, Code, Finding, Severity, merged
-from gradstep.findings.linting.finite import find_not_finite
-from gradstep.findings.linting.hooks import find_duplicates
-from gradstep.findings.linting.leaves import find_shared, find_stale, find_unreached
-from gradstep.findings.linting.memory import find_memory
-from gradstep.findings.linting.overflow import find_overflow
-from gradstep.findings.linting.saturated import find_saturated
+from gradstep.findings.linting import (
+    broadcasting,
+    constant_terms,
+    cuts,
+    dims,
+    equal_leaves,
+    finite,
+    hooks,
+    leaves,
+    memory,
+    overflow,
+    saturated,
+    saved,
+    squashed,
+    targets,
+    untraced,
+)
+from gradstep.findings.linting.finding import Finding, Severity, merged
+from gradstep.findings.linting.rule import Rule
 from gradstep.findings.linting.saved import CHANGED, FREED, find_changed, find_freed
-from gradstep.findings.linting.squashed import find_probabilities, find_squashed_twice
 from gradstep.findings.linting.subject import Subject
-from gradstep.findings.linting.targets import find_targets
 
-__all__ = ["CODES", "Code", "Finding", "Severity", "lint", "refusals"]
+__all__ = ["Finding", "Severity", "lint", "refusals"]
 
 _GRAVITY = ("error", "warning", "info")
+RULES: Final[tuple[Rule[Subject], ...]] = (
+    *saved.RULES,
+    *finite.RULES,
+    *cuts.RULES,
+    *targets.RULES,
+    *constant_terms.RULES,
+    *overflow.RULES,
+    *equal_leaves.RULES,
+    *broadcasting.RULES,
+    *saturated.RULES,
+    *squashed.RULES,
+    *dims.RULES,
+    *hooks.RULES,
+    *leaves.RULES,
+    *memory.RULES,
+    *untraced.RULES,
+)
 
 
 def lint(
@@ -100,38 +122,4 @@ def _of_pass(
 
 
 def _findings(subject: Subject) -> list[Finding]:
-    cuts, explained = find_cuts(subject)
-    return [
-        *find_freed(subject),
-        *find_changed(subject),
-        *find_not_finite(subject),
-        *cuts,
-        *find_unreached(subject, explained),
-        *find_targets(subject),
-        *find_constant_terms(subject),
-        *find_overflow(subject),
-        *find_equal_leaves(subject),
-        *find_broadcasts(subject),
-        *find_saturated(subject),
-        *find_squashed_twice(subject),
-        *find_probabilities(subject),
-        *find_softmax_over_samples(subject),
-        *find_softmax_over_other_keys(subject),
-        *find_duplicates(subject),
-        *find_stale(subject),
-        *find_shared(subject),
-        *find_memory(subject),
-        *_untraced(subject),
-    ]
-
-
-def _untraced(subject: Subject) -> list[Finding]:
-    if len(subject.origins) == len(dict.fromkeys(map(id, subject.roots))):
-        return []
-    return [
-        Finding(
-            "info", "untraced",
-            "the forward pass was not traced, so it is unknown where values left the graph",
-            "run it inside `with gradstep.trace(values=True):`",
-        )
-    ]  # fmt: skip
+    return [finding for rule in RULES for finding in rule.find(subject)]

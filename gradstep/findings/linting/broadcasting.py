@@ -7,6 +7,7 @@ from typing import Final
 
 from gradstep.engines.lookup import is_tensor
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.statistics import format_shape
 from gradstep.records import LEAF, Node, resolve
@@ -61,3 +62,12 @@ def _finding(subject: Subject, index: int, column: Shape, row: Shape, *, certain
         "give both the same shape: squeeze(1) one, or unsqueeze(1) the other",
         subject.graph.address(index), index, subject.source(index),
     )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(find_broadcasts, Meaning(
+        "broadcast", "warning", "[N, 1] and [N] were broadcast to [N, N]",
+        "The loss compares every output with every target.",
+        "F.mse_loss(net(x), y)", "F.mse_loss(net(x).squeeze(1), y)",
+    )),
+)  # fmt: skip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, reachable
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import terms_of
 
@@ -34,3 +36,15 @@ def _cuts(record: OpRecord) -> bool:
         and not record.dtype.startswith(("float", "bfloat", "complex"))
         and any(isinstance(each, tuple) and each[0].requires_grad for each in record.inputs)
     )
+
+
+RULES: Final = (
+    Rule(find_constant_terms, Meaning(
+        "constant-term", "warning", "a term of the loss has no derivative",
+        "argmax(), a comparison or a cast to integers made it, so it changes the number that the "
+        "loss is, and no gradient.",
+        "loss = ce + (h.argmax(1) != y).float().mean()",
+        "loss = ce + (1 - h.softmax(1).gather(1, y[:, None])).mean()",
+        "When it is there to be printed only.",
+    )),
+)  # fmt: skip

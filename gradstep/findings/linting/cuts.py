@@ -20,6 +20,8 @@ from gradstep.capturing.op_records import (
 )
 from gradstep.capturing.statement import comparison_at
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.leaves import find_unreached
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 
 _TAKING_OUT: Final = {"detach": "detach() or .data"}
@@ -34,7 +36,13 @@ _ON_PURPOSE: Final = (
 _USE_IT: Final = "use the value itself where you need its gradient"
 
 
-def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
+def find_cuts_and_unreached(subject: Subject) -> list[Finding]:
+    """Return the cuts, and the leaves that the pass does not reach for other reasons."""
+    findings, explained = _find_cuts(subject)
+    return [*findings, *find_unreached(subject, explained)]
+
+
+def _find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
     """Return the cuts, and the leaves, by identity, that they keep from having any gradient."""
     findings: list[Finding] = []
     lost: dict[int, Any] = {}
@@ -170,3 +178,19 @@ def _leaves_behind(record: OpRecord) -> Iterator[Any]:
                 yield each.tensor()
             if each.cut is not None:
                 yield from (leaf() for leaf in each.cut.leaves)
+
+
+RULES: Final = (
+    Rule(find_cuts_and_unreached, Meaning(
+        "cut", "warning", "a value left the graph, so leaves have no gradient",
+        "detach(), no_grad(), a cast to integers or NumPy took a value out of the graph, and no "
+        "call of the run reached the leaves behind it in another way.",
+        "loss = criterion(D(G(z).detach()), ones)", "loss = criterion(D(G(z)), ones)",
+        "When these leaves are not to learn: take them out of the optimizer.",
+    ), Meaning(
+        "create-graph", "warning", "autograd.grad() returned a constant, and the loss uses it",
+        "Without create_graph=True, the result of autograd.grad() has no graph.",
+        "(g,) = torch.autograd.grad(f, x)", "(g,) = torch.autograd.grad(f, x, create_graph=True)",
+        "When the gradient is meant as a constant, as in first-order MAML.",
+    )),
+)  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Final
 
 from gradstep.capturing.op_records import OpRecord
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 
 _LINEAR: Final = ("addmm", "linear")
@@ -65,3 +66,14 @@ def find_softmax_over_other_keys(subject: Subject) -> Iterator[Finding]:
                     f"use softmax(..., dim={summed - len(shape)})",
                     source=softmax.source, other=record.source,
                 )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(find_softmax_over_samples, Meaning(
+        "softmax-dim", "warning", "a softmax runs over the samples of a batch",
+        "The rows that a linear layer gives are samples; dim=0 mixes them.",
+        "nn.Softmax(dim=0)", "nn.Softmax(dim=1)",
+        "When attention over the samples is meant.",
+    )),
+    Rule(find_softmax_over_other_keys),
+)  # fmt: skip

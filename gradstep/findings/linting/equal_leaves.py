@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 
 _MOST = 1 << 20  # elements of leaves that are compared
@@ -78,3 +79,12 @@ def _ops_of(leaf: int, users: Mapping[int, list[int]]) -> Iterator[int]:
     for each in users.get(leaf, ()):
         yield each
         yield from users.get(each, ()) if len(users.get(each, ())) == 1 else ()
+
+
+RULES: Final = (
+    Rule(find_equal_leaves, Meaning(
+        "equal-leaves", "warning", "two weights begin equal and are trained apart",
+        "They are equal to the bit, one optimizer has both, and neither feeds the other.",
+        "right = copy.deepcopy(left)", "right = left",
+    )),
+)  # fmt: skip

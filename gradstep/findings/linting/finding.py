@@ -11,49 +11,6 @@ from typing import Literal
 from gradstep.graph.model import Source
 
 Severity = Literal["error", "warning", "info"]
-Code = Literal[
-    "derivative",
-    "freed",
-    "changed",
-    "not-finite",
-    "unreached",
-    "cut",
-    "create-graph",
-    "duplicate-hook",
-    "stale-grad",
-    "unchanged",
-    "broadcast",
-    "saturated",
-    "dead-units",
-    "squashed-twice",
-    "zero-grad",
-    "vanishing",
-    "exploding",
-    "constant-loss",
-    "untrained",
-    "small-steps",
-    "large-steps",
-    "eval-mode",
-    "misspelt",
-    "graph-grows",
-    "softmax-dim",
-    "probabilities",
-    "target-graph",
-    "constant-term",
-    "overflow",
-    "graph-kept",
-    "initialization",
-    "loss-flat",
-    "loss-falls",
-    "aliased",
-    "equal-leaves",
-    "no-leaf",
-    "no-graph",
-    "shared",
-    "memory",
-    "untraced",
-]
-CODES: tuple[Code, ...] = Code.__args__  # type: ignore[attr-defined]  # of a Literal
 _NUMBER = re.compile(
     r"(?<![\w.:/\[#])[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[−-]?\d+)?(?![\w/]|\.\w)|(?<= )\[[\d, :]+\]"
 )
@@ -71,7 +28,7 @@ class Finding:
     """
 
     severity: Severity
-    code: Code
+    code: str
     what: str
     remedy: str
     address: str = ""

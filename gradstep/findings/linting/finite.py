@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -21,6 +21,7 @@ from gradstep.findings.linting.ingredients import (
     divides_by_zero,
     of_finite_inputs,
 )
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Source
@@ -335,3 +336,13 @@ def amount_text(
     if array is None:
         return said
     return f"{said}, first at {list(first_place(array, trouble))}"
+
+
+RULES: Final = (
+    Rule(find_not_finite, Meaning(
+        "not-finite", "warning", "a value or a gradient is NaN or infinite",
+        "The finding names where it began. All that is computed from it is wrong.",
+        "torch.where(q != 0, p / q, 0.0)", "p / torch.where(q != 0, q, 1.0)",
+        "A gradient scaler skips such a step now and then: that is only a note.",
+    )),
+)  # fmt: skip

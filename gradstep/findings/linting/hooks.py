@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, Final
 
 from gradstep.capturing.hook_lines import registered_at
 from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.sources import definition
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source
 
@@ -96,3 +97,12 @@ def _content(cell: Any) -> int:
         return id(cell.cell_contents)
     except ValueError:  # empty yet
         return 0
+
+
+RULES: Final = (
+    Rule(find_duplicates, Meaning(
+        "duplicate-hook", "warning", "a hook is registered more than once",
+        "It runs as often as it is registered.",
+        "for x in data:\n    w.register_hook(clip)", "w.register_hook(clip)\nfor x in data: ...",
+    )),
+)  # fmt: skip

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, Final
 
 from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.op_records import Departure
 from gradstep.engines.lookup import named_parameters
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.records import LEAF, resolve
 
@@ -214,3 +215,13 @@ def find_shared(subject: Subject) -> Iterator[Finding]:
             f"several ops use {listed(counted)}; each gradient is the sum over all uses",
             "nothing to do if this is intended",
         )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(find_stale),
+    Rule(find_shared, Meaning(
+        "shared", "info", "several ops use a leaf", "Its gradient is the sum over all uses.",
+        "decoder.weight = encoder.weight", "decoder.weight = encoder.weight",
+        "When it is intended.",
+    )),
+)  # fmt: skip

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning
 from gradstep.findings.whole_run.source_lines import calls_of
 
 
@@ -46,3 +49,10 @@ def lost_graph(loss: Record) -> tuple[Finding, ...]:
                 ),
             )  # fmt: skip
     return ()
+
+
+NO_GRAPH: Final = Meaning(
+    "no-graph", "error", "the loss has no graph, and backward() fails",
+    "Gradients were switched off, or a value was made anew from numbers.",
+    "loss = torch.tensor(losses).sum()", "loss = torch.stack(losses).sum()",
+)  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.statistics import format_bytes
 
@@ -51,3 +52,11 @@ def kept_by_module(subject: Subject) -> Counter[str]:
             seen.add(extent.storage)
             found[subject.graph.scopes[index]] += extent.nbytes
     return found
+
+
+RULES: Final = (
+    Rule(find_memory, Meaning(
+        "memory", "info", "what is kept for the backward pass, by module", "",
+        "y = block(x)", "y = checkpoint(block, x)",
+    )),
+)  # fmt: skip

@@ -9,6 +9,7 @@ from gradstep.capturing.forward_values import ForwardValues, inputs_of, outputs_
 from gradstep.capturing.op_records import OpRecord
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.finite import amount_text
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 
 _HALF: Final = ("float16", "half")
@@ -45,3 +46,12 @@ def find_overflow(subject: Subject) -> Iterator[Finding]:
                     source=record.source,
                 )  # fmt: skip
                 return
+
+
+RULES: Final = (
+    Rule(find_overflow, Meaning(
+        "overflow", "warning", "a result is too large for float16, and the loss does not show it",
+        "Its inputs are finite, and it is infinite. 1 / inf is 0.",
+        "unit = h / (h * h).sum().sqrt()", "unit = h / (h.float() ** 2).sum().sqrt()",
+    )),
+)  # fmt: skip

@@ -11,6 +11,7 @@ from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.op_records import OpRecord
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.statistics import format_number
 
@@ -116,3 +117,14 @@ def _finding(subject: Subject, index: int, code: Any, what: str, remedy: str) ->
     return Finding(
         "warning", code, what, remedy, subject.graph.address(index), index, subject.source(index)
     )
+
+
+RULES: Final = (
+    Rule(find_saturated, Meaning(
+        "saturated", "warning", "most results of a sigmoid, tanh or softmax are at its ends",
+        "There, its derivative is 0.", "torch.sigmoid(pixels)", "torch.sigmoid(pixels / 255)",
+    ), Meaning(
+        "dead-units", "warning", "most units of a relu are 0 for all samples",
+        "No gradient passes through them.", "F.relu(h - 100)", "F.leaky_relu(h)",
+    )),
+)  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Final
 
 from autograd_core.autograd.version import Detached
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source
 
@@ -68,3 +69,19 @@ def find_changed(subject: Subject) -> Iterator[Finding]:
                     remedy,
                     address, index, subject.source(index), Source(*lines[0]) if lines else None,
                 )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(find_freed, Meaning(
+        "freed", "error", "a saved value was freed by an earlier backward()",
+        "A backward pass frees what its nodes saved. A second pass through the same nodes fails.",
+        "state = cell(state)\nloss(state).backward()",
+        "state = cell(state.detach())\nloss(state).backward()",
+    )),
+    Rule(find_changed, Meaning(
+        "changed", "error", "a saved value was changed in place",
+        "A node needs a value as it was in the forward pass. An in-place operation, or a step of "
+        "an optimizer, has changed it since, and backward() will fail.",
+        "y = x.exp()\ny += 1\ny.sum().backward()", "y = x.exp() + 1\ny.sum().backward()",
+    )),
+)  # fmt: skip

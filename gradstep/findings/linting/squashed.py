@@ -8,6 +8,7 @@ from typing import Final
 
 from gradstep.capturing.op_records import OpRecord
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 
 _LOSSES: Final = {
@@ -94,3 +95,17 @@ def _divergences(subject: Subject) -> Iterator[Finding]:
                     f"use log_{given.name}() instead of {given.name}()",
                     source=given.source, other=record.source,
                 )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(find_squashed_twice, Meaning(
+        "squashed-twice", "warning", "a loss makes probabilities of probabilities",
+        "cross_entropy() and the with_logits losses take scores.",
+        "F.cross_entropy(F.softmax(h, 1), y)", "F.cross_entropy(h, y)",
+    )),
+    Rule(find_probabilities, Meaning(
+        "probabilities", "warning", "a loss takes logarithms, and is given probabilities",
+        "nll_loss() needs the result of log_softmax().",
+        "F.nll_loss(F.softmax(h, 1), y)", "F.nll_loss(F.log_softmax(h, 1), y)",
+    )),
+)  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, Record
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import learning_leaves, terms_of
 
@@ -71,3 +72,15 @@ def _name_of(subject: Subject, record: Record) -> str:
             if isinstance(seen.record, tuple) and seen.record[0] is record:
                 return subject.names.of(tensor)
     return ""
+
+
+RULES: Final = (
+    Rule(find_targets, Meaning(
+        "target-graph", "warning", "the target of a loss gets gradients, too",
+        "Both sides of the loss come from the same leaves, and one of them is called a target, or "
+        "the loss has no other term: then equal constants are its minimum.",
+        "F.mse_loss(q, r + net(s2).max(1).values)",
+        "F.mse_loss(q, r + net(s2).max(1).values.detach())",
+        "When other terms of the loss keep the outputs apart.",
+    )),
+)  # fmt: skip

@@ -28,7 +28,7 @@ def conclusions(evidence: Evidence) -> list[tuple[str, Finding]]:
         (title, held) for title, each in evidence.seen for held in _confirmed(each, evidence, lost)
     ]
     for rule in RULES:
-        found += [("", each) for each in rule(evidence)]
+        found += [("", each) for each in rule.find(evidence)]
     found.sort(key=lambda each: _rank(each[1]))
     return list(_one_each(found))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from gradstep.findings.explanations import summary
-from gradstep.findings.linting import CODES
+from gradstep.findings.explanations import MEANINGS, summary
 from gradstep.findings.reports.checked import Checked
 from gradstep.program.calls import CallSelector
 from gradstep.program.run import Failure as ProgramFailure
@@ -100,10 +99,10 @@ def _show(
 
 
 def _require_codes(ignore: Sequence[str]) -> None:
-    unknown = sorted(set(ignore).difference(CODES))
+    unknown = sorted(set(ignore).difference(MEANINGS))
     if unknown:
         raise Failure(
-            f"--ignore: there is no finding '{unknown[0]}'; there are {', '.join(CODES)}",
+            f"--ignore: there is no finding '{unknown[0]}'; there are {', '.join(MEANINGS)}",
             ExitCode.USAGE,
         )
 

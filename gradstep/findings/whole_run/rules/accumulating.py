@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
@@ -42,3 +44,13 @@ def _used_again(history: History) -> int:
         and after.facts.before_checksum == before.facts.after_checksum
         for before, after in pairwise(history.seen)
     )
+
+
+RULES: Final = (
+    Rule(accumulating, Meaning(
+        "stale-grad", "warning", "a gradient is used in two steps",
+        "A step used .grad, nothing cleared it, and the next call added to it.",
+        "loss.backward()\nopt.step()", "opt.zero_grad()\nloss.backward()\nopt.step()",
+        "Gradients that are accumulated and cleared after the step are right, and not reported.",
+    )),
+)  # fmt: skip

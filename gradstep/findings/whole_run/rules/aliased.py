@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.source_lines import aliases
 from gradstep.findings.whole_run.watch import Evidence
 
@@ -32,3 +33,12 @@ def aliased(evidence: Evidence) -> Iterator[Finding]:
                 f"{copy} is the same module as {original}, not a copy: each step changes both",
                 f"{copy} = copy.deepcopy({original})", source=source,
             )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(aliased, Meaning(
+        "aliased", "warning", "a copy of a network is the network itself",
+        "Python gave it a second name. Each step changes both.",
+        "target_net = net", "target_net = copy.deepcopy(net)",
+    )),
+)  # fmt: skip

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from math import isfinite
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Rule
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
@@ -45,3 +47,6 @@ def _is_broken(history: History) -> bool:
         and not before.facts.is_troubled
         for before, after in pairwise(history.seen)
     )
+
+
+RULES: Final = (Rule(broken_by_a_step),)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.watch import Evidence, lines_of
 from gradstep.graph.statistics import format_number
 
@@ -37,3 +38,12 @@ def constant_loss(evidence: Evidence) -> Iterator[Finding]:
                     source=line,
                 )  # fmt: skip
                 break
+
+
+RULES: Final = (
+    Rule(constant_loss, Meaning(
+        "constant-loss", "warning", "the loss is the same to the bit in five calls",
+        "There were gradients, and they changed nothing that the loss depends on.",
+        "loss = criterion(old_output, y)", "loss = criterion(net(x), y)",
+    )),
+)  # fmt: skip

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from gradstep.findings.checking import NodeCheck
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.source_lines import returned
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.own_files import is_own_file
@@ -38,3 +39,14 @@ def derivatives(evidence: Evidence) -> Iterator[Finding]:
             first.address, first.index, first.source,
             None if rule is None else returned(rule) or rule, 1 + len(others),
         )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(derivatives, Meaning(
+        "derivative", "error", "a custom Function has a wrong backward",
+        "Its rule and finite differences of its forward differ. A rule whose forward returns what "
+        "it was given is not reported: it changes the gradient on purpose.",
+        "return 3 * x", "return grad_output * 3 * x**2",
+        "When the gradient is meant to be another one, as with a straight-through estimator.",
+    )),
+)  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gradstep.findings.linting.finding import Code, Finding
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import History, Seen, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.statistics import format_number
@@ -51,7 +52,7 @@ def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterato
         )  # fmt: skip
         return
     if min(map(share, weights)) > _HUGE or max(map(share, weights)) < _TINY:
-        code: Code = "exploding" if share(smallest) > _HUGE else "vanishing"
+        code = "exploding" if share(smallest) > _HUGE else "vanishing"
         yield _finding(
             evidence, largest, code,
             f"the largest gradient, that of {largest[0].leaf.name}, is "
@@ -66,7 +67,7 @@ def _place(evidence: Evidence, history: History) -> int:
     return evidence.places.get(history.leaf.name, -history.leaf.number)
 
 
-def _finding(evidence: Evidence, end: tuple[History, Seen], code: Code, what: str) -> Finding:
+def _finding(evidence: Evidence, end: tuple[History, Seen], code: str, what: str) -> Finding:
     way = evidence.ways.get(end[0].leaf.name)
     mostly = "" if way is None else f"; most of it in {way.what}"
     title = "vanish" if code == "vanishing" else "explode"
@@ -78,3 +79,19 @@ def _finding(evidence: Evidence, end: tuple[History, Seen], code: Code, what: st
         "use a normalization, skip connections, or an initialization that keeps the size",
         source=(way and way.source) or end[1].call.line, leaves=(end[0].leaf.name,),
     )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(gradient_sizes, Meaning(
+        "vanishing", "warning", "gradients vanish on their way from the loss",
+        "In the first call on a line, the gradient of one weight is 100,000 times smaller than "
+        "that of another nearer to the loss, or all are below 1e-12 of their weights.",
+        "nn.Sequential(nn.Linear(8, 8), nn.Sigmoid(), ...)",
+        "nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.ReLU(), ...)",
+    ), Meaning(
+        "exploding", "warning", "gradients explode on their way from the loss",
+        "In the first call on a line, a gradient grows 100,000 times, or all gradients are more "
+        "than a million times larger than their weights.",
+        "w = torch.randn(10, 10) * 30", "w = torch.randn(10, 10) / 10**0.5",
+    )),
+)  # fmt: skip

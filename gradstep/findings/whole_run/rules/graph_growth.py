@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.source_lines import calls_with
 from gradstep.findings.whole_run.watch import Evidence, lines_of
 
@@ -35,3 +36,12 @@ def graph_growth(evidence: Evidence) -> Iterator[Finding]:
             "retain_graph=True",
             source=where[0] if where else line, other=kept[0] if kept else None,
         )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(graph_growth, Meaning(
+        "graph-grows", "warning", "each call has a larger graph than the one before",
+        "The graph contains those of earlier calls, which retain_graph=True keeps.",
+        "center = 0.9 * center + 0.1 * h", "center = (0.9 * center + 0.1 * h).detach()",
+    )),
+)  # fmt: skip

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.source_lines import assigned_from_itself, calls_of
 from gradstep.findings.whole_run.watch import Evidence
 
@@ -41,3 +42,13 @@ def graph_kept(evidence: Evidence) -> Iterator[Finding]:
             f"add numbers only, as loss.item() is; or call detach() on {name} in each step",
             source=made[0] if made else line,
         )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(graph_kept, Meaning(
+        "graph-kept", "warning", "graphs of earlier calls are kept in memory",
+        "Five losses of earlier calls are alive, or a variable has a graph that grows in each of "
+        "five calls.",
+        "history.append(loss)", "history.append(loss.item())",
+    )),
+)  # fmt: skip

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.watch import Evidence, has_equal_rows
@@ -39,3 +41,13 @@ def initialization(evidence: Evidence) -> Iterator[Finding]:
         "biases",
         source=made[0] if made else line, leaves=tuple(same),
     )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(initialization, Meaning(
+        "initialization", "warning", "the units of a layer begin equal, and stay so",
+        "All rows of its weight were the same to the bit in the first call, and still are after "
+        "steps that changed them.",
+        "nn.init.constant_(layer.weight, 0.5)", "nn.init.xavier_uniform_(layer.weight)",
+    )),
+)  # fmt: skip

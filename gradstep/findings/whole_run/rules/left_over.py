@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Rule
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.recording.facts import CallFacts, LeafFacts
@@ -64,3 +65,6 @@ def _kept(
         and (after := last[leaf][1].after) is not None
         and after.rms > 0
     ]
+
+
+RULES: Final = (Rule(left_over),)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence, lines_of
 from gradstep.graph.statistics import format_number
@@ -66,3 +67,20 @@ def _optimizers(evidence: Evidence) -> set[str]:
         for each in evidence.run.of_leaves(call)
         if each.optimizer
     }
+
+
+RULES: Final = (
+    Rule(loss_flat, Meaning(
+        "loss-flat", "info", "the loss does not fall in 100 calls or more",
+        "Of one line, in a program with one optimizer: the mean over the last fifth is not smaller "
+        "than over the first.",
+        "lr=10.0", "lr=0.01", "With losses that measure something else, as those of policies.",
+    )),
+    Rule(loss_falls, Meaning(
+        "loss-falls", "warning", "the loss falls without end",
+        "It is below 0 by 100 times its first size, and by 100 at least.",
+        "kl = 0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
+        "kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
+        "With losses that have no lower limit on purpose, as a critic's.",
+    )),
+)  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Final
 
 from gradstep.capturing.module_paths import named_modules
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.fence import attribute_of, variables_in
@@ -41,3 +42,12 @@ def misspelt(evidence: Evidence) -> Iterator[Finding]:
             f"which nothing reads: {wanted} is meant",
             f"write {wanted}", source=set_at[0] if set_at else line,
         )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(misspelt, Meaning(
+        "misspelt", "warning", "an attribute has nearly the name of one that autograd reads",
+        "Python makes a new attribute, which nothing reads.",
+        "p.require_grad = False", "p.requires_grad = False",
+    )),
+)  # fmt: skip

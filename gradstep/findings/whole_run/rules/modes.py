@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
@@ -36,3 +38,13 @@ def modes(evidence: Evidence) -> Iterator[Finding]:
         "call train() after the evaluation",
         source=switches[0] if switches else line, other=line if switches else None,
     )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(modes, Meaning(
+        "eval-mode", "warning", "modules stay in evaluation mode",
+        "They were in training mode in the first call, and never again since eval().",
+        "net.eval()\nvalidate(net)", "net.eval()\nvalidate(net)\nnet.train()",
+        "When batch norm is frozen on purpose for the rest of the training.",
+    )),
+)  # fmt: skip

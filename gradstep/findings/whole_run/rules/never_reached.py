@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
@@ -58,3 +60,13 @@ def _likely(evidence: Evidence, line: Source | None) -> tuple[str, str, Source |
             sampled[0],
         )
     return "", "", None
+
+
+RULES: Final = (
+    Rule(never_reached, Meaning(
+        "unreached", "warning", "an optimizer has leaves that no call reaches",
+        "No backward() of the run came to these leaves, so they never change.",
+        "action = Normal(mean, 1).sample()", "action = Normal(mean, 1).rsample()",
+        "When they are for later: of a part of what an optimizer has, it is only a note.",
+    )),
+)  # fmt: skip

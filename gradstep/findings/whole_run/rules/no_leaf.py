@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.source_lines import reads_grad
 from gradstep.findings.whole_run.watch import Evidence
 
@@ -21,3 +23,13 @@ def no_leaf(evidence: Evidence) -> Iterator[Finding]:
                 f"make {name} first, and call {name}.requires_grad_() on it then",
                 source=source,
             )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(no_leaf, Meaning(
+        "no-leaf", "warning", "the .grad of a tensor is read that is no leaf",
+        "An op made it of the leaf, which has no name, and only leaves get a .grad.",
+        "x = torch.rand(4, requires_grad=True).double()",
+        "x = torch.rand(4).double().requires_grad_()",
+    )),
+)  # fmt: skip

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.findings.linting import Finding
 from gradstep.findings.linting.finding import listed
+from gradstep.findings.linting.rule import Rule
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.statistics import format_number
 
@@ -30,3 +32,6 @@ def not_finite(evidence: Evidence) -> Iterator[Finding]:
         f"gradstep why TARGET {names[0]} shows where it began" if names else
         "look at what this loss is computed from", source=call.line, leaves=tuple(names),
     )  # fmt: skip
+
+
+RULES: Final = (Rule(not_finite),)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Rule
 from gradstep.findings.whole_run.watch import Evidence
 
 
@@ -24,3 +26,6 @@ def skipped(evidence: Evidence) -> Iterator[Finding]:
         "the scaler finds what is not finite",
         source=next(iter(evidence.run.calls())).line,
     )  # fmt: skip
+
+
+RULES: Final = (Rule(skipped),)

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.watch import Evidence
@@ -67,9 +68,26 @@ def _finding(
         )  # fmt: skip
     code = "small-steps" if is_small else "large-steps"
     return Finding(
-        "warning", code,  # type: ignore[arg-type]
+        "warning", code,
         f"each step of {optimizer}{of_rate} changes {listed(names)} by {ratio} of their size",
         "use a larger learning rate: 1e-3 is usual" if is_small
         else "use a smaller learning rate: steps of about 1e-3 of the size of a weight are usual",
         source=made[0] if made else line, leaves=tuple(names),
     )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(step_sizes, Meaning(
+        "small-steps", "warning", "each step changes weights by less than a millionth",
+        "So it is of every weight of an optimizer, in the middle of five steps or more.",
+        "scaler.scale(loss).backward()\nclip_grad_norm_(net.parameters(), 1.0)",
+        "scaler.scale(loss).backward()\nscaler.unscale_(opt)\n"
+        "clip_grad_norm_(net.parameters(), 1.0)",
+        "In the last steps of a schedule.",
+    ), Meaning(
+        "large-steps", "warning", "each step changes weights by more than half of their size",
+        "So it is of every weight of an optimizer, in the middle of five steps or more.",
+        "torch.optim.SGD(net.parameters(), lr=20.0)", "torch.optim.SGD(net.parameters(), lr=0.01)",
+        "With weights that begin at 0.",
+    )),
+)  # fmt: skip

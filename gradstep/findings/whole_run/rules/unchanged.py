@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.unused import Hindrance, hindrance
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.source_lines import assigned, calls_of
@@ -112,3 +113,13 @@ def _is_idle(history: History, noise: float) -> bool:
         )
         and not any(each.facts.is_troubled for each in last)
     )
+
+
+RULES: Final = (
+    Rule(unchanged, Meaning(
+        "unchanged", "warning", "leaves have gradients, and do not change",
+        "In the last three calls or more, and for twice as long as before, the leaf was the same.",
+        "loss.backward()\nopt.zero_grad()\nopt.step()",
+        "opt.zero_grad()\nloss.backward()\nopt.step()",
+    )),
+)  # fmt: skip

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence
@@ -52,3 +54,13 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
         source=evidence.uses.get(found[0]) or line, other=made[-1] if made else None,
         leaves=tuple(found),
     )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(untrained, Meaning(
+        "untrained", "warning", "leaves get gradients, and no optimizer has them",
+        "The leaves never change, and their gradients pile up.",
+        "self.blocks = [nn.Linear(8, 8)]", "self.blocks = nn.ModuleList([nn.Linear(8, 8)])",
+        "When they are not to learn: set requires_grad=False.",
+    )),
+)  # fmt: skip

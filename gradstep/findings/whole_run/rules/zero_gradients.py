@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.findings.whole_run.zero_causes import ZeroCause
@@ -54,3 +56,14 @@ def _remedy(reason: str) -> str:
     if "cancel" in reason:
         return "check the loss: a mean or a sum takes out what depends on these leaves"
     return "look at that line: what it multiplies by is not to be 0"
+
+
+RULES: Final = (
+    Rule(zero_gradients, Meaning(
+        "zero-grad", "warning", "a gradient is exactly 0 in every call",
+        "The finding names the operation that multiplies by 0. Zeros in some calls only are not "
+        "reported.",
+        "code = encoder(x).round()", "h = encoder(x)\ncode = h + (h.round() - h).detach()",
+        "When the sum of the gradients is 0 by construction: that is only a note.",
+    )),
+)  # fmt: skip
