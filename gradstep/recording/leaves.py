@@ -167,8 +167,12 @@ class LeafWatch:
         for (at, _), distance in zip(copied, told, strict=True):
             moved[at] = distance
         for at, tensor in enumerate(tensors):
-            if moved[at] != 0 and self._has_room(engine, tensor):
-                self._copies[id(tensor)] = ref(tensor), engine.copy(tensor)
+            if moved[at] == 0 or not self._has_room(engine, tensor):
+                continue
+            if (copy := engine.copy(tensor)) is not None:
+                self._copies[id(tensor)] = ref(tensor), copy
+            else:  # without memory, as a parameter that FSDP has freed
+                self._copies.pop(id(tensor), None)
         return moved
 
     def _copy_of(self, tensor: Any) -> tuple[ref[Any], Any] | None:

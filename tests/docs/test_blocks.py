@@ -51,7 +51,7 @@ def shown(page: Path) -> object:
     paints = any(re.search(r"\.(png|pdf)\b", command.text) for command in commands_of(page))
     marks = [pytest.mark.fonts] if paints else []
     folder = DOCS / "examples"
-    if page.name in ("pytorch.rst", "late_nan.rst", "plot.rst"):
+    if page.name in ("pytorch.rst", "late_nan.rst", "plot.rst", "diff.rst"):
         marks.append(pytest.mark.torch)
     if page.name == "pytorch.rst":
         folder = ROOT / "samples" / "bugs"

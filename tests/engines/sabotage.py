@@ -44,8 +44,8 @@ ENTRIES = {
     # the program is ended, or one of two threads waits for the other
     "run_target.<locals>.handle_and_end", "EngineThread.go_on", "EngineThread.start",
     "EngineThread._wait", "EngineThread.halt", "EngineThread._serve", "EngineThread.host",
-    # what is half made is taken apart by Python, which tells of it
-    "Copy.__init__", "Copy.__del__",
+    # Python itself tells of what a destructor raises, and of what is half made
+    "Copy.__init__", "Copy.__del__", "Share.__del__", "_Life.__del__",
 }  # fmt: skip
 """The entries into our code, which cannot be left out; what they call can."""
 FENCE = "graph/fence.py"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from gradstep.recording.errors import NotRecorded
 from gradstep.recording.facts import CallFacts, Header, LeafFacts
 from gradstep.recording.run import MemoryRun, graph_of
 from gradstep.recording.schedule import Account, Schedule
+from tests.recording.watched import recording
 
 
 def test_the_stem_of_a_node_survives_a_file() -> None:
@@ -74,3 +76,20 @@ def test_what_is_asked_for_is_kept_and_nothing_else() -> None:
     assert chosen(asked, 50, 1.0)[:2] == ([7], [])
     assert chosen(replace(asked, requests=None, every=20), 50, 1.0)[:2] == ([20, 40], [])
     assert chosen(replace(asked, full="leaves"), 50, 1.0)[:2] == ([], [])
+
+
+@pytest.mark.torch
+def test_a_leaf_whose_memory_is_freed_for_a_while_is_told_of(tmp_path: Path) -> None:
+    """As FSDP frees parameters between calls."""
+    torch = pytest.importorskip("torch")
+    w = torch.ones(3, requires_grad=True)
+    with recording(tmp_path / "run.gsr", Schedule()) as (run, _):
+        for step, size in enumerate((0, 12, 12, 0, 12)):
+            loss = (w * 2).sum()
+            w.untyped_storage().resize_(size)
+            loss.backward()
+            w.untyped_storage().resize_(12)
+            w.data.fill_(2.0 * step)
+    facts = [facts for _, facts in run.over_calls(0)]
+    assert [each.update_rms for each in facts] == [None, None, pytest.approx(2.0), None, None]
+    assert [each.parameter_rms is None for each in facts] == [True, False, False, True, False]

@@ -9,7 +9,7 @@ import torch
 
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.stepping.kept_run import measured
-from gradstep.engines.pytorch.tensors import is_plain, view_of
+from gradstep.engines.pytorch.tensors import has_memory, is_plain, view_of
 from gradstep.graph.statistics import length
 
 
@@ -29,7 +29,7 @@ def distances(ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
     with unobserved(), torch.no_grad():
         for one, other in zip(ones, others, strict=True):
             try:
-                apart.append(one.detach() - other)
-            except (RuntimeError, NotImplementedError):  # other shapes, or a freed memory
+                apart.append(one.detach() - other if has_memory(one) else None)
+            except (RuntimeError, NotImplementedError):  # of other shapes
                 apart.append(None)
     return lengths(apart)

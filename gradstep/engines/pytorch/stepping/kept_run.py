@@ -102,8 +102,8 @@ class KeptRun:
 
 
 def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float | None]:
-    """Return the norm of each of some tensors, None of one that has no numbers; infinite where it
-    overflows.
+    """Return the norm of each of some tensors, None of one that has no numbers, or whose memory is
+    freed; infinite where it overflows.
 
     Those of one dtype on one device are measured together, and each device is waited for once.
     """
@@ -111,7 +111,7 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
     alike: dict[Any, tuple[list[int], list[torch.Tensor]]] = {}
     with unobserved(), torch.no_grad():
         for at, each in enumerate(tensors):
-            if each is None:
+            if each is None or not has_memory(each):
                 continue
             long = precisely and each.numel() > _LONG
             key = type(each), each.dtype, each.layout, at if long else each.device
