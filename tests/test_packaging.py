@@ -215,6 +215,7 @@ def is_within(module: str, packages: tuple[str, ...]) -> bool:
 ABOVE_CAPTURING = ("gradstep.debugger", "gradstep.findings", "gradstep.program")
 FACADE = ("gradstep.__main__", "gradstep.sphinx", "gradstep.markdown")
 ENGINES = ("gradstep.engines.native", "gradstep.engines.pytorch")
+NATIVE = tuple(name for name in MODULES if is_within(name, ("gradstep.engines.native",)))
 UPWARD = [
     ("autograd_core", (), ("gradstep", "gradstep_viz", "gradstep_tui")),
     ("gradstep", ("gradstep", *FACADE), ("gradstep_viz", "gradstep_tui")),
@@ -224,9 +225,8 @@ UPWARD = [
     ("gradstep.debugger", (), ("gradstep.program", *ENGINES)),
     ("gradstep.findings", (), ("gradstep.program", *ENGINES)),
     ("gradstep.engines", (), ("gradstep.debugger", "gradstep.findings", "gradstep.program")),
-    ("gradstep.engines.pytorch", (), ("autograd_core",)),
-    ("gradstep.graph", (), ("autograd_core",)),
-    ("gradstep.capturing", (), ("autograd_core",)),
+    ("gradstep", NATIVE, ("autograd_core",)),
+    ("gradstep_viz", (), ("autograd_core",)),
 ]
 
 

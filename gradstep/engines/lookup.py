@@ -68,14 +68,14 @@ def is_root(value: Any) -> bool:
 
 
 def edge_of(node: Any) -> Any:
-    """Return the GradientEdge at the first output of the op of a ``grad_fn``."""
-    torch = imported_pytorch()
-    if torch is not None and isinstance(node, torch.autograd.graph.Node):
-        return torch.autograd.graph.GradientEdge(node, 0)
-    # loading it takes a while, and the program that has such a node has done so
-    from autograd_core.autograd.graph import GradientEdge
+    """Return the GradientEdge at the first output of the op of a ``grad_fn``.
 
-    return GradientEdge(node, 0)
+    >>> import autograd_core as torch
+    >>> edge_of((torch.ones(2, requires_grad=True) * 2).grad_fn).output_nr
+    0
+    """
+    edges = (engine_for(library).edge_of(node) for library in _imported())
+    return next((edge for edge in edges if edge is not None), None)
 
 
 def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
@@ -148,10 +148,16 @@ def library_of(kind: type[Any]) -> str | None:
 
 
 def _in_use() -> str:
-    used = [library for library in HOMES if library in sys.modules]
-    if "torch" in used and imported_pytorch() is None:
-        used.remove("torch")
-    return used[0] if used else next(iter(HOMES))
+    return next(iter(_imported() or HOMES))
+
+
+def _imported() -> list[str]:
+    """Return the libraries that the program has imported and that have an engine."""
+    return [
+        library
+        for library in HOMES
+        if (library in sys.modules if library != "torch" else imported_pytorch() is not None)
+    ]
 
 
 def too_old() -> str:

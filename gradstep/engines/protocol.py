@@ -168,6 +168,11 @@ class Engine(Protocol):
         """Return whether ``value`` is a tensor, or a GradientEdge, of this library."""
         ...
 
+    def edge_of(self, node: Any) -> Any:
+        """Return the GradientEdge at the first output of the op of ``node``; None of what is no
+        ``grad_fn`` of this library."""
+        ...
+
     def tensors(self, roots: Iterable[Any]) -> tuple[Tensor, ...]:
         """Return ``roots`` as capture sees them, on one graph."""
         ...
@@ -294,6 +299,10 @@ class Engine(Protocol):
         """Return whether a value that a node keeps was given to its op, not made by it."""
         ...
 
+    def is_detached(self, value: Any) -> bool:
+        """Return whether a value that a node keeps was taken out of its graph in place."""
+        ...
+
     def input_of(self, node: Any, name: str) -> int | None:
         """Return which edge of ``node`` leads to the maker of what it keeps, or kept, as
         ``name``; OWN_RESULT for a result of its own, None where that is unknown."""
@@ -366,6 +375,11 @@ class Engine(Protocol):
     def kept_forward(self, roots: Sequence[Any], order: Sequence[Any]) -> KeptForward | None:
         """Return what the graph of a pass itself tells of the forward pass, None where only tracing
         tells."""
+        ...
+
+    def is_profiled(self) -> bool:
+        """Return whether a profile of the program is on, or :func:`~.profiling.profiling`: what
+        nodes take is then :meth:`measured`."""
         ...
 
     def measured(self, node: Any, seconds: float, nbytes: int) -> None:

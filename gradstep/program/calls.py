@@ -124,7 +124,7 @@ def _names_for(call: BackwardCall) -> Names:
 Look = Callable[[BackwardCall], Gradients | bool | None]
 """Carries out a call before anything is asked about it; None where it is to be handled."""
 Handle = Callable[[InterceptedCall], bool | Gradients]
-"""Answers as an :class:`~autograd_core.autograd.call.Interceptor` does."""
+"""Answers as an :class:`~gradstep.records.Interceptor` does."""
 
 
 class LastCall(Generic[T]):

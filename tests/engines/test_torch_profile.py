@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from autograd_core.autograd.profiler import profile  # noqa: E402
+from gradstep.engines.profiling import profiling  # noqa: E402
 from gradstep.graph import Graph  # noqa: E402
 from gradstep.program.calls import CallSelector, intercepting, run_and_capture  # noqa: E402
 from tests.forking import run_gradstep  # noqa: E402
@@ -42,7 +42,7 @@ def measured(program: Callable[[], None]) -> Graph:
         found.append(graph)
         return answer
 
-    with intercepting(handle, CallSelector()), profile():
+    with intercepting(handle, CallSelector()), profiling():
         program()
     return found[0]
 

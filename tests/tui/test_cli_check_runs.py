@@ -83,7 +83,7 @@ PROGRAMS = {
     "exploding": (HEALTHY.replace("(net(x) - y)", "(1e9 * net(x) - y)"), "gradients explode"),
     "graph-kept": (
         HEALTHY.replace("for step", "history = []\nfor step") + "    history.append(loss)\n",
-        "losses of 11 earlier calls are alive, with their graphs, in history",
+        "earlier calls are alive, with their graphs, in history",
     ),
     "initialization": (
         HEALTHY.replace("opt =", "for p in net.parameters(): nn.init.constant_(p, 0.1)\nopt =")

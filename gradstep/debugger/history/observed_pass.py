@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
 
-from autograd_core.autograd.profiler import running_profile
 from gradstep.capturing import View, capture
 from gradstep.capturing.gradients import UNKNOWN
 from gradstep.capturing.hook_changes import changes_of
@@ -110,8 +109,8 @@ class ObservedPass:
             Exception: whatever a node or a hook raised.
         """
         end = len(self.order) if stop is None else stop
-        append, measures = self._steps.append, running_profile() is not None
-        engine = self._engine
+        append, engine = self._steps.append, self._engine
+        measures = engine.is_profiled()
         if self._drops:
             self._driver.only_forward()
         if measures:

@@ -27,6 +27,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.autograd.packed import Packed
 from autograd_core.autograd.plan import Plan, make_plan
 from autograd_core.autograd.saved import SavedNode
+from autograd_core.autograd.version import Detached
 from autograd_core.own_files import hide_files
 from autograd_core.tensor import Tensor
 from gradstep.capturing.names import Names
@@ -58,6 +59,9 @@ class NativeEngine:
 
     def owns(self, value: Any) -> bool:
         return isinstance(value, Tensor | GradientEdge)
+
+    def edge_of(self, node: Any) -> GradientEdge | None:
+        return GradientEdge(node, 0) if isinstance(node, Node) else None
 
     def tensors(self, roots: Iterable[Any]) -> tuple[Any, ...]:
         return as_tensors(tuple(roots))
@@ -167,6 +171,9 @@ class NativeEngine:
     def is_input(self, value: Any) -> bool:
         return isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result)
 
+    def is_detached(self, value: Any) -> bool:
+        return isinstance(getattr(value, "version", None), Detached)
+
     def input_of(self, node: Node, name: str) -> int | None:
         if not isinstance(node, SavedNode):
             return None
@@ -228,6 +235,9 @@ class NativeEngine:
 
     def kept_forward(self, roots: Sequence[Any], order: Sequence[Node]) -> None:
         return None  # every command traces what runs
+
+    def is_profiled(self) -> bool:
+        return profiler.running_profile() is not None
 
     def measured(self, node: Node, seconds: float, nbytes: int) -> None:
         profile = profiler.running_profile()

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from gradstep.capturing.op_records import Departure
+from gradstep.engines.profiling import is_profiling
 from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun, Rule
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
@@ -49,6 +50,10 @@ class PyTorchEngine:
 
     def owns(self, value: Any) -> bool:
         return isinstance(value, torch.Tensor | torch.autograd.graph.GradientEdge | SeenTensor)
+
+    def edge_of(self, node: Any) -> Any:
+        graph = torch.autograd.graph
+        return graph.GradientEdge(node, 0) if isinstance(node, graph.Node) else None
 
     def tensors(self, roots: Iterable[Any]) -> tuple[SeenTensor, ...]:
         graph = TorchGraph(current.get() or Origins())
@@ -161,6 +166,9 @@ class PyTorchEngine:
     def is_input(self, value: Any) -> bool:
         return not value.is_result
 
+    def is_detached(self, value: Any) -> bool:
+        return False  # PyTorch counts detach_() as no change
+
     def input_of(self, node: TorchNode, name: str) -> int | None:
         entry = entry_of(node.name())
         op = op_of(entry)
@@ -221,6 +229,9 @@ class PyTorchEngine:
 
     def kept_forward(self, roots: Sequence[Any], order: Sequence[TorchNode]) -> TorchKeptForward:
         return TorchKeptForward(self.tensors(roots), order)
+
+    def is_profiled(self) -> bool:
+        return is_profiling()
 
     def measured(self, node: TorchNode, seconds: float, nbytes: int) -> None:
         node.cost = Cost(backward_seconds=seconds, backward_bytes=nbytes)

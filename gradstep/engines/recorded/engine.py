@@ -36,6 +36,9 @@ class RecordedEngine:
     def owns(self, value: Any) -> bool:
         return isinstance(value, RecordedTensor)
 
+    def edge_of(self, node: Any) -> None:
+        return None
+
     def tensors(self, roots: Iterable[RecordedTensor]) -> tuple[RecordedTensor, ...]:
         return tuple(roots)
 
@@ -128,6 +131,9 @@ class RecordedEngine:
     def is_input(self, value: SavedTensor) -> bool:
         return False
 
+    def is_detached(self, value: Any) -> bool:
+        return False  # no file says so
+
     def input_of(self, node: RecordedNode, name: str) -> int | None:
         maker = next((kept.maker for each, kept, _ in node.saved() if each == name), None)
         if maker is None or maker == node.pair:
@@ -179,6 +185,9 @@ class RecordedEngine:
 
     def kept_forward(self, roots: Sequence[RecordedTensor], order: Sequence[RecordedNode]) -> None:
         """Return None, as above."""
+
+    def is_profiled(self) -> bool:
+        return False
 
     def measured(self, node: RecordedNode, seconds: float, nbytes: int) -> None:
         """Do nothing: what a node takes here is not what it took."""

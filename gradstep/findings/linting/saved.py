@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from autograd_core.autograd.version import Detached
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
@@ -61,7 +60,7 @@ def find_changed(subject: Subject) -> Iterator[Finding]:
             if state == "changed":
                 address = subject.graph.address(index)
                 lines = node.changed_at(name)
-                detached = isinstance(getattr(value, "version", None), Detached)
+                detached = subject.engine.is_detached(value)
                 change, remedy = _DETACHED if detached else _CHANGED
                 yield Finding(
                     "error", "changed",

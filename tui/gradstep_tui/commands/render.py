@@ -10,9 +10,9 @@ from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.profiler import profile
 from gradstep.capturing import View, capture
 from gradstep.capturing.sources import with_portable_sources
+from gradstep.engines.profiling import profiling
 from gradstep.graph.collector import collector_slowed
 from gradstep.graph.model import Graph
 from gradstep.program.calls import (
@@ -172,7 +172,7 @@ def render_target(
     with (
         collector_slowed(),  # what grows lives until the picture is drawn
         stdout_kept_free() if to_stdout else nullcontext(),
-        profile(enabled=profiled),
+        _profiled() if profiled else nullcontext(),
     ):
         drawing, drawn = draw_target(target, arguments, options.view, call, draw, values=values)
     notes = [*drawn.notes, *drawing.notes]
@@ -197,6 +197,15 @@ def writable(path: Path) -> Path:
     if problem:
         raise Failure(f"cannot write {path}: {problem}", ExitCode.USAGE)
     return path.resolve()
+
+
+@contextmanager
+def _profiled() -> Iterator[None]:
+    # loads the core, to measure what its ops take
+    from autograd_core.autograd.profiler import profile
+
+    with profile(), profiling():
+        yield
 
 
 @contextmanager
