@@ -11,7 +11,6 @@ of NumPy.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -75,7 +74,7 @@ class UndoLog:
         """Note that ``tensor`` will be changed in place."""
         self.keep(_Fields, tensor)
         if tensor.version is not None:
-            self.keep(_Versions, tensor.version)
+            self.keep(_Versions, tensor)
         memory = memory_of(tensor.array)
         if memory is not None:
             self.keep(_Values, memory)
@@ -128,7 +127,8 @@ class UndoLog:
         """
         fresh = self._entries[self._open :]
         made = {id(each) for each in results}
-        memories = {id(memory_of(getattr(each, "array", each))) for each in results}
+        arrays = [getattr(each, "array", each) for each in results if each is not None]
+        memories = {id(memory_of(array)) for array in arrays}
         shown = {
             id(memory_of(tensor.array))
             for each in fresh
@@ -141,7 +141,7 @@ class UndoLog:
             for each in fresh
             if not each.is_idle()
             and not (isinstance(each, _Fields) and id(each.tensor()) in made)
-            and not (isinstance(each, _Values) and id(each.memory()) in unreached)
+            and not (isinstance(each, _Values | _Versions) and id(each.memory()) in unreached)
         ]
         self._in_effect = len(self._entries)
         return self.place()
@@ -159,7 +159,7 @@ class UndoLog:
 
     @contextmanager
     def at(self, place: int) -> Iterator[None]:
-        """Within it, all is as at ``place``."""
+        """Restore the state at ``place`` for a while."""
         before = self._in_effect
         self.go(place)
         try:
@@ -240,14 +240,17 @@ class _Fields:
 
 
 class _Versions:
-    """A version counter, which tensors share."""
+    """The version counter of a tensor, which those share that look at the same memory."""
 
-    __slots__ = ("counter", "held")
+    __slots__ = ("counter", "held", "memory", "tensor")
     nbytes = 0
 
-    def __init__(self, counter: list[Any]) -> None:
-        self.counter = counter
-        self.held = counter.copy()
+    def __init__(self, tensor: Any) -> None:
+        memory = memory_of(tensor.array)
+        self.tensor = ref(tensor)
+        self.memory: Callable[[], Array | None] = (lambda: None) if memory is None else ref(memory)
+        self.counter: list[Any] = tensor.version
+        self.held = self.counter.copy()
 
     def swap(self) -> None:
         now = self.counter.copy()
@@ -255,7 +258,8 @@ class _Versions:
         self.held = now
 
     def is_idle(self) -> bool:
-        return sys.getrefcount(self.counter) <= _ONLY_HERE or self.counter == self.held
+        is_in_use = self.tensor() is not None or self.memory() is not None
+        return self.counter == self.held or not is_in_use
 
 
 class _Values:
@@ -378,12 +382,3 @@ def _equal(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
     return np.array_equal(one, other)
-
-
-def _references_to_a_counter() -> int:
-    # How many references a counter has, seen from its entry, that nobody else holds.
-    entry = _Versions([0])
-    return sys.getrefcount(entry.counter)
-
-
-_ONLY_HERE: Final = _references_to_a_counter()
