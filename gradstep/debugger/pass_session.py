@@ -256,6 +256,10 @@ class PassSession:
         """Find the shortest path of the gradient from a root to node ``index``, as plan indices."""
         return self.inspector.path(index)
 
+    def first_sender(self, index: int) -> int | None:
+        """Return the first node that sends to node ``index``; None if only a seed does."""
+        return self.inspector.first_sender(index)
+
     @property
     def reason(self) -> str:
         """The reason for the current stop."""

@@ -77,6 +77,12 @@ class ContributionOrder:
         rows = (column[start + first : start + last].tolist() for column in columns)
         return [IncomingEdge(*row) for row in zip(*rows, strict=True)]
 
+    def first_sender(self, index: int) -> int | None:
+        """Return the first plan node that sends to node ``index``; None if only a seed does."""
+        arriving = self._producers[self._starts[index] : self._starts[index + 1]]
+        seeds = int(np.searchsorted(arriving, SEED, side="right"))
+        return int(arriving[seeds]) if seeds < len(arriving) else None
+
     def targets(self, index: int) -> list[int]:
         """Return the plan nodes that node ``index`` sends gradients to."""
         found: list[int] = self._targets[self._leaving(index)].tolist()

@@ -133,6 +133,10 @@ class Inspector:
         indices."""
         return self._contributions.path(index)
 
+    def first_sender(self, index: int) -> int | None:
+        """Return the first node that sends to node ``index``; None if only a seed does."""
+        return self._contributions.first_sender(index)
+
     def detail(self, index: int) -> NodeDetail:
         """Return all that is known about node ``index`` where the cursor stands."""
         cursor, node = self._cursor, self._order[index]

@@ -34,13 +34,12 @@ def lines_around(source: Source, before: int, after: int) -> list[SourceLine]:
 def forward_line(session: PassSession, index: int) -> tuple[int, Source] | None:
     """Return the forward line of node ``index``, or, of a leaf, that of the node which sends to it:
     the node that it belongs to, and the line; None where neither is known."""
-    for each in reversed(session.path(index)):
-        source = session.graph.sources.get(each)
-        if source is not None:
-            return each, source
-        if session.graph.names[each] != "AccumulateGrad":
-            return None
-    return None
+    graph = session.graph
+    owner: int | None = index
+    if index not in graph.sources and graph.names[index] == "AccumulateGrad":
+        owner = session.first_sender(index)
+    source = None if owner is None else graph.sources.get(owner)
+    return None if owner is None or source is None else (owner, source)
 
 
 def quoted(source: Source) -> str:

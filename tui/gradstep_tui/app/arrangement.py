@@ -14,7 +14,16 @@ WIDE_WIDTH, WIDE_HEIGHT = 110, 26
 HUGE_WIDTH, HUGE_HEIGHT = 180, 50
 
 OF_THE_NODE = ("gradient", "report", "why", "contributions", "values")
-OF_THE_PASS = ("leaves", "graph", "modules", "breakpoints", "changes", "backward calls", "run")
+OF_THE_PASS = (
+    "leaves",
+    "graph",
+    "modules",
+    "breakpoints",
+    "changes",
+    "backward calls",
+    "flow",
+    "run",
+)
 # in the order in which a grid places them; the execution list comes after "modules"
 PANES = ("modules", "node", "breakpoints", "pass", "graph", "console", "source")
 

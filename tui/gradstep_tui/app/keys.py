@@ -58,6 +58,8 @@ KEY_GROUPS = (
             _key("l,right", "edge(1)", "select the node that it sends to", "l →"),
             _key("exclamation_mark", "trouble", "select the next nan or inf seen so far", "!"),
             _key("slash", "search", "find an op, module, leaf or file", "/"),
+            _key("a", "order", "sort the list: as it runs, largest first, largest jump first"),
+            _key("i", "prompt('only ')", "list only: nan, module, a word (all: every node)"),
             _key("v", "shown", "list gradients, forward values, or both"),
             _key("z", "fold", "fold or unfold the module of the row"),
             _key("Z", "fold_all", "fold all modules, or unfold all"),

@@ -28,6 +28,7 @@ from gradstep_tui.app.messages import (
     SectionChosen,
     TargetClicked,
 )
+from gradstep_tui.app.plan.listing import ORDERS, Listing, read_listing
 from gradstep_tui.app.plan.navigation import find, receivers, senders
 from gradstep_tui.app.plan.picture import write_picture
 from gradstep_tui.app.sections.console import add_command, add_print
@@ -46,6 +47,8 @@ from gradstep_tui.app.worker import Progress, SessionWorker, SnapshotReady, Work
 from gradstep_tui.errors import AtWork
 
 PROGRESS_SECONDS = 0.05
+FLOW_SECONDS = 0.05
+LOOK_AT_ONCE, LOOK_BESIDE = 0.025, 0.005  # of these, where the flow is on the screen or not
 _SHOWN_WORDS: dict[Shown, str] = {
     "gradient": "the gradient that arrived at each node",
     "value": "what each op made in the forward pass, where that is kept",
@@ -123,6 +126,7 @@ class DebuggerScreen(Screen[None]):
     def on_mount(self) -> None:
         self.app.begin_capture_print(self)
         self.set_interval(PROGRESS_SECONDS, self._show_progress)
+        self.set_interval(FLOW_SECONDS, self._look_further)
         self.say(self.view.snapshot.hint or _FIRST_WORDS)
         self.show_hints()
         self.call_after_refresh(self._open_on_stop)
@@ -285,6 +289,28 @@ class DebuggerScreen(Screen[None]):
         """The script (a hook, most likely) printed something."""
         add_print(self.notes.transcript, event.text)
 
+    def _look_further(self) -> None:
+        """Look at the flow of nodes that nothing on the screen needed yet, a little at a time."""
+        usage, flow = self.view.snapshot.usage, self.notes.flow
+        if (usage and usage.dropped) or flow.looked >= self.view.snapshot.position:
+            return
+        is_waited_for = self.view.listing.needs_flow or "flow" in self._active_sections()
+        known = len(flow.troubled)
+        try:
+            flow.look_further(self.worker.session, LOOK_AT_ONCE if is_waited_for else LOOK_BESIDE)
+        except AtWork:
+            return
+        if is_waited_for:
+            at_first = self.view.listing.order != "plan" and self.view.node == self.rows.end(False)
+            self.rows.flow_grew()
+            if at_first:
+                self.select_node(self.rows.end(False))
+            for pane in self.panes.values():
+                if pane.section is not None and pane.section.name == "flow":
+                    pane.show_page()
+        if len(flow.troubled) != known:
+            self.timeline.update_lines()
+
     # -- counts --------------------------------------------------------------
 
     def add_digit(self, digit: str) -> None:
@@ -348,7 +374,7 @@ class DebuggerScreen(Screen[None]):
         elif self.chosen is not None:
             self.chosen.move_cursor(self.chosen.line_count() if end else -self.chosen.line_count())
         else:
-            self.select_node(self.view.snapshot.length - 1 if end else 0)
+            self.select_node(self.rows.end(bool(end)))
 
     def _select_row(self, step: int) -> None:
         if self.chosen is not None:
@@ -363,6 +389,10 @@ class DebuggerScreen(Screen[None]):
         node, edges = self.view.node, self.view.edges
         if node < 0:
             return
+        along = self.chosen.along if self.chosen is not None else None
+        if along is not None:
+            self.select_node(along((1 if forward else -1) * self.take_count()))
+            return
         graph = self.view.snapshot.graph
         neighbours = receivers(edges, node) if forward else senders(graph, edges, node)
         place = self.take_count() - 1
@@ -373,7 +403,7 @@ class DebuggerScreen(Screen[None]):
             self.say(f"there is no node {place + 1} that {who}")
 
     def action_trouble(self) -> None:
-        seen = self.timeline.troubled
+        seen = self.notes.flow.troubled
         ahead = [index for index in seen if index > self.view.node]
         if seen:
             self.select_node([*ahead, *seen][(self.take_count() - 1) % len(seen)])
@@ -401,6 +431,18 @@ class DebuggerScreen(Screen[None]):
         shown = _SHOWN[(_SHOWN.index(self.view.shown) + 1) % len(_SHOWN)]
         self.view = replace(self.view, shown=shown)
         self.say(f"the list shows {_SHOWN_WORDS[shown]}; press v for the next")
+
+    def action_order(self) -> None:
+        """Sort the list in another way."""
+        order = ORDERS[(ORDERS.index(self.view.listing.order) + 1) % len(ORDERS)]
+        self.show_listing(self.view.listing._replace(order=order))
+
+    def show_listing(self, listing: Listing) -> None:
+        """Let the list show other nodes, or in another order; sorted, from the first one on."""
+        self.view = replace(self.view, listing=listing)
+        if listing.order != "plan":
+            self.select_node(self.rows.end(False))
+        self.say(f"the list: {listing.text}")
 
     def action_fold(self) -> None:
         target = self.chosen.target if self.chosen is not None else None
@@ -513,7 +555,21 @@ class DebuggerScreen(Screen[None]):
         if self.prompt.search:
             self.search(line)
         elif line := line or self._last_line:
+            self.carry_out(line)
+
+    def carry_out(self, line: str) -> None:
+        """Carry out a line that was typed: one about the list, or a command of the session."""
+        if line.partition(" ")[0] not in ("sort", "only"):
             self.send(line, typed=True)
+            return
+        self._last_line = line
+        try:
+            scope = self.view.modules.scope_of(self.view.node)
+            listing = read_listing(line, self.view.listing, scope)
+        except ValueError as error:
+            self.say(str(error), error=True)
+        else:
+            self.show_listing(listing)
 
     def action_complete(self) -> None:
         if self.prompt.search:

@@ -59,6 +59,11 @@ class PlanEdges:
         counts = np.bincount(self.sources, minlength=length)
         self._starts: list[int] = np.concatenate(([0], np.cumsum(counts))).tolist()
         self._target_list: list[int] = self.targets.tolist()
+        self._input_nrs = np.asarray(graph.edge_input_nrs, dtype=np.int64)
+        by_target = np.argsort(self.targets, kind="stable")
+        self._arriving: IndexArray = ids[by_target]
+        arriving = np.bincount(self.targets, minlength=length)
+        self._arriving_starts: list[int] = np.concatenate(([0], np.cumsum(arriving))).tolist()
 
     def targets_of(self, index: int) -> list[int]:
         return self._target_list[self._starts[index] : self._starts[index + 1]]
@@ -77,9 +82,14 @@ class PlanEdges:
         """True for a node that sends nothing on, such as an AccumulateGrad."""
         return self._starts[index] == self._starts[index + 1]
 
-    def producers_of(self, index: int) -> list[int]:
-        """Return the edge ids that lead to ``index``, in the order in which they deliver."""
-        producers: list[int] = self.ids[np.flatnonzero(self.targets == index)].tolist()
+    def producers_of(self, index: int, input_nr: int | None = None) -> list[int]:
+        """Return the edge ids that lead to ``index``, or to one input of it, in the order in which
+        they deliver."""
+        start, stop = self._arriving_starts[index], self._arriving_starts[index + 1]
+        arriving = self._arriving[start:stop]
+        if input_nr is not None:
+            arriving = arriving[self._input_nrs[arriving] == input_nr]
+        producers: list[int] = arriving.tolist()
         return producers
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Callable
 from pathlib import Path
 
 from gradstep.graph.model import Graph
@@ -19,9 +19,17 @@ def receivers(edges: PlanEdges, node: int) -> list[int]:
     return list(dict.fromkeys(edges.targets_of(node)))
 
 
-def find(graph: Graph, length: int, after: int, text: str) -> int | None:
-    """Return the next plan node, round the end, whose op, module, leaf, file or address has
-    ``text`` (in lower case) in its name."""
+def find(graph: Graph, length: int, after: int, text: str, step: int = 1) -> int | None:
+    """Return the next plan node, round the end, that has ``text`` in its name; the previous one
+    with a ``step`` of -1."""
+    has = named(graph, text)
+    around = ((after + step * offset) % length for offset in range(1, length + 1))
+    return next(filter(has, around), None)
+
+
+def named(graph: Graph, text: str) -> Callable[[int], bool]:
+    """Return what tells whether op, module, leaf, file or address of a node has ``text``, which is
+    in lower case, in its name."""
     known: dict[str, bool] = {}
 
     def has(name: str) -> bool:
@@ -29,14 +37,14 @@ def find(graph: Graph, length: int, after: int, text: str) -> int | None:
             known[name] = text in name.lower()
         return known[name]
 
-    for index in chain(range(after + 1, length), range(after + 1)):
+    def is_named(index: int) -> bool:
         source = graph.sources.get(index)
-        if (
+        return (
             has(graph.names[index])
             or has(graph.scopes[index])
             or has(graph.variables.get(index, ""))
             or (source is not None and has(Path(source.file).name))
             or text in graph.address(index).lower()
-        ):
-            return index
-    return None
+        )
+
+    return is_named

@@ -8,6 +8,7 @@ from gradstep_tui.app.sections.of_pass import (
     backward_calls,
     breakpoints,
     changes,
+    flow,
     graph,
     leaves,
     modules,
@@ -33,6 +34,7 @@ SECTIONS = {
         ),
         Section("changes", "your changes, and their effect", changes.page, False),
         Section("backward calls", "the calls so far", backward_calls.page, False),
+        Section("flow", "the gradient at each node, in the order in which they run", flow.page),
         Section("run", "a leaf or a module over the recorded calls", run.page),
         Section("console", "commands and answers", console.page, False),
     )

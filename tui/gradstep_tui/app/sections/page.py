@@ -8,7 +8,9 @@ from typing import Literal, NamedTuple
 
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Snapshot
+from gradstep_tui.app.plan.flow import Flow
 from gradstep_tui.app.plan.lanes import PlanEdges
+from gradstep_tui.app.plan.listing import IN_PLAN_ORDER, Listing
 from gradstep_tui.app.plan.modules import Modules
 from gradstep_tui.app.widgets.text import Line, Part, wrapped
 from gradstep_tui.app.worker import SessionWorker
@@ -50,6 +52,7 @@ class Notes:
     transcript: list[Line] = field(default_factory=list)
     added: dict[str, list[float | None]] = field(default_factory=dict)
     added_at: int = -1
+    flow: Flow = field(default_factory=Flow)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +60,9 @@ class ScreenView:
     """The content of the screen: where the session stands, and what the user chose to see of it.
 
     ``node`` is the selected plan node (-1 in an empty plan), ``folded`` names the modules that
-    are folded, ``shown`` is what the list tells of each node, ``last_move`` are the nodes that it
-    ran or took back, ``changed`` those whose gradient it changed, ``width`` and ``height`` are the
-    room that a section has.
+    are folded, ``shown`` is what the list tells of each node, and ``listing`` which of them in
+    which order.  ``last_move`` are the nodes that it ran or took back, ``changed`` those whose
+    gradient it changed, ``width`` and ``height`` are the room that a section has.
     """
 
     worker: SessionWorker
@@ -70,6 +73,7 @@ class ScreenView:
     node: int
     folded: frozenset[str] = frozenset()
     shown: Shown = "gradient"
+    listing: Listing = IN_PLAN_ORDER
     last_move: range = range(0)
     changed: frozenset[int] = frozenset()
     width: int = 80
@@ -94,15 +98,23 @@ class ScreenView:
     def moved(self, snapshot: Snapshot, selected: int | None) -> ScreenView:
         """Return the view once the session stands at ``snapshot``: where that moved, the current
         node is selected, and otherwise the one that a command chose (``selected``)."""
-        if snapshot.graph is not self.snapshot.graph:
+        old = self.snapshot
+        if snapshot.graph is not old.graph:
+            self.notes.flow.forget()
             view = ScreenView.of(self.worker, snapshot, self.notes)
         else:
             view = replace(self, snapshot=snapshot)
-            before, now = self.snapshot.position, snapshot.position
+            before, now = old.position, snapshot.position
             if now != before:
                 move = range(min(before, now), max(before, now))
                 changed = self.edges.targets_of_all(move)
                 view = replace(view, last_move=move, changed=changed).select(now)
+            elif snapshot.phase != old.phase:
+                view = replace(view, last_move=range(now, now + 1), changed=_sent_to(old, snapshot))
+            if snapshot.edits != old.edits:
+                self.notes.flow.forget(now)
+                edited = {each.index for each in {*snapshot.edits} ^ {*old.edits}}
+                view = replace(view, last_move=range(now, now), changed=frozenset(edited))
         if selected is None or selected == snapshot.position:
             return view
         return view.select(selected)
@@ -112,6 +124,21 @@ class ScreenView:
         return replace(self, node=min(max(0, node), self.snapshot.length - 1))
 
 
+def _sent_to(before: Snapshot, now: Snapshot) -> frozenset[int]:
+    """Return the nodes to which a move inside a node sent something, or from which it took it
+    back."""
+    longer = max(before, now, key=lambda snapshot: snapshot.phase).current
+    if longer is None:
+        return frozenset()
+    first, last = sorted((before.phase, now.phase))
+    sent = {each.output_nr for each in longer.phases[first:last] if each.kind == "delivery"}
+    return frozenset(
+        each.target
+        for each in longer.outgoing
+        if each.output_nr in sent and each.target is not None
+    )
+
+
 def _nothing(line: int, column: int) -> Target | None:
     return None
 
@@ -119,13 +146,15 @@ def _nothing(line: int, column: int) -> Target | None:
 class Page(NamedTuple):
     """The lines of a section; ``heading`` stays in view, ``focus`` is a line to be seen.
 
-    ``target`` says what a line speaks of, at a column.
+    ``target`` says what a line speaks of, at a column; ``along`` which plan node is so many
+    columns to the right, on a page whose columns stand for nodes.
     """
 
     lines: Sequence[Line]
     heading: Line | None = None
     focus: int | None = None
     target: Callable[[int, int], Target | None] = _nothing
+    along: Callable[[int], int] | None = None
 
 
 class Section(NamedTuple):

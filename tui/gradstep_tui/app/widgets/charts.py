@@ -1,9 +1,9 @@
-"""Numbers as characters: a sparkline, the bars of a histogram, the blocks of a heat map."""
+"""Numbers as characters: sparklines, charts, the bars of a histogram, the blocks of a heat map."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gradstep.debugger.snapshot import Value
 from gradstep.graph.statistics import format_number
@@ -12,6 +12,8 @@ from gradstep_tui.app.widgets.text import Line, Part, StyleName, fit
 LEVELS = "▁▂▃▄▅▆▇█"
 SHADES = "░▒▓█"
 TROUBLE = "!"
+_LABEL = 9  # cells of the labels of the upward axis
+_FEWEST, _MOST = 4, 12  # rows of a chart between its axes
 
 
 def decades(values: Iterable[float | None]) -> tuple[float, float]:
@@ -55,6 +57,85 @@ def sparkline(values: Sequence[float | None]) -> Line:
         else:
             line.append(Part(TROUBLE, "trouble"))
     return line
+
+
+def chart_width(width: int) -> int:
+    """Return how many columns a chart may have in a pane of this width."""
+    return max(1, width - _LABEL - 2)
+
+
+def chart_column(x: int) -> int:
+    """Return the column of a chart that is drawn in cell ``x``."""
+    return x - _LABEL - 1
+
+
+def chart_rows(height: int) -> int:
+    """Return how many rows a chart has between its axes in a pane of this height."""
+    return max(_FEWEST, min(_MOST, height - 4))
+
+
+def chart(
+    columns: Sequence[Collection[float | None]],
+    rows: int,
+    cursor: int | None,
+    ends: tuple[int, int],
+    name: str,
+) -> list[Line]:
+    """Return magnitudes upwards in decades, those of each column above each other, with both axes:
+    the one to the right goes from one to the other of ``ends`` and has a ``name``.
+
+    A magnitude that is not finite stands at the top; None is left out.  ``cursor`` is the column
+    that is marked.
+
+    >>> for line in chart([[1.0], [0.1, 0.01], [float("nan")]], 3, 1, (1, 3), "call"):
+    ...     print("".join(part.text for part in line).rstrip())
+           1 ┤• !
+         0.1 ┤ •
+        0.01 ┤ •
+             └─▲─
+              1 call 3
+    """  # fmt: skip
+    low, high = decades(each for column in columns for each in column)
+    low, high = math.floor(low), max(math.ceil(high), math.floor(low) + 1)
+    places = [{_chart_row(each, low, high, rows): each for each in column} for column in columns]
+    lines: list[Line] = []
+    for row in range(rows - 1, -1, -1):
+        power = low + (high - low) * row / (rows - 1)
+        has_label = row in (0, rows - 1) or power.is_integer()
+        label = format_number(10.0**power) if has_label else ""
+        tick = " ┤" if has_label else " │"
+        line: Line = [Part(fit(label, _LABEL - 1, right=True) + tick, "muted")]
+        for number, sizes in enumerate(places):
+            line.append(_chart_mark(sizes, row, marked=number == cursor))
+        lines.append(line)
+    ticks = "".join("▲" if number == cursor else "─" for number in range(len(columns)))
+    first, last = f"{ends[0]:,}", f"{ends[1]:,}"
+    between = name.center(max(len(name) + 2, len(columns) - len(first) - len(last)))
+    lines.append([Part(" " * _LABEL + "└" + ticks, "muted")])
+    lines.append([Part(f"{' ' * _LABEL} {first}{between}{last}", "muted")])
+    return lines
+
+
+def _chart_mark(sizes: Mapping[int, float | None], row: int, *, marked: bool) -> Part:
+    if row not in sizes:
+        return Part(" ")
+    size = sizes[row]
+    if size == 0:
+        return Part("0", "trouble")
+    if size is None or not math.isfinite(size):
+        return Part(TROUBLE, "trouble")
+    return Part("•", "strong" if marked else "backward")
+
+
+def _chart_row(size: float | None, low: float, high: float, rows: int) -> int:
+    """Return the row of a size, the top one where it is not finite, -1 where it is unknown."""
+    if size is None:
+        return -1
+    if not math.isfinite(size):
+        return rows - 1
+    if not size:
+        return 0
+    return round((math.log10(size) - low) / (high - low) * (rows - 1))
 
 
 def histogram_lines(value: Value, width: int, bins: int = 8) -> list[Line]:

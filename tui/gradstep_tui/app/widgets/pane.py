@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from textual import events
@@ -36,6 +36,11 @@ class Pane(ViewWidget):
         if not 0 <= self.cursor < self.line_count():
             return None
         return self._page.target(self.cursor, 0)
+
+    @property
+    def along(self) -> Callable[[int], int] | None:
+        """What finds the node so many columns to the right, on a page that has such columns."""
+        return self._page.along
 
     def take_sections(self, sections: Sequence[Section]) -> None:
         """Offer these sections, and keep the one that is shown if it is among them."""

@@ -192,17 +192,15 @@ def _missing(incoming: Incoming, view: ScreenView, limit: int) -> list[GradientL
     if incoming.arrived >= incoming.expected:
         return []
     graph, snapshot = view.snapshot.graph, view.snapshot
-    waiting = [
-        (graph.edge_sources[edge], graph.edge_output_nrs[edge])
-        for edge in view.edges.producers_of(view.node)
-        if graph.edge_input_nrs[edge] == incoming.input_nr
-        and graph.edge_sources[edge] >= snapshot.position
-    ]
-    # inside a node, some of its edges have delivered
-    waiting = waiting[len(waiting) - (incoming.expected - incoming.arrived) :]
+    arriving = view.edges.producers_of(view.node, incoming.input_nr)
+    waiting = arriving[len(arriving) - (incoming.expected - incoming.arrived) :]
     shown = [
         GradientLine(
-            "·", edge_label(snapshot, *edge, limit), [Part("not yet", "muted")], "muted", edge[0]
+            "·",
+            edge_label(snapshot, graph.edge_sources[edge], graph.edge_output_nrs[edge], limit),
+            [Part("not yet", "muted")],
+            "muted",
+            graph.edge_sources[edge],
         )
         for edge in waiting[:MOST_MISSING]
     ]

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from gradstep.graph.addresses import in_scope
-from gradstep.graph.statistics import format_number
 from gradstep.recording.errors import RecordingError
 from gradstep.recording.facts import LeafFacts
 from gradstep.recording.run import Run
 from gradstep.text import printable
 from gradstep_tui.app.sections.page import Page, ScreenView, sentence
-from gradstep_tui.app.widgets.charts import TROUBLE, decades
-from gradstep_tui.app.widgets.text import Line, Part, fit
-
-LABEL = 9  # of the axis of sizes
-FEWEST, MOST = 4, 12  # rows between the axes
+from gradstep_tui.app.widgets.charts import chart, chart_rows, chart_width
+from gradstep_tui.app.widgets.text import Part
 
 
 def page(view: ScreenView) -> Page:
@@ -33,13 +29,14 @@ def page(view: ScreenView) -> Page:
 
 def _page(view: ScreenView, run: Run, here: int) -> Page:
     what, leaves = _chosen(view, run)
-    columns = _sample(run.described, max(view.width - LABEL - 2, 1), here)
+    columns = _sample(run.described, chart_width(view.width), here)
     if not leaves or not columns:
         return sentence(view, "the leaves of no call were recorded")
     sizes = [_size(run.of_leaves(index), leaves) for index in columns]
     heading = f" {printable(what)}: rms of .grad in {len(columns):,} of {len(run.indices):,} calls"
-    rows = max(FEWEST, min(MOST, view.height - 4))
-    return Page([*_chart(sizes, rows), *_axis(columns, here)], [Part(heading, "muted")])
+    lines = chart([[size] for size in sizes], chart_rows(view.height), columns.index(here)
+                  if here in columns else None, (columns[0], columns[-1]), "call")  # fmt: skip
+    return Page(lines, [Part(heading, "muted")])
 
 
 def _chosen(view: ScreenView, run: Run) -> tuple[str, frozenset[int]]:
@@ -77,42 +74,3 @@ def _size(facts: Sequence[LeafFacts], leaves: Collection[int]) -> float | None:
         return math.nan
     count = sum(each.size for each in known)
     return math.sqrt(sum(each.rms**2 * each.size for each in known) / count) if count else None
-
-
-def _chart(sizes: Sequence[float | None], rows: int) -> Iterator[Line]:
-    low, high = decades(sizes)
-    low, high = math.floor(low), max(math.ceil(high), math.floor(low) + 1)
-    places = [_row(each, low, high, rows) for each in sizes]
-    for row in range(rows - 1, -1, -1):
-        power = low + (high - low) * row / (rows - 1)
-        has_label = row in (0, rows - 1) or power.is_integer()
-        label = format_number(10.0**power) if has_label else ""
-        line = [Part(fit(label, LABEL - 1, right=True) + (" ┤" if has_label else " │"), "muted")]
-        for size, place in zip(sizes, places, strict=True):
-            if place != row:
-                line.append(Part(" "))
-            elif size == 0:
-                line.append(Part("0", "trouble"))
-            else:
-                bad = not math.isfinite(size or 0.0)
-                line.append(Part(TROUBLE, "trouble") if bad else Part("•", "backward"))
-        yield line
-
-
-def _row(size: float | None, low: int, high: int, rows: int) -> int:
-    """Return the row of a size, the top one where it is not finite, -1 where it is unknown."""
-    if size is None:
-        return -1
-    if not math.isfinite(size):
-        return rows - 1
-    if not size:
-        return 0
-    return round((math.log10(size) - low) / (high - low) * (rows - 1))
-
-
-def _axis(columns: Sequence[int], here: int) -> Iterator[Line]:
-    ticks = "".join("▲" if index == here else "─" for index in columns)
-    yield [Part(" " * LABEL + "└" + ticks, "muted")]
-    first, last = f"{columns[0]:,}", f"{columns[-1]:,}"
-    between = "call".center(max(6, len(columns) - len(first) - len(last)))
-    yield [Part(f"{' ' * LABEL} {first}{between}{last}", "muted")]

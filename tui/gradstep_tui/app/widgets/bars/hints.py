@@ -74,6 +74,12 @@ _IN_MODULES = (
     Hint("j k", "move", "select(1)"),
     _LIST,
 )
+_IN_FLOW = (
+    Hint("h l", "along the pass", "edge(1)"),
+    _SECTION,
+    Hint("w", "next pane", "next_pane"),
+    _LIST,
+)
 _IN_PANE = (
     Hint("enter", "select", "until"),
     Hint("j k", "move", "select(1)"),
@@ -83,13 +89,16 @@ _IN_PANE = (
 )
 
 
+_IN_SECTIONS = {"breakpoints": _IN_BREAKPOINTS, "modules": _IN_MODULES, "flow": _IN_FLOW}
+
+
 def hints_for(snapshot: Snapshot, section: str, *, busy: bool) -> tuple[Hint, ...]:
     """Return the keys to show; ``section`` is that of the pane to which the keys go, "" for the
     list."""
     if busy:
         return _BUSY
     if section:
-        return {"breakpoints": _IN_BREAKPOINTS, "modules": _IN_MODULES}.get(section, _IN_PANE)
+        return _IN_SECTIONS.get(section, _IN_PANE)
     hints: tuple[Hint, ...] = _USUAL
     if snapshot.phase:
         hints = _IN_NODE

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from contextlib import suppress
 from itertools import pairwise
 
 from textual import events
@@ -16,7 +14,6 @@ from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part
 from gradstep_tui.errors import AtWork
 
-NODES_PER_TICK = 60
 LABEL = " "
 
 
@@ -29,59 +26,14 @@ class Timeline(ViewWidget):
 
     def __init__(self, view: ScreenView) -> None:
         super().__init__(view, id="timeline")
-        self._magnitudes: dict[int, float | None] = {}
-        self._troubled: set[int] = set()
-        self._scanned = 0
-
-    def on_mount(self) -> None:
-        self.set_interval(0.05, self._look_further)
 
     def watch_view(self, before: ScreenView, view: ScreenView) -> None:
-        """Show another snapshot; what was seen of its steps stays, unless they were changed."""
-        old, new = before.snapshot, view.snapshot
-        if new is old:
-            return
-        if new.graph is not old.graph:
-            self._forget(0)
-        elif new.edits != old.edits:
-            self._forget(new.position)
-        self.update_lines()
-
-    def _forget(self, start: int) -> None:
-        self._magnitudes = {at: size for at, size in self._magnitudes.items() if at < start}
-        self._troubled = {at for at in self._troubled if at < start}
-        self._scanned = min(self._scanned, start)
-
-    @property
-    def troubled(self) -> list[int]:
-        """The steps, as far as they were looked at, to which something came that is no number."""
-        return sorted(self._troubled)
+        """Show another snapshot."""
+        if view.snapshot is not before.snapshot:
+            self.update_lines()
 
     def _magnitude(self, index: int) -> float | None:
-        """Return the rms of what arrived at a node that has run, nan for what is no number."""
-        if index not in self._magnitudes:
-            totals = [each.total for each in self.view.session.detail(index).incoming]
-            statistics = [total.statistics for total in totals if total is not None]
-            size = None if not statistics else statistics[0].rms
-            if any(each.trouble for each in statistics):
-                size = math.nan
-                self._troubled.add(index)
-            self._magnitudes[index] = size
-        return self._magnitudes[index]
-
-    def _look_further(self) -> None:
-        """Look at steps that nothing on the screen needed yet."""
-        snapshot = self.view.snapshot
-        if snapshot.usage and snapshot.usage.dropped:
-            return
-        before = len(self._troubled)
-        stop = min(snapshot.position, self._scanned + NODES_PER_TICK)
-        with suppress(AtWork):
-            for index in range(self._scanned, stop):
-                self._magnitude(index)
-            self._scanned = max(self._scanned, stop)
-        if len(self._troubled) != before:
-            self.update_lines()
+        return self.view.notes.flow.at(self.view.session, index).rms
 
     # -- line ----------------------------------------------------------------
 
@@ -106,11 +58,16 @@ class Timeline(ViewWidget):
     def _line(self, snapshot: Snapshot) -> Line:
         columns = self._ranges(snapshot.length)
         # of what has run, but not yet where we are in the past, the screen remembers something
+        flow = self.view.notes.flow
         shown = [
-            self._magnitude(start) if start < snapshot.position else self._magnitudes.get(start)
+            self._magnitude(start)
+            if start < snapshot.position
+            else known.rms
+            if (known := flow.known(start)) is not None
+            else None
             for start, _ in columns
         ]
-        troubled = sorted(self._troubled)
+        troubled = flow.troubled
         low, high = decades(shown)
         line: Line = [Part(LABEL)]
         place = 0

@@ -6,9 +6,11 @@ from textual import events
 
 from gradstep.debugger.snapshot import Breakpoint
 from gradstep.graph.addresses import step_number
+from gradstep.graph.statistics import format_number
 from gradstep.text import printable
 from gradstep_tui.app.messages import NodeClicked
 from gradstep_tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes
+from gradstep_tui.app.plan.listing import ListedRows
 from gradstep_tui.app.plan.modules import Rows, Span
 from gradstep_tui.app.sections.page import ScreenView, Shown
 from gradstep_tui.app.widgets.execution.lane_drawing import draw_row
@@ -46,7 +48,7 @@ LANES_PER_TICK = 3_000
 class ExecutionList(ViewWidget):
     """The plan with its lanes, the pointer, the breakpoints and what is known of each row.
 
-    Folded modules take one row each.
+    Folded modules take one row each.  Sorted or filtered, it has no lanes and folds nothing.
     """
 
     def __init__(self, view: ScreenView) -> None:
@@ -59,7 +61,7 @@ class ExecutionList(ViewWidget):
         snapshot = view.snapshot
         self.lanes = Lanes(view.edges, snapshot.length)
         self.lanes.extend(LANES_PER_TICK)
-        self._rows = Rows(snapshot.length)
+        self._rows: Rows | ListedRows = Rows(snapshot.length)
         self._cells: dict[int, Cells] = {}
         self._lane_rows: dict[int, LaneRow] = {}
         self._span_rows: dict[int, LaneRow] = {}
@@ -94,13 +96,12 @@ class ExecutionList(ViewWidget):
         kept in view.
         """
         old, new = before.snapshot, view.snapshot
-        folds = view.folded != before.folded
+        folds = view.folded != before.folded or view.listing != before.listing
         if new.graph is not old.graph:
             self._begin(view)
             self._look_ahead.resume()
-        if folds:
-            self._rows = Rows(new.length, view.modules.folded_spans(view.folded))
-            self._span_rows = {}
+        if folds or (view.listing.needs_flow and new is not old):
+            self._arrange()
         if folds or new is not old or view.shown != before.shown:
             self._cells = {}
             self.update_lines()
@@ -112,14 +113,43 @@ class ExecutionList(ViewWidget):
         elif folds:
             self.follow(view.node)
         if view.node != before.node:
-            self.reveal(self._rows.of(view.node), ahead=self.visible_height // 4)
+            self.reveal(max(0, self._rows.of(view.node)), ahead=self.visible_height // 4)
+
+    def _arrange(self) -> None:
+        """Find the nodes of the rows."""
+        view, length = self.view, self.view.snapshot.length
+        nodes = view.listing.nodes(view.snapshot.graph, view.modules, view.notes.flow, length)
+        if nodes is None:
+            self._rows = Rows(length, view.modules.folded_spans(view.folded))
+            self._span_rows = {}
+        else:
+            self._rows = ListedRows(nodes)
+        self._fitted = None
+
+    def flow_grew(self) -> None:
+        """Show the list anew where it depends on what was just looked at."""
+        if self.view.listing.needs_flow:
+            self._arrange()
+            self.update_lines()
+
+    @property
+    def _is_listed(self) -> bool:
+        return isinstance(self._rows, ListedRows)
 
     # -- places in the list ------------------------------------------------------
 
     def neighbour(self, rows: int) -> int:
         """Return the plan node so many rows below the selected one."""
+        if not self._rows.count:
+            return self.view.node
         row = self._rows.of(self.view.node) + rows
         return self._rows.at(max(0, min(self._rows.count - 1, row)))[0]
+
+    def end(self, last: bool) -> int:
+        """Return the plan node of the first row, or of the ``last``."""
+        if not self._rows.count:
+            return self.view.node
+        return self._rows.at(self._rows.count - 1 if last else 0)[0]
 
     def follow(self, node: int) -> None:
         """Keep the row of ``node`` in the middle third of the view.
@@ -128,6 +158,8 @@ class ExecutionList(ViewWidget):
         is to paint every line.
         """
         row = self._rows.of(node)
+        if row < 0:
+            return
         top, height = self.scroll_offset.y, self.visible_height
         first, last = height // 3, height - 1 - height // 3
         bottom = max(0, self.line_count() - height)
@@ -144,10 +176,30 @@ class ExecutionList(ViewWidget):
     # -- lines ---------------------------------------------------------------
 
     def fixed_lines(self) -> list[Line]:
-        return [heading(self._columns(), self.lanes.width)] if self.text_width else []
+        if not self.text_width:
+            return []
+        columns = heading(
+            self._columns(),
+            self._lanes_used,
+            "sends" if self.view.listing.order == "jump" else "arrived",
+        )
+        return [*([self._listing_line()] if self._is_listed else []), columns]
+
+    def _listing_line(self) -> Line:
+        """Say which nodes are shown, and of how many that is known."""
+        view, listing = self.view, self.view.listing
+        looked, ran = view.notes.flow.looked, view.snapshot.position
+        known = f" · {looked:,} of {ran:,} looked at" if looked < ran else ""
+        count = f"{self._rows.count:,} of {view.snapshot.length:,}"
+        text = f" {count} · {listing.text}{known if listing.needs_flow else ''}"
+        return [Part(text, "strong")]
+
+    @property
+    def _lanes_used(self) -> int:
+        return 1 if self._is_listed else self.lanes.width
 
     def line_count(self) -> int:
-        return self._rows.count + 1
+        return self._rows.count + (not self._is_listed)
 
     def is_selected(self, y: int) -> bool:
         return y < self._rows.count and y == self._rows.of(self.view.node)
@@ -162,7 +214,7 @@ class ExecutionList(ViewWidget):
         return self._node_line(y, node, columns)
 
     def _columns(self) -> RowWidths:
-        room = (self.lanes.width, self.text_width, self.view.shown)
+        room = (self._lanes_used, self.text_width, self.view.shown)
         if self._fitted is None or self._fitted[0] != room:
             self._fitted = room, fit_columns(self._natural, *room)
         return self._fitted[1]
@@ -178,7 +230,10 @@ class ExecutionList(ViewWidget):
             glyph = "●" if done else "◉" if node == self.view.snapshot.position else "○"
         cells = self._cells_of(node)
         line = self._gutter(y, node, node + 1)
-        line += self._lane_parts(self._lane_row(node), columns, glyph, colour)
+        if self._is_listed:
+            line.append(Part(f"{glyph} ", colour))
+        else:
+            line += self._lane_parts(self._lane_row(node), columns, glyph, colour)
         line.append(Part(fit(step_number(node), columns.number, right=True) + " ", "muted"))
         line += name_parts(graph, node, columns, done)
         if columns.shape:
@@ -200,12 +255,23 @@ class ExecutionList(ViewWidget):
                 line.append(Part(fit(cells.extremes, EXTREMES_WIDTH), "muted"))
         mark = cells.trouble + " " if cells.trouble else ""
         line.append(Part(mark, "trouble"))
-        line.append(Part(fit(cells.flags, FLAG_WIDTH - len(mark)), colour))
+        flags, flags_style = (
+            cells.flags,
+            changed if columns.gradient and node in self.view.changed else colour,
+        )
+        if self.view.listing.order == "jump":
+            flags, flags_style = self._factor(node), "strong"
+        line.append(Part(fit(flags, FLAG_WIDTH - len(mark)), flags_style))
         if columns.source:
             source = source_text(graph, node, line_only=columns.line > 0)
             source = fit(source, columns.source - 1, right=True, keep_end=True)
             line.append(Part(" " + source, "muted"))
         return line
+
+    def _factor(self, node: int) -> str:
+        """Return how much larger is what the node sent on than what it received."""
+        flow = self.view.notes.flow.known(node)
+        return "" if flow is None or flow.factor is None else f"×{format_number(flow.factor)}"
 
     def _span_line(self, y: int, span: Span, columns: RowWidths) -> Line:
         """Return a folded module: its name, how many nodes it has, and how many of them have

@@ -124,8 +124,9 @@ def overflow_width(lanes_used: int, lanes: int, digits: int) -> int:
     return 0 if lanes_used <= lanes else 4 + hidden + digits
 
 
-def heading(columns: RowWidths, lanes_used: int) -> Line:
-    """Return the line over the list that names its columns."""
+def heading(columns: RowWidths, lanes_used: int, flags: str = "arrived") -> Line:
+    """Return the line over the list that names its columns; ``flags`` is the name of the last one
+    about the gradient."""
     lanes = 2 * columns.lanes + overflow_width(lanes_used, columns.lanes, columns.number)
     cells = [
         " " * (4 + lanes) + fit("#", columns.number, right=True),
@@ -134,7 +135,7 @@ def heading(columns: RowWidths, lanes_used: int) -> Line:
         *([fit("shape" if columns.shape > 4 else "", columns.shape)] if columns.shape else []),
         *([fit("value", columns.value, right=True)] if columns.value else []),
         *([_gradient_heading(columns.gradient)] if columns.gradient else []),
-        fit("arrived" if columns.gradient else "", FLAG_WIDTH),
+        fit(flags if columns.gradient else "", FLAG_WIDTH),
         *([fit("line", columns.source - 1, right=True)] if columns.source else []),
     ]
     return [Part(" ".join(cells), "muted")]

@@ -1,0 +1,196 @@
+"""The flow of a pass: the list sorted and filtered, the chart over its nodes, keys on leaves with
+many contributions, and the marks of what a move changed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from gradstep.capturing import Names
+from gradstep.debugger import Session
+from gradstep.debugger.history.contributions import ContributionOrder
+from gradstep.debugger.history.ledger import MOST_SHOWN
+from gradstep_tui.app.plan.flow import Flow
+from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
+from tests.tui.sessions import residual_net, troubled
+
+DEEP, BAD = 60, 23
+
+
+def vanishing(torch: Any) -> Session:
+    """Sixty products, of which number 23 from the loss all but stops the gradient."""
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x
+    for number in range(DEEP, 0, -1):
+        y = y * (1e-9 if number == BAD else 1.01)
+    return Session(y.sum(), names=Names({"x": x}))
+
+
+def rows(screen: Driver) -> list[str]:
+    """The rows of the list that speak of nodes."""
+    return [line for line in screen.text().splitlines() if re.match(r"[▌ ].[✓▶ ] [●○◉■□] +#", line)]
+
+
+async def looked(screen: Driver) -> None:
+    """Wait until the flow of every node has been looked at."""
+    view = screen.app.debugger_screen.view
+    while view.notes.flow.looked < view.snapshot.position:
+        await screen.pilot.pause(0.01)
+        view = screen.app.debugger_screen.view
+    await screen.settled()
+
+
+@pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
+def test_two_keys_find_the_node_at_which_the_gradient_vanishes(engine: str) -> None:
+    torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c", "a")
+        await looked(screen)
+        assert "largest gradient first" in screen.text()
+        await screen.press("a")
+        await looked(screen)
+        assert "largest jump first" in screen.text()
+        assert screen.app.debugger_screen.view.node == BAD  # the sum runs before the products
+        assert rows(screen)[0].startswith("▌")
+        assert "×1e−9" in rows(screen)[0]
+        await screen.press("a")
+        assert "largest jump" not in screen.text()
+
+    drive(vanishing(torch), script)
+
+
+def test_the_largest_gradient_comes_first_and_nodes_that_have_not_run_last() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("5", "n", "a")
+        await looked(screen)
+        view = screen.app.debugger_screen.view
+        session = view.session
+        shown = [int(row[row.index("#") + 1 :].split()[0]) - 1 for row in rows(screen)]
+        sizes = [
+            total.statistics.rms
+            for node in shown
+            if node < 5
+            for total in [session.detail(node).incoming[0].total]
+            if total is not None
+        ]
+        assert len(sizes) == 5
+        assert sizes == sorted(sizes, reverse=True)
+        assert all(node < 5 for node in shown[:5])
+
+    drive(residual_net(3), script)
+
+
+def test_the_list_shows_only_what_is_asked_for() -> None:
+    async def script(screen: Driver) -> None:
+        count = screen.app.debugger_screen.view.snapshot.length
+        assert f" {count} of" not in screen.text()
+        await screen.press("i")
+        await screen.complete_line("module encoder.1.norm")
+        assert "only module encoder.1.norm" in screen.text()
+        assert rows(screen)
+        assert all("encoder.1.norm" in row or "+=" in row for row in rows(screen))
+        await screen.type("only addmm")
+        assert rows(screen)
+        assert all("addmm" in row for row in rows(screen))
+        first = screen.app.debugger_screen.view.node
+        await screen.press("j")
+        assert screen.app.debugger_screen.view.node != first
+        await screen.type("only nothing of that name")
+        assert not rows(screen)
+        assert f" 0 of {count}" in screen.text()
+        await screen.press("j", "k", "g", "G", "n")  # nothing to select, and no harm
+        assert "sort by what? plan, size, jump" in await screen.type("sort sizes")
+        await screen.type("only all")
+        assert f" of {count}" not in screen.text().splitlines()[1]
+
+    drive(residual_net(3), script, LARGE)
+
+
+def test_only_nan_lists_what_is_no_number() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("c")
+        await looked(screen)
+        await screen.type("only nan")
+        assert len(rows(screen)) == 2  # one leaf has nan, one inf
+
+    drive(troubled(), script)
+
+
+def test_the_chart_has_axes_and_a_cursor_that_keys_and_clicks_move() -> None:
+    core: Any = pytest.importorskip("autograd_core")
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c")
+        await looked(screen)
+        pane = screen.app.debugger_screen.panes["pass"]
+        pane.activate("flow")
+        text = await screen.press("g")
+        assert "1e−9 ┤" in text
+        assert re.search(r" 1 +node +\d", text)
+        assert "└▲" in text
+        while screen.app.debugger_screen.chosen is not pane:
+            await screen.press("w")
+        text = await screen.press("3", "l")
+        assert screen.app.debugger_screen.view.node == 3
+        assert "└───▲" in text
+        assert "sends on 1.01 times that" in text
+        await screen.press("h")
+        assert screen.app.debugger_screen.view.node == 2
+        place = pane.region
+        await screen.pilot.click(offset=(place.x + 10 + 20, place.y + 4))
+        assert screen.app.debugger_screen.view.node == 20
+
+    drive(vanishing(core), script, LARGE)
+
+
+@pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
+def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
+    engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
+    x = torch.tensor(1.0, requires_grad=True)
+    session = Session(torch.stack([x * 2 for _ in range(2000)]).sum(), names=Names({"x": x}))
+    read: list[int] = []
+    some = ContributionOrder.some
+
+    def counted(self: ContributionOrder, index: int, first: int, last: int) -> Any:
+        read.append(last - first)
+        return some(self, index, first, last)
+
+    async def script(screen: Driver) -> None:
+        monkeypatch.setattr(ContributionOrder, "some", counted)
+        monkeypatch.setattr(Flow, "look_further", lambda *_: False)
+        for end in ("G", "c"):
+            await screen.press(end)
+            read.clear()
+            await screen.press("G", "k", "G")
+            assert len(read) < 100
+            assert max(read) <= MOST_SHOWN
+
+    drive(session, script, LARGE)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_a_phase_marks_what_it_delivered_until_the_next(back: bool) -> None:
+    core: Any = pytest.importorskip("autograd_core")
+    w = core.tensor(3.0, requires_grad=True)
+
+    async def script(screen: Driver) -> None:
+        def marked() -> frozenset[int]:
+            return screen.app.debugger_screen.view.changed
+
+        await screen.press("n", "s")
+        assert not marked()  # the formula is there, and nothing was sent
+        await screen.press("s")
+        leaf = screen.app.debugger_screen.view.snapshot.length - 1
+        assert marked() == {leaf}
+        if back:
+            await screen.press("S")
+            assert marked() == {leaf}  # it was taken back
+            await screen.press("S")
+            assert not marked()
+
+    drive(Session((w * w) * 2, names=Names({"w": w})), script, SMALL)

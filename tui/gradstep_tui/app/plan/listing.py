@@ -1,0 +1,123 @@
+"""Which nodes the list shows, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, get_args
+
+from gradstep.graph.addresses import in_scope
+from gradstep.graph.model import Graph
+from gradstep.text import did_you_mean
+from gradstep_tui.app.plan.flow import Flow, NodeFlow
+from gradstep_tui.app.plan.modules import Modules, Span
+from gradstep_tui.app.plan.navigation import named
+
+Order = Literal["plan", "size", "jump"]
+ORDERS: tuple[Order, ...] = get_args(Order)
+_ORDER_WORDS: dict[Order, str] = {
+    "plan": "in the order in which they run",
+    "size": "largest gradient first",
+    "jump": "largest jump first",
+}
+ONLY = ("nan", "module", "all")  # besides a word of the user's
+
+
+class Listing(NamedTuple):
+    """An order, and which nodes: ``nan`` those where something is no number, ``module NAME`` those
+    of a module, another word those that have it in their name, "" all."""
+
+    order: Order = "plan"
+    only: str = ""
+
+    @property
+    def text(self) -> str:
+        """The listing in words."""
+        if self.only == "nan":
+            only = " · only nan and inf"
+        elif self.only.startswith("module "):
+            only = f" · only {self.only}"
+        else:
+            only = f" · only '{self.only}'" if self.only else ""
+        return _ORDER_WORDS[self.order] + only
+
+    @property
+    def needs_flow(self) -> bool:
+        return self.order != "plan" or self.only == "nan"
+
+    def nodes(self, graph: Graph, modules: Modules, flow: Flow, length: int) -> list[int] | None:
+        """Return the plan nodes that are listed; None for all, in the order of the plan."""
+        if self == IN_PLAN_ORDER:
+            return None
+        chosen: Sequence[int] = range(length)
+        if self.only == "nan":
+            chosen = flow.troubled
+        elif self.only.startswith("module "):
+            scope = self.only.removeprefix("module ")
+            chosen = [
+                node
+                for span in modules.spans
+                if in_scope(span.scope, scope)
+                for node in range(span.start, span.stop)
+            ]
+        elif self.only:
+            has = named(graph, self.only.lower())
+            chosen = [node for node in chosen if has(node)]
+        if self.order == "plan":
+            return list(chosen)
+        flows = ((node, flow.known(node) or NodeFlow(None)) for node in chosen)
+        # what is not known stands at the end; nan is larger than anything
+        if self.order == "jump":
+            keys = {node: each.jump if each.factor is not None else -1.0 for node, each in flows}
+        else:
+            keys = {node: _size(each.rms) for node, each in flows}
+        return sorted(chosen, key=lambda node: -keys[node])
+
+
+def _size(rms: float | None) -> float:
+    return -1.0 if rms is None else rms if rms == rms else float("inf")
+
+
+IN_PLAN_ORDER = Listing()
+
+
+def read_listing(line: str, now: Listing, scope: str) -> Listing:
+    """Return the listing that ``sort ORDER`` or ``only WORD`` asks for, where ``now`` holds and the
+    selected node is in the module ``scope``.
+
+    >>> read_listing("sort jump", IN_PLAN_ORDER, "")
+    Listing(order='jump', only='')
+    >>> read_listing("only module", Listing("size", "nan"), "encoder.0").text
+    'largest gradient first · only module encoder.0'
+
+    Raises:
+        ValueError: there is no such order, or no module.
+    """
+    word, _, operand = line.partition(" ")
+    operand = " ".join(operand.split())
+    if word == "sort":
+        if operand not in ORDERS:
+            hint = did_you_mean(operand, ORDERS)
+            raise ValueError(f"sort by what? {', '.join(ORDERS)}{hint and f'; {hint}'}")
+        return now._replace(order=operand)
+    if operand == "module":
+        if not scope:
+            raise ValueError("the selected node is in no module: write only module NAME")
+        operand = f"module {scope}"
+    return now._replace(only="" if operand == "all" else operand)
+
+
+class ListedRows:
+    """The rows of a list that shows ``nodes`` alone, one each."""
+
+    def __init__(self, nodes: Sequence[int]) -> None:
+        self._nodes = nodes
+        self._rows = {node: row for row, node in enumerate(nodes)}
+        self.count = len(nodes)
+
+    def at(self, row: int) -> tuple[int, Span | None]:
+        """Return the plan node of ``row``; no module is folded here."""
+        return self._nodes[row], None
+
+    def of(self, node: int) -> int:
+        """Return the row that shows plan node ``node``, -1 where none does."""
+        return self._rows.get(node, -1)
