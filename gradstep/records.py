@@ -25,6 +25,9 @@ Gradient = Any
 Gradients = tuple[Gradient, ...]
 """What a call of ``grad`` returns: one for each of its inputs."""
 SavedState = Literal["kept", "freed", "changed", "packed"]
+KeptValue = tuple[str, Any, SavedState]
+"""What a node keeps from the forward pass: its name in the rules, what it is, None when that is
+gone, and its state."""
 CallKind = Literal["backward", "grad"]
 HookKind = Literal["tensor", "pre", "post", "accumulated"]
 Line = tuple[str, int]
@@ -150,9 +153,8 @@ class Node(Protocol):
         """Return the derivative rules that run here: (input, text of the rule)."""
         ...
 
-    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
-        """List what it keeps from the forward pass: its name in the rules, what it is, None when
-        that is gone, and its state."""
+    def saved(self) -> Iterator[KeptValue]:
+        """List what it keeps from the forward pass."""
         ...
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
@@ -244,8 +246,8 @@ class Step(NamedTuple):
 
 
 # made in a third of the time that their names take: a pass of a million nodes makes as many
-made_delivery: Final = cast("Callable[[Any], Delivery]", partial(tuple.__new__, Delivery))
-made_step: Final = cast("Callable[[Any], Step]", partial(tuple.__new__, Step))
+new_delivery: Final = cast("Callable[[Any], Delivery]", partial(tuple.__new__, Delivery))
+new_step: Final = cast("Callable[[Any], Step]", partial(tuple.__new__, Step))
 
 
 @runtime_checkable

@@ -25,7 +25,7 @@ from autograd_core.autograd.node import (
 from autograd_core.autograd.plan import leading_to, make_plan, owner
 from autograd_core.autograd.reduce import Gradient, reduce_gradient, reduce_outgoing
 from autograd_core.autograd.run_hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
-from autograd_core.autograd.step import Delivery, Step, made_delivery, made_step
+from autograd_core.autograd.step import Delivery, Step, new_delivery, new_step
 
 
 def run_reference(task: GraphTask) -> None:
@@ -322,7 +322,7 @@ class GraphTask:
             before = after = get(edge)
             if a is not None:
                 after = pending[edge] = a if before is None else before + a
-            deliveries: tuple[Delivery, ...] = (made_delivery((0, edge, a, before, after)),)
+            deliveries: tuple[Delivery, ...] = (new_delivery((0, edge, a, before, after)),)
         else:
             if g is not None:
                 a, b = node.backward(g, self.keep)
@@ -330,7 +330,7 @@ class GraphTask:
                     a, b = reduce_gradient(a, node.to[0]), reduce_gradient(b, node.to[1])
             deliveries = self._deliver_all((node.i0, node.i1), (a, b))
         pending.pop(node, None)
-        return made_step((index, node, (g,), (g,), deliveries, None, None, ()))
+        return new_step((index, node, (g,), (g,), deliveries, None, None, ()))
 
     def _deliver_all(
         self, edges: Sequence[Edge], outgoing: Sequence[Gradient]
@@ -341,13 +341,13 @@ class GraphTask:
         try:
             for edge, gradient in zip(edges, outgoing, strict=True):
                 if edge is None:
-                    done.append(made_delivery((output_nr, None, None, None, None)))
+                    done.append(new_delivery((output_nr, None, None, None, None)))
                 else:
                     before = after = pending.get(edge)
                     if gradient is not None:
                         after = gradient if before is None else before + gradient
                         pending[edge] = after
-                    done.append(made_delivery((output_nr, edge, gradient, before, after)))
+                    done.append(new_delivery((output_nr, edge, gradient, before, after)))
                 output_nr += 1
         except BaseException:  # a sum of shapes that do not fit: nothing of it has happened
             for delivery in reversed(done):

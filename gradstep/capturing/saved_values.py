@@ -10,11 +10,8 @@ from gradstep.engines.protocol import OWN_RESULT, Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import SavedValue, Source
 from gradstep.graph.saved_columns import SavedColumns
-from gradstep.records import Extent, SavedState, resolve
+from gradstep.records import Extent, KeptValue, resolve
 from gradstep.records import Node as GradFn
-
-Kept = tuple[str, Any, SavedState]
-"""One thing that a node keeps, as :meth:`Node.saved` tells it."""
 
 
 class SavedReader:
@@ -66,7 +63,7 @@ class SavedReader:
 
 
 def saved_values(
-    node: GradFn, kept: Iterable[Kept], extent: Callable[[Any], Extent | None]
+    node: GradFn, kept: Iterable[KeptValue], extent: Callable[[Any], Extent | None]
 ) -> Iterator[SavedValue]:
     """List what ``node`` keeps, without the numbers that its op was called with."""
     for name, value, state in kept:

@@ -18,13 +18,13 @@ from gradstep.records import BackwardCall, Gradients, HookCall, Interceptor, Pla
 Pending = dict[Place, Any]
 OnStep = Callable[[Step, float], bool]
 OnSkipped = Callable[[int], bool]
-"""Told how many nodes have run of which no Step was made; false where the pass is to halt."""
+"""Receives the number of nodes that ran without a Step; returns False to halt the pass."""
 
 
 class DeferredSteps(NamedTuple):
-    """Whoever takes Steps that are made when somebody asks: ``ran`` is told how many nodes have run
-    and at most how many bytes they keep, and answers as :data:`OnSkipped` does; ``on_step`` gets
-    them."""
+    """Callbacks for Steps that are made on demand: ``ran`` receives the number of nodes that have
+    run and the most bytes that they keep, and answers as :data:`OnSkipped` does; ``on_step``
+    receives the Steps."""
 
     ran: Callable[[int, int], bool]
     on_step: OnStep
@@ -64,8 +64,8 @@ class NodeEffects(NamedTuple):
 
 
 class Replay(Protocol):
-    """A pass that goes its own way, for nodes that run no user code; it changes nothing of the
-    program."""
+    """A pass that continues independently, with nodes that run no user code; it changes nothing of
+    the program."""
 
     pending: Pending
 
@@ -86,7 +86,7 @@ class Driver(Protocol):
     muted_hooks: set[tuple[int, int]]
     """Hooks that are not called, by node and id."""
     intercept: Interceptor | None
-    """Who is asked about calls that nodes make."""
+    """Decides about backward calls that nodes make."""
     read_only: str
     """Why this pass can be looked at, not changed; "" if it can be changed.  Going back and forth
     in one that cannot leaves the program's state alone."""
@@ -108,7 +108,7 @@ class Driver(Protocol):
 
     @property
     def pending(self) -> Pending:
-        """The sums that wait, by place."""
+        """The pending sums, by place."""
         ...
 
     @property
@@ -124,7 +124,7 @@ class Driver(Protocol):
 
     @property
     def changed_pending(self) -> dict[int, tuple[tuple[Place, Any], ...]]:
-        """By node, what waited elsewhere of what user code at it changed in place."""
+        """By node, the pending sums of other nodes that user code at it changed in place."""
         ...
 
     @property
@@ -154,12 +154,12 @@ class Driver(Protocol):
         ...
 
     def host(self, body: Callable[[], Any]) -> Any:
-        """Run ``body``, which drives the pass, while this thread is at the service of the engine;
-        returns what it returns."""
+        """Run ``body``, which drives the pass, while the engine may use this thread; returns what
+        ``body`` returns."""
         ...
 
     def execute(self, index: int) -> Step:
-        """Run plan node ``index`` and tell what it did."""
+        """Run plan node ``index``, and return what it did."""
         ...
 
     def record(
@@ -173,9 +173,9 @@ class Driver(Protocol):
         """Run plan nodes from ``start`` on, handing each Step and its seconds to ``on_step``, to
         ``stop`` or until that returns False.
 
-        With ``on_skipped``, nodes that can run again in a fork may run as in a plain pass: it is
-        told of them instead, some at a time.  With ``deferred``, the Steps may be made when
-        something is read that depends on them."""
+        With ``on_skipped``, nodes that can run again in a fork may run as in a plain pass: it
+        receives their number instead, some at a time.  With ``deferred``, the Steps may be made
+        when something is read that depends on them."""
         ...
 
     def measure(self) -> None:
@@ -192,7 +192,7 @@ class Driver(Protocol):
         """
 
     def catch_up(self) -> None:
-        """Make the Steps that were left for later."""
+        """Make the Steps that were deferred."""
         ...
 
     def inner_passes(self) -> Iterable[Nested]:
@@ -209,7 +209,7 @@ class Driver(Protocol):
         ...
 
     def redo_state(self, step: Step) -> None:
-        """Do to the program's state what ``step`` did, but not to the sums that wait."""
+        """Do to the program's state what ``step`` did, but not to the pending sums."""
         ...
 
     def redo(self, step: Step) -> None:
@@ -238,20 +238,20 @@ class Driver(Protocol):
         ...
 
     def fork(self, pending: Pending) -> Replay:
-        """Return the same pass, going its own way from ``pending``, within :meth:`state_before`."""
+        """Return an independent pass from ``pending`` on, within :meth:`state_before`."""
         ...
 
     def replays(self, index: int) -> bool:
         """Return whether node ``index``, which has run, can run again in a fork."""
         ...
 
-    def why_not_again(self, start: int) -> str:
-        """Say why nodes from ``start`` on, which have run, cannot run again; "" if they can."""
+    def why_not_replayable(self, start: int) -> str:
+        """Return why nodes from ``start`` on, which have run, cannot run again; "" if they can."""
         ...
 
-    def why_not_beside(self, start: int) -> str:
-        """Say why the pass cannot run from ``start`` on beside itself, in :meth:`restarted`; "" if
-        it can."""
+    def why_not_restartable(self, start: int) -> str:
+        """Return why no second pass can run from ``start`` on, as :meth:`restarted` returns one; ""
+        if one can."""
         ...
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
@@ -260,7 +260,7 @@ class Driver(Protocol):
         ...
 
     def repeating(self) -> AbstractContextManager[None]:
-        """Within it, nodes are called alone."""
+        """Allow :meth:`repeat` for a while."""
         ...
 
     def agree(self, one: Any, other: Any) -> bool:
@@ -318,15 +318,15 @@ class Driver(Protocol):
         ...
 
     def restarted(self, pending: Pending) -> Self:
-        """Return a driver that runs all anew from ``pending``, without edits, user code too."""
+        """Return a driver that reruns everything from ``pending``, user code too, without edits."""
         ...
 
     def state_before(self, start: int) -> AbstractContextManager[None]:
-        """Within it, the program's state is as it was before node ``start`` ran."""
+        """Restore the program's state as it was before node ``start`` ran, for a while."""
         ...
 
     def undo_all(self) -> None:
-        """Undo what the nodes that have run did to the program's state; to sums nothing."""
+        """Undo what the nodes that have run did to the program's state; leave the sums alone."""
         ...
 
     def forget(self, start: int) -> None:
@@ -342,7 +342,7 @@ class Driver(Protocol):
         ...
 
     def close(self) -> None:
-        """End what waits for the pass to go on: it is over."""
+        """End what waits for the pass to continue: it is over."""
         ...
 
     def release(self, stop: int | None = None) -> None:

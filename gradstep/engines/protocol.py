@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.engines.driver import Driver
-from gradstep.records import BackwardCall, Extent, Plan, Profile, Step, Tensor
+from gradstep.records import BackwardCall, Extent, Gradient, Plan, Profile, Step, Tensor
 
 if TYPE_CHECKING:
     from gradstep.capturing.op_records import Departure
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from gradstep.graph.statistics_table import StatisticsTable
 
 T = TypeVar("T")
+EngineCall = Any
+"""A :class:`~gradstep.records.BackwardCall` of the engine's own class."""
+EngineNode = Any
+"""A :class:`~gradstep.records.Node` of the engine's own class."""
+EngineTensor = Any
+"""A tensor of the engine's library, or a :class:`~gradstep.records.Tensor` that stands for one."""
 OWN_RESULT: Final = -1
 """In the place of an input: the result of the node's own op."""
 
@@ -74,9 +80,9 @@ class Rerun(Protocol):
         ...
 
 
-Hear = Callable[[Sequence[Any], Sequence[float | None]], None]
-"""Is told of gradients, None of those that are undefined, and of the norm of each, None of one that
-was not measured; afterwards they may be dropped."""
+OnGradients = Callable[[Sequence[Any], Sequence[float | None]], None]
+"""Receives gradients, None for undefined ones, and the norm of each, None where it was not
+measured; afterwards they may be dropped."""
 
 
 class Rule(NamedTuple):
@@ -168,7 +174,7 @@ class Engine(Protocol):
         """Return whether ``value`` is a tensor, or a GradientEdge, of this library."""
         ...
 
-    def edge_of(self, node: Any) -> Any:
+    def edge_of(self, node: EngineNode) -> Any:
         """Return the GradientEdge at the first output of the op of ``node``; None of what is no
         ``grad_fn`` of this library."""
         ...
@@ -177,22 +183,24 @@ class Engine(Protocol):
         """Return ``roots`` as capture sees them, on one graph."""
         ...
 
-    def plan(self, tensors: Sequence[Any]) -> Plan:
+    def plan(self, tensors: Sequence[EngineTensor]) -> Plan:
         """Find what a backward pass from ``tensors`` runs, and in which order."""
         ...
 
-    def known_graph(self, tensors: Sequence[Any], view: str, steps: Sequence[Step]) -> Graph | None:
+    def known_graph(
+        self, tensors: Sequence[EngineTensor], view: str, steps: Sequence[Step]
+    ) -> Graph | None:
         """Return the graph of a call that was recorded, with the gradients of ``steps``; None of
         one that is to be captured."""
         ...
 
     def call(
-        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
+        self, roots: Any, gradient: Gradient, retain_graph: bool | None, create_graph: bool
     ) -> BackwardCall:
         """Check and complete the arguments of ``backward``; errors as there."""
         ...
 
-    def run(self, call: Any) -> Any:
+    def run(self, call: EngineCall) -> Any:
         """Carry out ``call`` as the library does; returns what it returns."""
         ...
 
@@ -200,44 +208,44 @@ class Engine(Protocol):
         """Let whoever traces the program note what it was told so far."""
         ...
 
-    def driver(self, call: Any, *, halting: bool = False, keep: bool = True) -> Driver:
+    def driver(self, call: EngineCall, *, halting: bool = False, keep: bool = True) -> Driver:
         """Return what runs ``call`` and tells of each node; with ``halting``, node by node, keeping
         the graph so that the pass can go on in another way, unless ``keep`` is false."""
         ...
 
-    def kept_run(self, call: Any, hear: Hear | None = None) -> KeptRun | None:
+    def kept_run(self, call: EngineCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
         """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
-        None where this library knows nothing quicker than its driver.  ``hear`` is told of every
-        gradient that a node sends, every sum of several, and all that the call makes."""
+        None where this library knows nothing quicker than its driver.  ``on_gradients`` receives
+        every gradient that a node sends, every sum of several, and all that the call makes."""
         ...
 
-    def kept_tensor(self, node: Any, name: str, kept: Any) -> Any:
+    def kept_tensor(self, node: EngineNode, name: str, kept: Any) -> Any:
         """Return the tensor that ``node.saved()`` tells of, None where there is none, or where to
         ask for it would run code of the program's."""
         ...
 
-    def seeds(self, call: Any) -> Sequence[Any]:
+    def seeds(self, call: EngineCall) -> Sequence[Gradient]:
         """Return the gradients that enter at the roots of ``call``."""
         ...
 
-    def statistics(self, gradient: Any) -> Statistics | None:
+    def statistics(self, gradient: Gradient) -> Statistics | None:
         """Describe a gradient or a tensor; None of one without data."""
         ...
 
-    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
+    def all_statistics(self, gradients: Sequence[Gradient]) -> StatisticsTable:
         """Describe several as :meth:`statistics` does each; where they are small, much faster."""
         ...
 
-    def scalar_statistics(self, tensor: Any) -> Statistics | None:
+    def scalar_statistics(self, tensor: EngineTensor) -> Statistics | None:
         """Describe a tensor of one element; a larger one is not looked over unasked."""
         ...
 
-    def checksums(self, tensors: Sequence[Any]) -> Sequence[int | None]:
+    def checksums(self, tensors: Sequence[EngineTensor]) -> Sequence[int | None]:
         """Return 64 bits for each tensor that tell whether two agree to the bit; None of one that
         has no numbers, or is None."""
         ...
 
-    def lengths(self, tensors: Sequence[Any]) -> Sequence[float | None]:
+    def lengths(self, tensors: Sequence[EngineTensor]) -> Sequence[float | None]:
         """Return the norm of each tensor, None of one that has no numbers."""
         ...
 
@@ -245,12 +253,12 @@ class Engine(Protocol):
         """Return the norm of the difference of each pair of tensors, or of copies of some."""
         ...
 
-    def accumulated(self, call: Any) -> Sequence[Any]:
+    def accumulated(self, call: EngineCall) -> Sequence[EngineTensor]:
         """Return the tensors of the program to whose ``.grad`` a call adds, quickly: no graph is
         read."""
         ...
 
-    def may_run_user_code(self, call: Any) -> bool:
+    def may_run_user_code(self, call: EngineCall) -> bool:
         """Return whether code of the program's, as a hook, is known to run in a call, or may: such
         a call is not to be made twice."""
         ...
@@ -260,12 +268,12 @@ class Engine(Protocol):
         wanted again: most steps of a loop are never looked at."""
         ...
 
-    def saved_results(self, order: Sequence[Any]) -> Mapping[Any, Any]:
+    def saved_results(self, order: Sequence[EngineNode]) -> Mapping[Any, Any]:
         """Return the result of the op of each node, as far as some node of ``order`` saved it;
         nothing where tracing tells of them."""
         ...
 
-    def memory(self, tensor: Any) -> int | None:
+    def memory(self, tensor: EngineTensor) -> int | None:
         """Return the bytes that the library has in use on the device of a tensor, None where it
         does not count."""
         ...
@@ -274,16 +282,16 @@ class Engine(Protocol):
         """Return the version of the library."""
         ...
 
-    def array(self, gradient: Any) -> NDArray[np.generic] | None:
+    def array(self, gradient: Gradient) -> NDArray[np.generic] | None:
         """Return the numbers of a gradient on the CPU, dense; None where it has none."""
         ...
 
-    def copy(self, tensor: Any) -> Any:
+    def copy(self, tensor: EngineTensor) -> Any:
         """Return a copy of a tensor of the program as it is now, which nothing changes; None where
         its memory is freed."""
         ...
 
-    def shown(self, gradient: Any) -> Any:
+    def shown(self, gradient: Gradient) -> Any:
         """Return an array, or a tensor, of these numbers that never changes."""
         ...
 
@@ -291,7 +299,7 @@ class Engine(Protocol):
         """Return the extent of a value that a node keeps; None of a Python number."""
         ...
 
-    def tensor_extent(self, tensor: Any) -> Extent | None:
+    def tensor_extent(self, tensor: EngineTensor) -> Extent | None:
         """Return the extent of a tensor, or of a gradient."""
         ...
 
@@ -303,32 +311,32 @@ class Engine(Protocol):
         """Return whether a value that a node keeps was taken out of its graph in place."""
         ...
 
-    def input_of(self, node: Any, name: str) -> int | None:
+    def input_of(self, node: EngineNode, name: str) -> int | None:
         """Return which edge of ``node`` leads to the maker of what it keeps, or kept, as
         ``name``; OWN_RESULT for a result of its own, None where that is unknown."""
         ...
 
-    def leaf(self, node: Any) -> Any:
+    def leaf(self, node: EngineNode) -> Any:
         """Return the tensor whose ``.grad`` an AccumulateGrad adds to, None if it is gone."""
         ...
 
-    def stem(self, node: Any) -> str:
+    def stem(self, node: EngineNode) -> str:
         """Return what addresses call a node, "" where its name says it."""
         ...
 
-    def formula(self, node: Any, kept: Iterable[Any], names: Any) -> str:
+    def formula(self, node: EngineNode, kept: Iterable[Any], names: Any) -> str:
         """Return the derivative rules that a node runs, "" where they are unknown."""
         ...
 
-    def opaque(self, node: Any) -> str:
+    def opaque(self, node: EngineNode) -> str:
         """Return why the inside of a node is not drawn, "" where it is, or there is none."""
         ...
 
-    def user_tensor(self, tensor: Any) -> Any:
+    def user_tensor(self, tensor: EngineTensor) -> Any:
         """Return the program's own tensor, for one as capture sees it."""
         ...
 
-    def hooks(self, node: Any) -> Iterable[Mapping[int, Any]]:
+    def hooks(self, node: EngineNode) -> Iterable[Mapping[int, Any]]:
         """Return the hooks around ``node`` as far as they can be known: a table, by number, of
         those of each place and kind."""
         ...
@@ -343,7 +351,7 @@ class Engine(Protocol):
         became an array or a number."""
         ...
 
-    def rerun(self, node: Any, wide: bool) -> Rerun:
+    def rerun(self, node: EngineNode, wide: bool) -> Rerun:
         """Return what runs the function of ``node`` again: ``wide``, in float64; else in the dtypes
         of the original call.
 
@@ -353,12 +361,12 @@ class Engine(Protocol):
         """
         ...
 
-    def rules(self, node: Any) -> Sequence[Rule]:
+    def rules(self, node: EngineNode) -> Sequence[Rule]:
         """Return the rules that ``node`` runs for the inputs that need a gradient, as far as they
         are known."""
         ...
 
-    def rule_line(self, node: Any) -> Source | None:
+    def rule_line(self, node: EngineNode) -> Source | None:
         """Return the line where the user wrote the rule of ``node``, None where they did not."""
         ...
 
@@ -367,12 +375,12 @@ class Engine(Protocol):
         and without a trace in it."""
         ...
 
-    def origin(self, tensor: Any) -> Any:
+    def origin(self, tensor: EngineTensor) -> Any:
         """Return what traced ``tensor``: its record and the number of the output; a Python number
         for a tensor that stands for one."""
         ...
 
-    def kept_forward(self, roots: Sequence[Any], order: Sequence[Any]) -> KeptForward | None:
+    def kept_forward(self, roots: Sequence[Any], order: Sequence[EngineNode]) -> KeptForward | None:
         """Return what the graph of a pass itself tells of the forward pass, None where only tracing
         tells."""
         ...
@@ -382,15 +390,15 @@ class Engine(Protocol):
         nodes take is then :meth:`measured`."""
         ...
 
-    def measured(self, node: Any, seconds: float, nbytes: int) -> None:
+    def measured(self, node: EngineNode, seconds: float, nbytes: int) -> None:
         """Take note of what a node took, and of the bytes that it sent, in a pass under a
         profile."""
         ...
 
-    def costs(self, nodes: Iterable[Any], profile: Profile | None) -> Mapping[Any, Cost]:
+    def costs(self, nodes: Iterable[EngineNode], profile: Profile | None) -> Mapping[Any, Cost]:
         """Return what ``profile``, or the one that is on, has measured of each node."""
         ...
 
-    def records(self, nodes: Sequence[Any]) -> Sequence[Any]:
+    def records(self, nodes: Sequence[EngineNode]) -> Sequence[Any]:
         """Return what tracing knows of each node, None where that is nothing."""
         ...

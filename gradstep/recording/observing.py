@@ -38,8 +38,8 @@ from gradstep.records import (
     Gradients,
     HookCall,
     Step,
-    made_delivery,
-    made_step,
+    new_delivery,
+    new_step,
     resolve,
 )
 
@@ -281,14 +281,14 @@ def _described(step: Step, facts: StepFacts, known: dict[int, Any]) -> Step:
 
     deliveries = tuple(
         [
-            made_delivery((each[0], each[1], of(told.gradient), of(told.before), of(told.after)))
+            new_delivery((each[0], each[1], of(told.gradient), of(told.before), of(told.after)))
             for each, told in zip(step.deliveries, facts.deliveries, strict=True)
         ]
     )
     captured = tuple(
         [(place, of(told)) for (place, _), told in zip(step.captured, facts.captured, strict=True)]
     )
-    return made_step((
+    return new_step((
         step.index, step.node, tuple(map(of, facts.incoming)), tuple(map(of, facts.hooked)),
         deliveries, of(facts.before), of(facts.after), captured,
     ))  # fmt: skip

@@ -30,11 +30,11 @@ pytestmark = pytest.mark.torch
 def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The torch functions that the mode for lines hears of."""
     found: list[str] = []
-    hear = origins.Lines.__torch_function__
+    on_gradients = origins.Lines.__torch_function__
 
     def noted(self: Any, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         found.append(getattr(function, "__name__", str(function)))
-        return hear(self, function, types, args, kwargs)
+        return on_gradients(self, function, types, args, kwargs)
 
     monkeypatch.setattr(origins.Lines, "__torch_function__", noted)
     return found

@@ -66,7 +66,7 @@ class Baseline:
             if driver.order[index].kind == LEAF
         ]
         if any(index not in self._leaves for index in wanted):
-            if why := driver.why_not_beside(self.position):
+            if why := driver.why_not_restartable(self.position):
                 raise EditError(f"the run without changes cannot be compared: {why}")
             with at(self.position):
                 self._run(driver.restarted(self._pending))

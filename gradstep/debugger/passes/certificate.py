@@ -80,7 +80,7 @@ def certificate(driver: Driver, history: History) -> Certificate:
     Raises:
         Exception: whatever a custom Function of the program raises.
     """
-    if unfit := driver.why_not_again(0):
+    if unfit := driver.why_not_replayable(0):
         return Certificate(len(history), 0, unfit=unfit)
     repeated, hooked, called = 0, [], []
     different: list[int] = []

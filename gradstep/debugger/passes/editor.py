@@ -208,7 +208,7 @@ class Editor:
     def _require_again(self, position: int) -> None:
         """See that what has run from there on can run again."""
         cursor = self._cursor
-        if position < len(cursor.history) and (why := cursor.driver.why_not_again(position)):
+        if position < len(cursor.history) and (why := cursor.driver.why_not_replayable(position)):
             raise EditError(why)
 
     def _record(self, index: int, text: str) -> EditRecord:

@@ -35,16 +35,16 @@ from gradstep.capturing.op_records import Departure
 from gradstep.engines import interception
 from gradstep.engines.native.arrays import array_of, copy_of, shown
 from gradstep.engines.native.costs import node_costs
-from gradstep.engines.native.rules import Kept, extent, formula, rules_with_names
+from gradstep.engines.native.rules import extent, formula, rules_with_names
 from gradstep.engines.native.trace import GraphTracer
 from gradstep.engines.native.trace.origins import is_number, leaf_record, origin
-from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun, Rule
+from gradstep.engines.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
 from gradstep.graph.checksums import checksums
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, length, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.own_files import OWN_FILES
-from gradstep.records import Extent, Profile, Step
+from gradstep.records import Extent, KeptValue, Profile, Step
 
 T = TypeVar("T")
 
@@ -89,8 +89,8 @@ class NativeEngine:
 
         return NativeDriver(call)
 
-    def kept_run(self, call: BackwardCall, hear: Hear | None = None) -> Any:
-        return None if hear is not None else _kept_run()(call)
+    def kept_run(self, call: BackwardCall, on_gradients: OnGradients | None = None) -> Any:
+        return None if on_gradients is not None else _kept_run()(call)
 
     def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
         return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept
@@ -189,7 +189,7 @@ class NativeEngine:
     def stem(self, node: Node) -> str:
         return node.op.public_name if isinstance(node, SavedNode) else ""
 
-    def formula(self, node: Node, kept: Iterable[Kept], names: Names) -> str:
+    def formula(self, node: Node, kept: Iterable[KeptValue], names: Names) -> str:
         return formula(node, kept, names)
 
     def opaque(self, node: Node) -> str:

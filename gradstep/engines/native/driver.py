@@ -621,10 +621,10 @@ class NativeDriver:
         node = self.order[index]
         return node.kind != LEAF and node.hooks is None and not runs_user_code(node)
 
-    def why_not_again(self, start: int) -> str:
+    def why_not_replayable(self, start: int) -> str:
         return ""  # the undo log puts back what they changed
 
-    def why_not_beside(self, start: int) -> str:
+    def why_not_restartable(self, start: int) -> str:
         return ""  # as above
 
     def repeat(self, step: Step) -> Sequence[Any] | None:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.copy_slices import CopySlices
 from autograd_core.autograd.node import Node as GradFn
-from autograd_core.autograd.node import SavedState
 from autograd_core.autograd.packed import Packed
 from autograd_core.autograd.saved import SavedNode, rules_of
 from autograd_core.op.record import Op
@@ -20,10 +19,7 @@ from gradstep.capturing.formula import Constant, formula_text
 from gradstep.capturing.names import Names
 from gradstep.engines.native.trace.origins import is_number
 from gradstep.engines.protocol import Rule
-from gradstep.records import Extent
-
-Kept = tuple[str, Any, SavedState]
-"""One thing that a node keeps, as :meth:`Node.saved` tells it."""
+from gradstep.records import Extent, KeptValue
 
 
 def extent(value: Any) -> Extent | None:
@@ -61,7 +57,7 @@ def dtype_name(kind: np.dtype[Any]) -> str:
     return kind.name
 
 
-def formula(node: GradFn, kept: Iterable[Kept], names: Names) -> str:
+def formula(node: GradFn, kept: Iterable[KeptValue], names: Names) -> str:
     """Return the rules of the inputs that need a gradient, with this node's names and numbers."""
     if isinstance(node, CopySlices):
         part = formula(node.inner, kept, names)

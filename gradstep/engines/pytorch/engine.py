@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gradstep.capturing.op_records import Departure
 from gradstep.engines.profiling import is_profiling
-from gradstep.engines.protocol import OWN_RESULT, Engine, Hear, Rerun, Rule
+from gradstep.engines.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
 from gradstep.engines.pytorch.entry import call_from, run
@@ -84,8 +84,8 @@ class PyTorchEngine:
     def driver(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> TorchDriver:
         return TorchDriver(call, halting=halting, keep=keep)
 
-    def kept_run(self, call: TorchCall, hear: Hear | None = None) -> KeptRun | None:
-        return kept_run(call, hear)
+    def kept_run(self, call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
+        return kept_run(call, on_gradients)
 
     def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
         return None if kept is None else node.value_of(name)

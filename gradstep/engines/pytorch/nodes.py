@@ -33,7 +33,7 @@ from gradstep.engines.pytorch.tensors import (
     shape_of,
 )
 from gradstep.graph.model import Cost, Source
-from gradstep.records import GENERAL, LEAF, Port, SavedState
+from gradstep.records import GENERAL, LEAF, KeptValue, Port, SavedState
 
 _ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
 _CONVOLUTION = "ConvolutionBackward0"
@@ -103,7 +103,7 @@ class TorchNode:
         self.output_shapes = tuple([shape_of(each) for each in metadata])
         self.output_dtype = dtype_of(metadata[0].dtype) if metadata else _NO_DTYPE
         self.edges: tuple[Any, ...] = ()
-        self._saved: list[tuple[str, Any, SavedState]] | None = None
+        self._saved: list[KeptValue] | None = None
         self.cost: Cost | None = None  # where it was measured
         self._changed: dict[str, tuple[Source, ...]] = _NONE
 
@@ -167,7 +167,7 @@ class TorchNode:
     def name(self) -> str:
         return self.torch_name
 
-    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
+    def saved(self) -> Iterator[KeptValue]:
         """List what it keeps, as it was when this was first asked."""
         if self._saved is None:
             with unobserved():
@@ -232,7 +232,7 @@ class TorchLeaf(TorchNode):
         ops = self.graph.origins.ops
         return None if ops is None else ops.leaf(self.tensor.origin)
 
-    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
+    def saved(self) -> Iterator[KeptValue]:
         return iter(())
 
 
@@ -382,12 +382,9 @@ def _place(node: TorchNode, nr: int) -> TorchNode | Port:
     return Port(node, nr) if node.output_count > 1 else node
 
 
-Kept = tuple[str, Any, SavedState]
-
-
-def _read_saved(node: TorchNode) -> list[Kept]:
+def _read_saved(node: TorchNode) -> list[KeptValue]:
     origin = node.origin
-    found: list[Kept] = []
+    found: list[KeptValue] = []
     for name, raw_name, value_name in node.saved_places:
         try:
             raw = getattr(origin, raw_name, None)
@@ -415,7 +412,9 @@ def _read_saved(node: TorchNode) -> list[Kept]:
     return found
 
 
-def _several(node: TorchNode, name: str, raw: Sequence[Any], value_name: str) -> Iterator[Kept]:
+def _several(
+    node: TorchNode, name: str, raw: Sequence[Any], value_name: str
+) -> Iterator[KeptValue]:
     """List values that a node keeps under one name."""
     names = [f"{name}[{number}]" for number in range(len(raw))]
     if any(each is not None and type(each.unpack_hook) is Freed for each in raw):

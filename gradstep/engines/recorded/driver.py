@@ -183,10 +183,10 @@ class RecordedDriver:
     def replays(self, index: int) -> bool:
         return False
 
-    def why_not_again(self, start: int) -> str:
+    def why_not_replayable(self, start: int) -> str:
         return READ_ONLY
 
-    def why_not_beside(self, start: int) -> str:
+    def why_not_restartable(self, start: int) -> str:
         return READ_ONLY
 
     def repeat(self, step: Step) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.protocol import OWN_RESULT, CannotRerun, Engine, Hear, Rule
+from gradstep.engines.protocol import OWN_RESULT, CannotRerun, Engine, OnGradients, Rule
 from gradstep.engines.recorded.call import RecordedCall
 from gradstep.engines.recorded.drawing import drawn
 from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
@@ -66,7 +66,7 @@ class RecordedEngine:
     ) -> RecordedDriver:
         return RecordedDriver(call)
 
-    def kept_run(self, call: RecordedCall, hear: Hear | None = None) -> None:
+    def kept_run(self, call: RecordedCall, on_gradients: OnGradients | None = None) -> None:
         """Return None: nothing can run."""
 
     def kept_tensor(self, node: RecordedNode, name: str, kept: SavedTensor) -> Any:

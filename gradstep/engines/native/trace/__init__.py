@@ -39,7 +39,7 @@ from gradstep.capturing.op_records import Cut, Departure, LeafRecord, OpRecord, 
 from gradstep.capturing.rounds import Rounds
 from gradstep.capturing.scopes import Scope, Scopes
 from gradstep.engines.native.trace.cut import leaves_behind
-from gradstep.engines.native.trace.deferred import NOTE, Deferred, Place
+from gradstep.engines.native.trace.deferred import NOTE, Deferred, Instruction
 from gradstep.engines.native.trace.inputs import InputRecorder
 from gradstep.engines.native.trace.origins import leaf_record, origin, refer, scalar_statistics
 from gradstep.engines.pytorch.attach import attached
@@ -127,7 +127,7 @@ class GraphTracer:
         attributes: Mapping[str, Any],
         outputs: tuple[Tensor, ...],
         node: Node | None,
-        place: Place | None,
+        place: Instruction | None,
         scope: Scope | None,
         grads: bool,
         round: LoopRound | None = None,

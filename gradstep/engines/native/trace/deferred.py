@@ -20,9 +20,9 @@ from gradstep.capturing.module_paths import OUTSIDE
 from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.scopes import Scope
 
-Place = tuple[CodeType, int]
+Instruction = tuple[CodeType, int]
 Told = tuple[
-    str, tuple[Any, ...], Mapping[str, Any], tuple[Tensor, ...], Node | None, Place | None,
+    str, tuple[Any, ...], Mapping[str, Any], tuple[Tensor, ...], Node | None, Instruction | None,
     Scope | None, bool,
 ]  # fmt: skip
 """Of an op: its name, inputs, attributes, outputs and node; the place in the program, the scope,

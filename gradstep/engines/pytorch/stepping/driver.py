@@ -75,8 +75,8 @@ from gradstep.records import (
     Interceptor,
     Place,
     Step,
-    made_delivery,
-    made_step,
+    new_delivery,
+    new_step,
 )
 
 RELIEVED: Final = 1 << 26
@@ -423,7 +423,7 @@ class TorchDriver:
             before, after, later = self._accumulated(index, run)
             if calls or later or nested or index in self._engine.gradients.changed:
                 self._note(index, (*calls, *later), nested)
-            return made_step((index, node, incoming, hooked, (), before, after, captured))
+            return new_step((index, node, incoming, hooked, (), before, after, captured))
         if calls or nested or node.is_function or index in self._engine.gradients.changed:
             self._note(index, calls, nested)
         if self.muted_edges:
@@ -438,7 +438,7 @@ class TorchDriver:
         deliveries = []
         for nr, edge in enumerate(edges):
             if edge is None:
-                deliveries.append(made_delivery((nr, None, None, None, None)))
+                deliveries.append(new_delivery((nr, None, None, None, None)))
                 continue
             gradient, there = sent[nr], pending.get(edge)
             if type(gradient) is ref:
@@ -446,8 +446,8 @@ class TorchDriver:
             total = there
             if gradient is not None:
                 total = pending[edge] = gradient if there is None else there + gradient
-            deliveries.append(made_delivery((nr, edge, gradient, there, total)))
-        return made_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
+            deliveries.append(new_delivery((nr, edge, gradient, there, total)))
+        return new_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
 
     def _compared(
         self, index: int, incoming: tuple[Any, ...], hooked: tuple[Any, ...]
@@ -655,7 +655,7 @@ class TorchDriver:
         place = bisect_right(self._rewritable, (extent.storage or 0, inf))
         return place > 0 and (extent.storage or 0) < self._rewritable[place - 1][1]
 
-    def why_not_beside(self, start: int) -> str:
+    def why_not_restartable(self, start: int) -> str:
         if not self._engine.has_all_hooks(start):
             return "a hook took itself away in this pass, and would not be called"
         leaves = (node.origin.variable for node in self.order[start:] if node.kind == LEAF)
@@ -663,7 +663,7 @@ class TorchDriver:
             return ""
         return "hooks of parameters, such as an optimizer's, would be called once more"
 
-    def why_not_again(self, start: int) -> str:
+    def why_not_replayable(self, start: int) -> str:
         if not self._engine.gradients.is_rewritten(start):
             return ""
         return "parameters were changed by a hook in this pass, so what has run cannot run again"

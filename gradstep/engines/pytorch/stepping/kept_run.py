@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from gradstep.engines.protocol import Hear, values_of_call
+from gradstep.engines.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import mark_as_freed
@@ -47,12 +47,12 @@ class KeptRun:
     """Carries out ``call``, and looks at what came of it; see
     :class:`~gradstep.engines.protocol.KeptRun`.
 
-    No graph is read, and nothing is hooked unless somebody is to ``hear`` of each gradient, so this
+    No graph is read, and nothing is hooked unless somebody wants to see each gradient, so this
     costs little more than the call: a walk over its nodes, and a copy of each ``.grad`` that the
     call adds to.
     """
 
-    def __init__(self, call: TorchCall, walked: _Walked, hear: Hear | None) -> None:
+    def __init__(self, call: TorchCall, walked: _Walked, on_gradients: OnGradients | None) -> None:
         self._call, self._nodes = call, walked.nodes
         self.whole = True
         with unobserved(), torch.no_grad():
@@ -63,11 +63,11 @@ class KeptRun:
         given = call.arguments._replace(keep=True)
         if (noted := run_of(given.outputs)) is not None:
             noted.release = self.release
-        if hear is None:
+        if on_gradients is None:
             self.result = carry_out(given)
             return
         with unobserved():
-            heard = _Heard(call, walked, hear)
+            heard = _Heard(call, walked, on_gradients)
         unhook = hook_nodes(heard.hooks())
         try:
             self.result = carry_out(given, heard.inside)
@@ -165,11 +165,11 @@ def _norm(tensor: torch.Tensor, precisely: bool) -> float | None:
 
 
 class _Heard:
-    """Tells ``hear`` of the gradients of a pass: of what nodes send, and of sums of several."""
+    """Hands the gradients of a pass to ``on_gradients``: what nodes send, and sums of several."""
 
-    def __init__(self, call: TorchCall, walked: _Walked, hear: Hear) -> None:
+    def __init__(self, call: TorchCall, walked: _Walked, on_gradients: OnGradients) -> None:
         self.whole = True  # else a pass ran inside, of which nothing was heard
-        self._nodes, self._hear = walked.nodes, hear
+        self._nodes, self._on_gradients = walked.nodes, on_gradients
         self._inside = False
         self._held: list[Any] = []
         self._bytes = 0
@@ -237,7 +237,7 @@ class _Heard:
 
     def _tell(self) -> None:
         held, self._held, self._bytes = self._held, [], 0
-        self._hear(held, measured(held, precisely=True))
+        self._on_gradients(held, measured(held, precisely=True))
 
     def inside(self, call: TorchCall) -> Any:
         """Let a pass run inside a node."""
@@ -265,15 +265,15 @@ class _Walked(NamedTuple):
     leaves: list[Any]
 
 
-def kept_run(call: TorchCall, hear: Hear | None = None) -> KeptRun | None:
+def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
     """Carry out ``call``, keeping its graph; None where that would be another call: one that frees
     only the nodes that lead to its inputs, or one with a function that runs once; or where it is
     known that not all would be heard of."""
     if call.inputs or why_watched_only(call):
         return None
     with collector_paused(), unobserved():
-        walked = _walk(call.arguments.outputs, whole=hear is not None)
-    return None if walked is None else KeptRun(call, walked, hear)
+        walked = _walk(call.arguments.outputs, whole=on_gradients is not None)
+    return None if walked is None else KeptRun(call, walked, on_gradients)
 
 
 def _walk(roots: Any, whole: bool) -> _Walked | None:
