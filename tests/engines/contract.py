@@ -20,6 +20,7 @@ from gradstep.engines.recorded import RecordedCall, RecordedNode, RecordedTensor
 from gradstep.engines.recorded.driver import RecordedDriver
 from gradstep.engines.recorded.engine import RecordedEngine
 from gradstep.records import BackwardCall, Node, Plan, Tensor
+from tests.engines.hips_engine import Seen, SeenBox
 
 
 def engines(
@@ -52,3 +53,7 @@ def calls(
 
 def plans(native: NativePlan, torch: TorchPlan) -> tuple[Plan, Plan]:
     return native, torch
+
+
+def third_engine(node: Seen, tensor: SeenBox) -> tuple[Node, Tensor]:
+    return node, tensor
