@@ -124,8 +124,8 @@ def capture(
 
 
 def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
-    found, engine = tensors_in(roots)
-    tensors = engine.tensors(found)
+    given, engine = tensors_in(roots)
+    tensors = engine.tensors(given)
     if any(resolve(tensor.edge)[0] is None for tensor in tensors):
         raise NotInGraph(
             "this tensor has no graph: nothing it was computed from requires a gradient; "

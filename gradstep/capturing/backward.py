@@ -102,14 +102,14 @@ def _counts(
         by_scope = np.fromiter(map(scope_of.__getitem__, scopes), np.int64, length)
         groups += by_scope * len(stems)
     leaves = np.array([kind.kind == LEAF for kind in types], bool)
-    made = np.where(leaves, np.arange(length), -np.arange(length))
-    by_group = np.lexsort((made, groups))
+    creation = np.where(leaves, np.arange(length), -np.arange(length))
+    by_group = np.lexsort((creation, groups))
     starts = np.flatnonzero(np.diff(groups[by_group], prepend=-1))
     sizes = np.diff(starts, append=length)
     counts = np.empty(length, np.int64)
     counts[by_group] = np.arange(length) - np.repeat(starts, sizes) + 1
-    found: list[int] = counts.tolist()
-    return found
+    listed: list[int] = counts.tolist()
+    return listed
 
 
 def _counts_within(

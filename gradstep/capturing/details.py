@@ -50,8 +50,8 @@ def _is_all(value: object, number: float) -> bool:
 
 def _operand(record: OpRecord, names: Names) -> str:
     """Name the tensor in the arithmetic with a number."""
-    found = next((value[0] for value in record.inputs if isinstance(value, tuple)), None)
-    name = names.of(found.tensor()) if isinstance(found, LeafRecord) else ""
+    maker = next((value[0] for value in record.inputs if isinstance(value, tuple)), None)
+    name = names.of(maker.tensor()) if isinstance(maker, LeafRecord) else ""
     return name or names.placeholder("x")
 
 
@@ -60,8 +60,8 @@ def number_detail(op: str, kept: Iterable[tuple[str, Any, Any]]) -> str:
     if op not in ("mul", "div"):
         return ""
     numbers = [getattr(value, "number", None) for _, value, _ in kept]
-    found = next((each for each in numbers if isinstance(each, int | float)), None)
-    return _with_number(op, "x", found) if found is not None else ""
+    number = next((each for each in numbers if isinstance(each, int | float)), None)
+    return _with_number(op, "x", number) if number is not None else ""
 
 
 def _with_number(op: str, tensor: str, value: float) -> str:

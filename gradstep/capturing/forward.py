@@ -46,13 +46,13 @@ def add_traced_forward(
     """
     engine = reader.engine
     origins = [engine.origin(tensor) for tensor in tensors]
-    records = reachable([found[0] for found in origins if isinstance(found, tuple)])
+    records = reachable([origin[0] for origin in origins if isinstance(origin, tuple)])
     leaves = _Leaves.of(plan.order, running)
     ids = _add_records(build, records, leaves, names)
     _add_inputs(build, [each for each in records if isinstance(each, OpRecord)], ids)
-    for tensor, label, found in zip(tensors, labels, origins, strict=True):
-        if isinstance(found, tuple):
-            _add_output(build, engine, tensor, label, ids[found[0]], found[1])
+    for tensor, label, origin in zip(tensors, labels, origins, strict=True):
+        if isinstance(origin, tuple):
+            _add_output(build, engine, tensor, label, ids[origin[0]], origin[1])
 
     def producer_of(value: Any) -> int | None:
         if value.edge is not None and value.edge.kind == LEAF:
@@ -109,7 +109,7 @@ def _add_records(
     build: GraphBuilder, records: Sequence[Record], leaves: _Leaves, names: Names
 ) -> dict[Record, int]:
     """Add ops, leaves and constants, and return their ids."""
-    found = {
+    leaf_names = {
         at: (leaves.kind(record), names.of(record.tensor()))
         for at, record in enumerate(records)
         if isinstance(record, LeafRecord)
@@ -117,7 +117,7 @@ def _add_records(
     ids = build.ops(
         "forward",
         names=[
-            record.name if isinstance(record, OpRecord) else _called(record, *found[at])
+            record.name if isinstance(record, OpRecord) else _called(record, *leaf_names[at])
             for at, record in enumerate(records)
         ],
         scopes=names.scopes_of(records),
@@ -134,7 +134,7 @@ def _add_records(
         sources=sources_of([each if isinstance(each, OpRecord) else None for each in records]),
         statistics=statistics_of_records(records),
     )
-    for at, (kind, name) in found.items():
+    for at, (kind, name) in leaf_names.items():
         build.kinds[ids[at]] = kind
         if name:
             build.variables[ids[at]] = name
@@ -160,10 +160,10 @@ def _add_inputs(
     sources, targets, output_nrs, input_nrs = [], [], [], []
     shapes, dtypes = [], []
     for record in records:
-        for number, found in enumerate(record.inputs):
-            if not isinstance(found, tuple):
+        for number, origin in enumerate(record.inputs):
+            if not isinstance(origin, tuple):
                 continue
-            source, output_nr = found
+            source, output_nr = origin
             sources.append(ids[source])
             targets.append(ids[record])
             output_nrs.append(output_nr)
@@ -241,19 +241,19 @@ def _add_kept_constants(
 ) -> dict[Any, int]:
     """Add the inputs without a gradient that nodes keep, each once, and return their ids."""
     engine, saved = reader.engine, reader.read(running)
-    found: dict[Any, int] = {}
+    ids: dict[Any, int] = {}
     for at, value in enumerate(reader.values):
         if not _is_kept_constant(engine, running[saved.nodes[at]], saved.names[at], value):
             continue
-        known = _identity(engine, value)
-        if known not in found:
+        key = _identity(engine, value)
+        if key not in ids:
             name = name_of_input(value, names)
             called = name or names.placeholder(saved.names[at].rstrip("_"))
-            found[known] = build.node(
+            ids[key] = build.node(
                 "constant", "forward", called, variable=name, shape=saved.shapes[at],
                 dtype=saved.dtypes[at],
             )  # fmt: skip
-    return found
+    return ids
 
 
 def _is_kept_constant(engine: Engine, node: GradFn, name: str, value: Any) -> bool:

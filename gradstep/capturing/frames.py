@@ -18,12 +18,12 @@ from gradstep.own_files import is_user_file
 def called(tensor: Any, frame: FrameType | None) -> str:
     """Return the name of ``tensor`` in the outermost call in which a local variable, or a
     parameter, is that tensor; "" where there is none."""
-    found = ""
+    name = ""
     while (frame := user_frame(frame)) is not None:
         if frame.f_code.co_flags & CO_OPTIMIZED:
-            found = _name_in(frame, tensor) or found
+            name = _name_in(frame, tensor) or name
         frame = frame.f_back
-    return found
+    return name
 
 
 def outermost_of(module: Any, frame: FrameType | None) -> Any:
@@ -86,8 +86,8 @@ def _are_seen(frame: FrameType) -> bool:
 
 def user_source(frame: FrameType | None) -> Source | None:
     """Return the innermost line on the stack that is not our own."""
-    found = user_frame(frame)
-    return None if found is None else source_at(found.f_code, found.f_lasti)
+    calling = user_frame(frame)
+    return None if calling is None else source_at(calling.f_code, calling.f_lasti)
 
 
 def user_frame(frame: FrameType | None) -> FrameType | None:
@@ -106,12 +106,12 @@ def is_of_program(code: CodeType) -> bool:
 def _is_user_code(code: CodeType) -> bool:
     """Return whether ``code``, which was not asked about before, is of the user's program."""
     if len(_codes) > MOST:
-        for known in (_ours, _users, _codes):
-            known.clear()
+        for cache in (_ours, _users, _codes):
+            cache.clear()
     _codes.append(code)
-    found = is_user_file(code.co_filename)
-    (_users if found else _ours).add(id(code))
-    return found
+    is_users = is_user_file(code.co_filename)
+    (_users if is_users else _ours).add(id(code))
+    return is_users
 
 
 MOST: Final = 1 << 14

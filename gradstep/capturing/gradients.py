@@ -47,8 +47,8 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
         _NOT_RUN if (one := step_of[source]) is None else one.deliveries[nr].gradient
         for source, nr in zip(build.edge_sources, build.edge_output_nrs, strict=True)
     ]
-    told = [each for step in special for each in (step.before, step.hooked[0])]
-    shown = [*received, *sent, *told]
+    around = [each for step in special for each in (step.before, step.hooked[0])]
+    shown = [*received, *sent, *around]
     numbers = np.fromiter(map(id, shown), np.int64, len(shown))
     # what leaves a node mostly arrives as it is, and is described once
     _, firsts, rows = np.unique(numbers, return_index=True, return_inverse=True)
@@ -113,8 +113,8 @@ def add_hooks(build: GraphBuilder, changes: HookChanges) -> None:
             leaving[source, build.edge_output_nrs[id]] = id
         if kind == "gradient" and target in changes:
             arriving.setdefault((target, build.edge_input_nrs[id]), []).append(id)
-    for number, found in changes.items():
-        for (at, nr), change in found.items():
+    for number, by_place in changes.items():
+        for (at, nr), change in by_place.items():
             edges = arriving.get((number, nr), []) if at == "input" else []
             if at == "output":
                 edges = [leaving[number, nr]] if (number, nr) in leaving else []

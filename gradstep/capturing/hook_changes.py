@@ -12,7 +12,7 @@ from gradstep.records import HookCall, HookKind, same_numbers
 
 def changes_of(calls: Iterable[HookCall]) -> dict[HookPlace, HookChange]:
     """List what the hooks of one node changed, those at one place taken together."""
-    found: dict[HookPlace, HookChange] = {}
+    changes: dict[HookPlace, HookChange] = {}
     for call in calls:
         if not call.changed:
             continue
@@ -21,10 +21,10 @@ def changes_of(calls: Iterable[HookCall]) -> dict[HookPlace, HookChange]:
             if same_numbers(before, after):
                 continue
             place = HookPlace(_PLACES[call.kind], call.output_nr if call.kind == "tensor" else nr)
-            known = found.get(place)
+            known = changes.get(place)
             names, first = ((), describe(before)) if known is None else known[:2]
-            found[place] = HookChange((*names, name), first, describe(after))
-    return found
+            changes[place] = HookChange((*names, name), first, describe(after))
+    return changes
 
 
 _PLACES: Mapping[HookKind, Literal["input", "output", "grad"]] = {

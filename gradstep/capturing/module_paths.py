@@ -65,8 +65,8 @@ class ModulesRun:
         self._modules.clear()
 
     def __contains__(self, module: Any) -> bool:
-        found = self._modules.get(id(module))
-        return found is not None and found() is module
+        reference = self._modules.get(id(module))
+        return reference is not None and reference() is module
 
 
 class ModulePaths:
@@ -122,14 +122,14 @@ class ModulePaths:
         return at is module
 
     def _search(self, path: str, module: Any, steps: tuple[_Step, ...]) -> None:
-        found = []
+        parts = []
         for name, part in named_modules(module):
             if id(part) not in self._of:
                 here = f"{path}.{name}" if path and name else path or name
                 way = (*steps, *[("", each) for each in name.split(".") if each])
                 self._of[id(part)] = here, way
-                found.append((here, part, way))
-        for here, part, way in found:
+                parts.append((here, part, way))
+        for here, part, way in parts:
             if is_of_library(part):
                 continue
             for attribute, value in list(islice(variables_in(part).items(), MOST_ELEMENTS)):

@@ -137,14 +137,14 @@ class Names:
         >>> [names.placeholder(name) for name in ("x", "weight", "other")]
         ['input', 'weight2', 'other']
         """
-        found = self._placeholders.get(parameter)
-        if found is None:
+        placeholder = self._placeholders.get(parameter)
+        if placeholder is None:
             used = frozenset(self._names.values())
             free = (name for name in (parameter, _INSTEAD.get(parameter, "")) if name)
             counted = (f"{parameter}{number}" for number in count(2))
-            found = next(name for name in chain(free, counted) if name not in used)
-            self._placeholders[parameter] = found
-        return found
+            placeholder = next(name for name in chain(free, counted) if name not in used)
+            self._placeholders[parameter] = placeholder
+        return placeholder
 
     def scopes_of(self, records: Iterable[Any]) -> list[str]:
         """Return the scope of each of many records, "" of one that is None."""
@@ -156,16 +156,16 @@ class Names:
 
     def scope(self, place: ScopePath) -> str:
         """Return what a place in the modules is called."""
-        found = self._scopes.get(place)
-        if found is None:
+        scope = self._scopes.get(place)
+        if scope is None:
             if not self._module_paths:
                 self._module_paths = {id(part): path for path, part in self._paths()}
             outermost = None if place.paths is None else place.paths.outermost
             front = self._module_paths.get(id(outermost), "")
             if [front] == self._roots:  # all there is
                 front = ""
-            found = self._scopes[place] = joined(place.around, front, place.path)
-        return found
+            scope = self._scopes[place] = joined(place.around, front, place.path)
+        return scope
 
     def module_classes(self) -> dict[str, str]:
         """Return the class of every module among the variables, by its path."""
@@ -212,14 +212,14 @@ def _parameters(name: str, value: Any) -> Named:
 def _listed_parts(modules: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     """Return, by their names, the modules that another one keeps in a plain list: the name of that
     one, and the path there."""
-    found = {}
+    keepers = {}
     for name in [name for name in modules if name.endswith("]")]:
         parts = name.split(".")
         for at in range(1, len(parts)):
             if (keeper := ".".join(parts[:at])) in modules:
-                found[name] = keeper, ".".join(parts[at:])
+                keepers[name] = keeper, ".".join(parts[at:])
                 break
-    return found
+    return keepers
 
 
 def _fronts(modules: Mapping[str, Any], listed: Mapping[str, tuple[str, str]]) -> dict[str, str]:
@@ -312,13 +312,13 @@ def _by_name(
     variables: Named, chosen: Callable[[Any], bool], identity: Callable[[Any], int]
 ) -> dict[str, Any]:
     """Return what is ``chosen``, each once, under its first name."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     seen: set[int] = set()
     for name, value in variables:
-        if name not in found and chosen(value) and identity(value) not in seen:
+        if name not in values and chosen(value) and identity(value) not in seen:
             seen.add(identity(value))
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def _elements(name: str, value: Any) -> Named:

@@ -151,9 +151,9 @@ class OpRecord:
 
     def __getattr__(self, name: str) -> Any:
         """Fill a slot that was not filled so far."""
-        found = _LATER[name](self) if name in _LATER else object.__getattribute__(self, name)
-        setattr(self, name, found)
-        return found
+        value = _LATER[name](self) if name in _LATER else object.__getattribute__(self, name)
+        setattr(self, name, value)
+        return value
 
     def value(self, nr: int = 0) -> Array | None:
         """Return the numbers of an output as they were when it was made; None where they are not
@@ -200,8 +200,8 @@ def statistics_of_records(records: Sequence[OpRecord | LeafRecord]) -> list[Stat
         for record in records
         if not _has_statistics(record) and (array := record.value()) is not None
     }
-    told = statistics_of_each(list(numbers.values()))
-    for record, part in zip(numbers, told, strict=True):
+    statistics = statistics_of_each(list(numbers.values()))
+    for record, part in zip(numbers, statistics, strict=True):
         record.statistics = part
     return [record.statistics for record in records]
 
@@ -225,17 +225,17 @@ def as_referred(reference: Reference | None) -> Array | None:
 
 def source_at(code: CodeType, instruction: int) -> Source:
     """Return the line of an instruction of ``code``."""
-    found = _sources.get((id(code), instruction))
-    if found is None or found[0] is not code:
+    cached = _sources.get((id(code), instruction))
+    if cached is None or cached[0] is not code:
         if len(_sources) > _MOST:
             _sources.clear()
-        found = _sources[id(code), instruction] = code, _source_at(code, instruction)
-    return found[1]
+        cached = _sources[id(code), instruction] = code, _source_at(code, instruction)
+    return cached[1]
 
 
 def _source_at(code: CodeType, instruction: int) -> Source:
-    known = _lines.get(id(code))
-    if known is None or known[0] is not code:
+    cached = _lines.get(id(code))
+    if cached is None or cached[0] is not code:
         if len(_lines) > _MOST:
             _lines.clear()
         starts, lines = [], []
@@ -243,8 +243,8 @@ def _source_at(code: CodeType, instruction: int) -> Source:
             if line is not None:
                 starts.append(start)
                 lines.append(line)
-        known = _lines[id(code)] = (code, starts, lines)
-    _, starts, lines = known
+        cached = _lines[id(code)] = (code, starts, lines)
+    _, starts, lines = cached
     return _source(code.co_filename, lines[max(0, bisect_right(starts, instruction) - 1)])
 
 
@@ -284,8 +284,8 @@ def reachable(roots: Iterable[Record]) -> list[Record]:
     while stack:
         record = stack.pop()
         if isinstance(record, OpRecord):
-            for found in record.inputs:
-                if isinstance(found, tuple) and found[0] not in seen:
-                    seen[found[0]] = None
-                    stack.append(found[0])
+            for origin in record.inputs:
+                if isinstance(origin, tuple) and origin[0] not in seen:
+                    seen[origin[0]] = None
+                    stack.append(origin[0])
     return sorted(seen, key=lambda record: record.number)

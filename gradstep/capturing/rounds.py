@@ -251,9 +251,9 @@ def rounds_of(recorded: Iterable[tuple[int, object]]) -> dict[int, tuple[Round, 
             numbers.setdefault((one.run, one.outer), set()).add(one.number)
     several = [loop for loop, known in numbers.items() if len(known) > 1]
     loops = {loop: nr for nr, loop in enumerate(sorted(several, key=lambda loop: loop[0]))}
-    told: dict[tuple[LoopRound, ...], tuple[Round, ...]] = {}
+    rounds: dict[tuple[LoopRound, ...], tuple[Round, ...]] = {}
     for chain in dict.fromkeys(chain for _, chain in nodes):
-        told[chain] = tuple(
+        rounds[chain] = tuple(
             Round(
                 loops[one.run, one.outer],
                 one.number,
@@ -262,11 +262,11 @@ def rounds_of(recorded: Iterable[tuple[int, object]]) -> dict[int, tuple[Round, 
             for one in chain
             if (one.run, one.outer) in loops
         )
-    return {node: told[chain] for node, chain in nodes if told[chain]}
+    return {node: rounds[chain] for node, chain in nodes if rounds[chain]}
 
 
 def _chain(one: LoopRound, known: dict[LoopRound, tuple[LoopRound, ...]]) -> tuple[LoopRound, ...]:
-    if (found := known.get(one)) is None:
-        found = (one,) if one.outer is None else (*_chain(one.outer, known), one)
-        known[one] = found
-    return found
+    if (chain := known.get(one)) is None:
+        chain = (one,) if one.outer is None else (*_chain(one.outer, known), one)
+        known[one] = chain
+    return chain

@@ -19,12 +19,12 @@ def with_portable_sources(graph: Graph, here: Path) -> Graph:
     known: dict[Source, Source] = {}
 
     def named(at: Source) -> Source:
-        found = known.get(at)
-        if found is None:
+        source = known.get(at)
+        if source is None:
             if at.file not in names:
                 names[at.file] = portable(at.file, here)
-            found = known[at] = Source(names[at.file], at.line)
-        return found
+            source = known[at] = Source(names[at.file], at.line)
+        return source
 
     sources = {id: known.get(at) or named(at) for id, at in graph.sources.items()}
     return replace(graph, sources=sources, saved=SavedColumns.of(graph.saved).with_lines(named))

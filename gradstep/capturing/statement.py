@@ -66,10 +66,10 @@ def statement_of(tensor: Tensor, name: str) -> str:
     "" where that was not traced, stands elsewhere than the last op, or takes more than one short
     line.
     """
-    found = tensor.record
-    if not (isinstance(found, tuple) and found[0].source):
+    origin = tensor.record
+    if not (isinstance(origin, tuple) and origin[0].source):
         return ""
-    line = getline(found[0].source.file, found[0].source.line).strip()
+    line = getline(origin[0].source.file, origin[0].source.line).strip()
     if len(line) <= LONGEST:
         with suppress(SyntaxError):
             for node in ast.parse(line).body:

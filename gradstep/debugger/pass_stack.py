@@ -52,11 +52,11 @@ class PassStack:
 
     def enter(self, index: int, number: int) -> bool:
         """View a pass that was started inside node ``index``; False if there is none."""
-        found = self.view.nested(index)
-        if number >= len(found):
+        nested = self.view.nested(index)
+        if number >= len(nested):
             return False
-        found[number].inside = index
-        self._passes.append(found[number])
+        nested[number].inside = index
+        self._passes.append(nested[number])
         self._bind()
         return True
 

@@ -21,6 +21,16 @@ OnSkipped = Callable[[int], bool]
 """Receives the number of nodes that ran without a Step; returns False to halt the pass."""
 
 
+def collecting(steps: list[Step]) -> OnStep:
+    """Return an :data:`OnStep` that appends each Step to ``steps``."""
+
+    def collect(step: Step, seconds: float) -> bool:
+        steps.append(step)
+        return True
+
+    return collect
+
+
 class DeferredSteps(NamedTuple):
     """Callbacks for Steps that are made on demand: ``ran`` receives the number of nodes that have
     run and the most bytes that they keep, and answers as :data:`OnSkipped` does; ``on_step``

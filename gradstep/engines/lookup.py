@@ -167,8 +167,8 @@ def too_old() -> str:
 
 @lru_cache(maxsize=8)
 def _too_old(version: str) -> str:
-    found = re.match(r"(\d+)\.(\d+)", version)
-    if found is None or (int(found[1]), int(found[2])) >= OLDEST_PYTORCH:
+    numbers = re.match(r"(\d+)\.(\d+)", version)
+    if numbers is None or (int(numbers[1]), int(numbers[2])) >= OLDEST_PYTORCH:
         return ""
     oldest = ".".join(map(str, OLDEST_PYTORCH))
     return f"PyTorch {version} is too old for gradstep; install {oldest} or newer"

@@ -263,19 +263,19 @@ class History:
     def _split(self, segment: _Segment, place: int, pending: Pending, index: int) -> _Segment:
         """Begin a segment at ``place`` within another one, for the way back from ``index``; what
         lies behind ``index`` makes room for it."""
-        made = _Segment(place, _waiting(pending))
+        second = _Segment(place, _waiting(pending))
         for at in range(place, self._end(segment)):
             step = self._steps[at]
             if step is not None and self._driver.replays(at):
-                made.nbytes += self._driver.step_bytes(step)
-        segment.nbytes = max(0, segment.nbytes - made.nbytes)
-        self._segments.insert(self._segments.index(segment) + 1, made)
-        self._held += made.held
+                second.nbytes += self._driver.step_bytes(step)
+        segment.nbytes = max(0, segment.nbytes - second.nbytes)
+        self._segments.insert(self._segments.index(segment) + 1, second)
+        self._held += second.held
         while self._held > self.budget // 2 and self._segments[-1].start > index:
             last = self._segments.pop()
             self._segments[-1].nbytes += last.nbytes
             self._held -= last.held
-        return made
+        return second
 
     def _forget_checkpoints(self, before: int) -> None:
         """Do without the first checkpoints, up to node ``before``, if there are too many: on the
@@ -307,11 +307,11 @@ def _halves(start: int, index: int) -> set[int]:
     >>> sorted(_halves(0, 100))
     [50, 75, 87, 93]
     """
-    found = set()
+    starts = set()
     while index - start > _SHORT:
         start += (index - start) // 2
-        found.add(start)
-    return found
+        starts.add(start)
+    return starts
 
 
 def _waiting(pending: Pending) -> dict[Any, Any]:

@@ -85,20 +85,20 @@ class ContributionOrder:
 
     def targets(self, index: int) -> list[int]:
         """Return the plan nodes that node ``index`` sends gradients to."""
-        found: list[int] = self._targets[self._leaving(index)].tolist()
-        return found
+        targets: list[int] = self._targets[self._leaving(index)].tolist()
+        return targets
 
     def targets_between(self, first: int, last: int) -> list[int]:
         """Return the plan nodes that nodes ``first`` up to ``last`` send gradients to."""
         start, stop = int(self._target_starts[first]), int(self._target_starts[last])
         # np.unique would load numpy.ma, which keeps the program's module alive
-        found: list[int] = np.flatnonzero(np.bincount(self._targets[start:stop])).tolist()
-        return found
+        targets: list[int] = np.flatnonzero(np.bincount(self._targets[start:stop])).tolist()
+        return targets
 
     def edges(self, index: int) -> list[int]:
         """Return the ids of the edges along which node ``index`` sends them."""
-        found: list[int] = self._edge_ids[self._leaving(index)].tolist()
-        return found
+        edges: list[int] = self._edge_ids[self._leaving(index)].tolist()
+        return edges
 
     def _leaving(self, index: int) -> slice:
         return slice(int(self._target_starts[index]), int(self._target_starts[index + 1]))
@@ -119,8 +119,8 @@ class ContributionOrder:
         starts, length = self._starts, len(self._starts) - 1
         reached = np.flatnonzero(starts[position:length] < starts[position + 1 :]) + position
         first = self._producers[starts[reached]]
-        found: list[int] = reached[first < position].tolist()
-        return found
+        nodes: list[int] = reached[first < position].tolist()
+        return nodes
 
     def path(self, index: int) -> tuple[int, ...]:
         """Return the shortest way from a root to node ``index``, as plan indices, both included."""

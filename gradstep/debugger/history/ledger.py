@@ -102,12 +102,12 @@ class Ledger:
         per_input: dict[int, list[IncomingEdge]] = {}
         for source in self.order_of_contributions.sources(index):
             per_input.setdefault(source.input_nr, []).append(source)
-        found = []
+        sums = []
         for nr, sources in sorted(per_input.items()):
             arrived = [source for source in sources if state.has_sent(*source[:2])]
             total = self._total(index, nr, state)
-            found.append(Sum(nr, len(arrived), len(sources), total, arrived[-MOST_SHOWN:]))
-        return found
+            sums.append(Sum(nr, len(arrived), len(sources), total, arrived[-MOST_SHOWN:]))
+        return sums
 
     def _total(self, index: int, input_nr: int, state: PassState) -> Value | None:
         return self.values.of(self.total(index, input_nr, state))

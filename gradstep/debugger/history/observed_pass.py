@@ -99,8 +99,8 @@ class ObservedPass:
     @property
     def order(self) -> Sequence[Node]:
         """The nodes in the order in which they run."""
-        found: Sequence[Node] = self._driver.order
-        return found
+        order: Sequence[Node] = self._driver.order
+        return order
 
     def run(self, stop: int | None = None) -> None:
         """Run the nodes up to ``stop``, not including it; None is the end.
@@ -180,8 +180,8 @@ class ObservedPass:
     @property
     def gradients(self) -> Gradients:
         """The gradients that a call of ``grad``, of which all has run, returns to the program."""
-        found: Gradients = self._driver.gradients()
-        return found
+        gradients: Gradients = self._driver.gradients()
+        return gradients
 
     def forget(self) -> None:
         """Keep no steps: they cannot be undone any more, nor told."""

@@ -27,21 +27,21 @@ def phases_of(step: Step, effects: NodeEffects | None, driver: Driver) -> tuple[
         effects: what is known of its hooks.
     """
     calls = () if effects is None else effects.calls
-    found = [_hook(call) for call in calls if call.kind in ("tensor", "pre")]
+    phases = [_hook(call) for call in calls if call.kind in ("tensor", "pre")]
     for place, gradient in step.captured:
         nr = getattr(place, "nr", 0)
-        found.append(Phase("capture", "taken by grad()", (), (value(gradient),), nr))
+        phases.append(Phase("capture", "taken by grad()", (), (value(gradient),), nr))
     if step.node.kind == LEAF:
-        return (*found, *_accumulation(step, calls))
+        return (*phases, *_accumulation(step, calls))
     if step.captured and not step.deliveries:
-        return tuple(found)
-    found += _computation(step, calls, driver)
+        return tuple(phases)
+    phases += _computation(step, calls, driver)
     for each in step.deliveries:
         if each.edge is not None:
             before, after = value(each.before), value(each.after)
             text = f"delivery along edge {each.output_nr}"
-            found.append(Phase("delivery", text, (before,), (after,), each.output_nr))
-    return tuple(found)
+            phases.append(Phase("delivery", text, (before,), (after,), each.output_nr))
+    return tuple(phases)
 
 
 def _hook(call: HookCall) -> Phase:
@@ -57,8 +57,8 @@ def _accumulation(step: Step, calls: Sequence[HookCall]) -> list[Phase]:
     later = [call for call in calls if call.kind == "accumulated"]
     added = later[0].before[0] if later else step.after
     text = "accumulation into .grad"
-    found = [Phase("accumulation", text, (value(step.before),), (value(added),))]
-    return found + [_hook(call) for call in later]
+    phases = [Phase("accumulation", text, (value(step.before),), (value(added),))]
+    return phases + [_hook(call) for call in later]
 
 
 def _computation(step: Step, calls: Sequence[HookCall], driver: Driver) -> list[Phase]:
@@ -67,16 +67,16 @@ def _computation(step: Step, calls: Sequence[HookCall], driver: Driver) -> list[
     raw = driver.unreduced(step)
     received = _values(step.hooked)
     if raw is None:
-        found = [Phase("formula", "formula", received, _values(reduced))]
+        phases = [Phase("formula", "formula", received, _values(reduced))]
     else:
-        found = [Phase("formula", "formula", received, _values(raw))]
+        phases = [Phase("formula", "formula", received, _values(raw))]
         for nr, (full, part) in enumerate(zip(raw, reduced, strict=True)):
             if full is None or part is None:
                 continue
             if np.shape(full) != np.shape(part) or full.dtype != part.dtype:
                 text = f"reduction to the shape of input {nr}"
-                found.append(Phase("reduction", text, (value(full),), (value(part),), nr))
-    return found + [_hook(call) for call in later]
+                phases.append(Phase("reduction", text, (value(full),), (value(part),), nr))
+    return phases + [_hook(call) for call in later]
 
 
 def state_in(position: int, phases: Sequence[Phase], done: int) -> PassState:

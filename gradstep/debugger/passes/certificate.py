@@ -40,14 +40,14 @@ class Certificate(NamedTuple):
 
     def text(self, graph: Graph) -> str:
         """Return one or two sentences for the console."""
-        said = [self._verdict(graph)]
+        sentences = [self._verdict(graph)]
         if self.hooked:
-            said.append(f"hooks of the program changed what arrived at {_list(self.hooked)}")
+            sentences.append(f"hooks of the program changed what arrived at {_list(self.hooked)}")
         if self.called:
-            said.append(f"code of the program ran again in {_list(self.called)}")
+            sentences.append(f"code of the program ran again in {_list(self.called)}")
         if self.ended:
-            said.append(self.ended)
-        return "; ".join(said)
+            sentences.append(self.ended)
+        return "; ".join(sentences)
 
     def _verdict(self, graph: Graph) -> str:
         if self.unfit:

@@ -35,13 +35,13 @@ class Edited(NamedTuple):
     @property
     def text(self) -> str:
         """One or two sentences for the console."""
-        said = [self.record.text]
+        sentences = [self.record.text]
         if self.dropped:
             run = "it runs" if self.dropped == 1 else "they run"
-            said.append(f"{plural(self.dropped, 'recorded step')} dropped; {run} again")
+            sentences.append(f"{plural(self.dropped, 'recorded step')} dropped; {run} again")
         if self.again:
-            said.append(restore_text(self.again, "are called again", self.restore_note))
-        return "; ".join(said)
+            sentences.append(restore_text(self.again, "are called again", self.restore_note))
+        return "; ".join(sentences)
 
 
 class _Sum(NamedTuple):
@@ -287,16 +287,16 @@ class Editor:
         for index in cursor.edits.leaves:
             if index < baseline.position and cursor.edits.of_leaf(index):
                 unedited[index] = cursor.history[index].after
-        found = []
+        edits = []
         for index, value in unedited.items():
             leaf = self._leaf(index)
             assert leaf is not None
             done = index < self._cursor.position and leaf.now is not None
             now = leaf.now.array if done and leaf.now is not None else None
-            found.append(
+            edits.append(
                 leaf_difference(index, leaf.name, now, None if value is None else array_of(value))
             )
-        return sorted(found)
+        return sorted(edits)
 
     @property
     def called_for_difference(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ def untrue_leaves(cursor: Cursor) -> list[int]:
     # callbacks of torch.distributed change .grad after the last node
     if driver.read_only and not driver.call.graph:
         return []
-    found = []
+    differing = []
     for index, node in enumerate(driver.order):
         if node.kind != LEAF or index in edited:
             continue
@@ -27,8 +27,8 @@ def untrue_leaves(cursor: Cursor) -> list[int]:
             driver.agree(shown, driver.grad(index))
             and driver.agree(step.after, driver.summed_up(step))
         ):
-            found.append(index)
-    return found
+            differing.append(index)
+    return differing
 
 
 def is_shared(cursor: Cursor, index: int) -> bool:

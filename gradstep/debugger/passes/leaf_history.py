@@ -48,20 +48,20 @@ class LeafHistory:
     def _latest(self, index: int, until: Time) -> tuple[Time, Value | None]:
         """Return the last value up to then, and since when it holds."""
         cursor = self._cursor
-        found: list[tuple[Time, Any]] = []
+        gradients: list[tuple[Time, Any]] = []
         if (index + 1, 0) <= until:
-            found.append(((index + 1, 0), cursor.history.shown(index).after))
+            gradients.append(((index + 1, 0), cursor.history.shown(index).after))
         changes = cursor.driver.changed_gradients.get(index, {})
         for node in reversed(changes):
             if (node + 1, 0) <= until:
-                found.append(((node + 1, 0), changes[node]))
+                gradients.append(((node + 1, 0), changes[node]))
                 break
         for position, gradient in cursor.edits.of_leaf(index):
             if (position, 1) <= until:
-                found.append(((position, 1), gradient))
-        if not found:
+                gradients.append(((position, 1), gradient))
+        if not gradients:
             return (0, 0), self.before(index)
-        time, gradient = max(found, key=lambda pair: pair[0])
+        time, gradient = max(gradients, key=lambda pair: pair[0])
         return time, self._values.of(gradient)
 
 
@@ -81,14 +81,14 @@ class UntouchedLeaves:
 
     def __call__(self, index: int) -> LeafGradient:
         """Return the leaf at node ``index``."""
-        found = self._made.get(index)
-        if found is None:
+        row = self._made.get(index)
+        if row is None:
             before = self._gradients.before(index)
             name, shape = leaf_name(self._graph, index), self._order[index].output_shape
             _, expected = self._contributions.arrived(index, PassState(0))
-            found = LeafGradient(index, name, shape, before, before, None, 0, expected)
-            self._made[index] = found
-        return found
+            row = LeafGradient(index, name, shape, before, before, None, 0, expected)
+            self._made[index] = row
+        return row
 
 
 def leaf_name(graph: Graph, index: int) -> str:

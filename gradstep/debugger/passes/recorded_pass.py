@@ -91,8 +91,8 @@ class RecordedPass:
 
     def nested(self, index: int) -> tuple[RecordedPass, ...]:
         """Return the passes that were started inside node ``index``; if it raised, up to then."""
-        found = self.cursor.nested(index)
-        return tuple(each for each in found if isinstance(each, RecordedPass))
+        passes = self.cursor.nested(index)
+        return tuple(each for each in passes if isinstance(each, RecordedPass))
 
     def _intercept_nested(self) -> None:
         mine = ref(self)  # the driver is this pass's own: a strong reference would be a cycle
@@ -118,17 +118,17 @@ class RecordedPass:
 
     def certificate(self) -> Certificate:
         """Call every node that has run once more, and compare."""
-        found: list[Certificate] = []
+        certificates: list[Certificate] = []
 
         def work() -> None:
-            found.append(certificate(self.driver, self.cursor.history))
+            certificates.append(certificate(self.driver, self.cursor.history))
 
         self.driver.in_engine_thread(work)
         error, at = self.cursor.error, self.cursor.position
         if error is None:
-            return found[0]
+            return certificates[0]
         where = f"{step_number(at)} {self.graph.address(at)}"
-        return found[0]._replace(ended=f"{where} raised {type(error).__name__}")
+        return certificates[0]._replace(ended=f"{where} raised {type(error).__name__}")
 
     def record(self) -> CallRecord:
         """Record what it did, for the timeline; it is over."""

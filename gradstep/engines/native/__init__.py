@@ -110,12 +110,12 @@ class NativeEngine:
         return statistics(tensor.array) if tensor.array.size == 1 else None
 
     def checksums(self, tensors: Sequence[Any]) -> list[int | None]:
-        found: list[int | None] = [None] * len(tensors)
+        sums: list[int | None] = [None] * len(tensors)
         places = [at for at, each in enumerate(tensors) if each is not None]
-        told = checksums([_array(tensors[at]) for at in places])
-        for at, checksum in zip(places, told, strict=True):
-            found[at] = checksum
-        return found
+        known = checksums([_array(tensors[at]) for at in places])
+        for at, checksum in zip(places, known, strict=True):
+            sums[at] = checksum
+        return sums
 
     def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
         return [None if each is None else length(_array(each)) for each in tensors]
@@ -199,9 +199,9 @@ class NativeEngine:
         return tensor
 
     def hooks(self, node: Node) -> list[Mapping[int, Any]]:
-        found = node.hooks
+        hooks = node.hooks
         kinds = ("tensor", "pre", "post", "accumulated")
-        return [] if found is None else [getattr(found, kind) for kind in kinds]
+        return [] if hooks is None else [getattr(hooks, kind) for kind in kinds]
 
     def has_run(self, module: Any) -> bool:
         mode = current_mode()

@@ -23,12 +23,12 @@ def node_costs(measured: profile, nodes: Iterable[Node]) -> dict[Node, Cost]:
     for node in nodes:
         if node.notes is None:
             continue
-        made, ran = measured.forward.get(node.notes), measured.backward.get(node.notes)
-        if made is not None or ran is not None:
+        forward, backward = measured.forward.get(node.notes), measured.backward.get(node.notes)
+        if forward is not None or backward is not None:
             costs[node] = Cost(
-                None if made is None else made.seconds,
-                None if made is None else made.bytes,
-                None if ran is None else ran.seconds,
-                None if ran is None else ran.bytes,
+                None if forward is None else forward.seconds,
+                None if forward is None else forward.bytes,
+                None if backward is None else backward.seconds,
+                None if backward is None else backward.bytes,
             )
     return costs

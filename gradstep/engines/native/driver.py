@@ -46,6 +46,7 @@ from gradstep.engines.driver import (
     OnSkipped,
     OnStep,
     Pending,
+    collecting,
 )
 from gradstep.engines.native.arrays import array_of, is_shared, share
 from gradstep.engines.native.hooks import KINDS, Watch, watching
@@ -170,7 +171,7 @@ class NativeDriver:
     def execute(self, index: int) -> Step:
         """Run plan node ``index`` and tell what it did."""
         steps: list[Step] = []
-        self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
+        self.record(index, index + 1, collecting(steps))
         return steps[0]
 
     def record(
@@ -349,11 +350,11 @@ class NativeDriver:
         log = self._log
         if step.node.kind == LEAF:
             self._find_leaf(index)
-        made = [g for g in _results(step) if not is_shared(g)] if users else []
-        stop = log.settle(made) if users else log.place()
+        results = [g for g in _results(step) if not is_shared(g)] if users else []
+        stop = log.settle(results) if users else log.place()
         if users and stop > start:
             self._find_changed(index, start)
-        for gradient in made:
+        for gradient in results:
             share(gradient)
         changed = self._changed_gradients(index, start) if users and stop > start else ()
         self.disturbances += users and stop > start
@@ -413,8 +414,8 @@ class NativeDriver:
         for tensor in tensors:
             if id(tensor) in leaf_of:
                 self._find_leaf(leaf_of[id(tensor)])
-        found = {leaf_of.get(id(each), index) for each in (*tensors, *memories)} - {index}
-        return tuple((number, _gradient(self.order[number])) for number in sorted(found))
+        changed = {leaf_of.get(id(each), index) for each in (*tensors, *memories)} - {index}
+        return tuple((number, _gradient(self.order[number])) for number in sorted(changed))
 
     def _find_leaf(self, number: int) -> None:
         """Note which leaf, by its number in the plan, a tensor is, or memory is the gradient of."""
@@ -636,7 +637,7 @@ class NativeDriver:
             if self.call.graph:  # what is shown of one that was changed since is an array
                 given = {place: Tensor.from_array(array_of(g)) for place, g in given.items()}
             other = self.fork(given)
-            other.record(step.index, step.index + 1, lambda made, seconds: not again.append(made))  # type: ignore[func-returns-value]
+            other.record(step.index, step.index + 1, collecting(again))
         return [each.gradient for each in again[0].deliveries]
 
     def repeating(self) -> AbstractContextManager[None]:
@@ -702,8 +703,8 @@ class NativeDriver:
     def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
         node: Any = self.order[index]
         dtype = node.variable.array.dtype if grad else node.output_dtype.dtype
-        made = np.array(array, dtype)
-        return Tensor.from_array(made) if grad or self.call.graph else made
+        copy = np.array(array, dtype)
+        return Tensor.from_array(copy) if grad or self.call.graph else copy
 
     @contextmanager
     def state_before(self, start: int) -> Iterator[None]:

@@ -69,8 +69,10 @@ class KeptRun:
         return values_of_call(self._call.roots, returned, (leaf for leaf, _, _ in self._before))
 
     def is_finite(self) -> bool:
-        made = self.result if self._call.is_grad else [leaf.grad for leaf, _, _ in self._before]
-        for tensor in (*self._call.roots, *made):
+        gradients = (
+            self.result if self._call.is_grad else [leaf.grad for leaf, _, _ in self._before]
+        )
+        for tensor in (*self._call.roots, *gradients):
             if tensor is not None and not _is_finite(tensor.array):
                 return False
         return True

@@ -113,8 +113,8 @@ class Rerun:
                 part = weights[taken : taken + t.array.size].reshape(t._shape)
                 seeds[resolve(t.edge)[1]] = part.astype(t.array.dtype)
                 taken += t.array.size
-            found = node.backward(seeds if node.ported else seeds[0], True)
-            listed = [found] if node.kind == ONE_EDGE else list(found)
+            sent = node.backward(seeds if node.ported else seeds[0], True)
+            listed = [sent] if node.kind == ONE_EDGE else list(sent)
             if node.to is not None:
                 listed = [reduce_gradient(g, to) for g, to in zip(listed, node.to, strict=True)]
             wanted = [g for g, edge in zip(listed, node.edges, strict=True) if edge is not None]

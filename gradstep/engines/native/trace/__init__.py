@@ -86,12 +86,12 @@ class GraphTracer:
             frame = user_frame(caller)
             place = None if frame is None else (frame.f_code, frame.f_lasti)
             scope, grads = self._scopes.now, node is not None or is_grad_enabled()
-            told = (name, values, attributes, outputs, node, place, scope, grads)
+            note = (name, values, attributes, outputs, node, place, scope, grads)
             deferred = self._deferred
             if deferred is None:
-                self._record(*told, self._rounds.at(caller))
+                self._record(*note, self._rounds.at(caller))
                 return
-            deferred.told.append(told)
+            deferred.told.append(note)
             nbytes = NOTE
             for each in outputs:
                 nbytes += each.array.nbytes
@@ -108,8 +108,8 @@ class GraphTracer:
     def settle(self) -> None:
         """Make the records that were deferred."""
         if self._deferred is not None and self._deferred.told:
-            for told in self._deferred.take_all():
-                self._record(*told)
+            for note in self._deferred.take_all():
+                self._record(*note)
 
     @fenced(_FORWARD)
     def passed(self, line: Line) -> None:
@@ -117,8 +117,8 @@ class GraphTracer:
         ``line``."""
         self._scopes.run.clear()
         if self._deferred is not None:
-            for told in self._deferred.take_rest(line):
-                self._record(*told)
+            for note in self._deferred.take_rest(line):
+                self._record(*note)
 
     def _record(
         self,
@@ -136,14 +136,14 @@ class GraphTracer:
         for value in values:
             if value is not None:
                 try:  # not by the property: 0.2 us
-                    found: Any = value._record
+                    origin: Any = value._record
                 except AttributeError:
-                    found = None
+                    origin = None
                 edge = value.edge
-                maker = found[0] if type(found) is tuple else None
+                maker = origin[0] if type(origin) is tuple else None
                 # most inputs are results, numbers, or leaves that have not changed; all else
                 # takes 2 us
-                known = type(found) is float
+                known = type(origin) is float
                 if type(maker) is OpRecord:
                     known = type(edge) is not AccumulateGrad
                 elif type(maker) is LeafRecord and (kept := maker.kept) is not None:
@@ -152,7 +152,7 @@ class GraphTracer:
                         and kept[1][0] == kept[2]
                         and (edge is None or getattr(edge, "record", None) is maker)
                     )
-                inputs.append(found if known else self._begin(value))
+                inputs.append(origin if known else self._begin(value))
         record = OpRecord(
             name,
             tuple(inputs),
@@ -196,14 +196,14 @@ class GraphTracer:
 
     def _begin(self, tensor: Tensor) -> Any:
         """Return what ``tensor``, an input, came from, where no op is known to have made it."""
-        found = origin(tensor)
-        if isinstance(found, tuple) and isinstance(found[0], LeafRecord):
-            leaf = found[0]
+        made_by = origin(tensor)
+        if isinstance(made_by, tuple) and isinstance(made_by[0], LeafRecord):
+            leaf = made_by[0]
             if leaf.called is None:
                 leaf.called = "" if leaf.requires_grad else called(tensor, sys._getframe(1))
             if self._refers and not _is_freed(tensor):
                 leaf.kept = refer(tensor)
-        return found
+        return made_by
 
     def _describe(self, record: OpRecord, outputs: tuple[Tensor, ...]) -> None:
         """Keep of the results of an op what is asked for."""
@@ -240,11 +240,15 @@ class GraphTracer:
         """Keep a copy of what ``tensor``, and what it shares its memory with, was when an op made
         it."""
         while tensor is not None:
-            made = tensor.record
-            if isinstance(made, Cut) and made.maker is not None:
-                made = made.maker(), 0
-            if isinstance(made, tuple) and isinstance(made[0], OpRecord) and made[0].requires_grad:
-                made[0].copy(made[1])
+            maker = tensor.record
+            if isinstance(maker, Cut) and maker.maker is not None:
+                maker = maker.maker(), 0
+            if (
+                isinstance(maker, tuple)
+                and isinstance(maker[0], OpRecord)
+                and maker[0].requires_grad
+            ):
+                maker[0].copy(maker[1])
             view = tensor.view_of
             tensor = None if view is None else view.base
 
@@ -292,8 +296,8 @@ class GraphTracer:
         if isinstance(before.record, Cut):
             after.record = before.record
         elif leaves := leaves_behind(before):
-            made = before.record
-            maker = ref(made[0]) if isinstance(made, tuple) and not made[1] else None
+            origin = before.record
+            maker = ref(origin[0]) if isinstance(origin, tuple) and not origin[1] else None
             after.record = Cut(how, user_source(sys._getframe(2)), leaves, maker=maker)
 
     @fenced(_FORWARD)

@@ -26,18 +26,18 @@ def leaves_behind(tensor: Tensor) -> Leaves:
     start = resolve(edge)[0]
     seen: dict[Any, None] = {start: None}
     stack: list[Any] = [start]
-    found: list[ref[Tensor]] = []
+    leaves: list[ref[Tensor]] = []
     while stack and len(seen) < _MOST_NODES:
         node = stack.pop()
         if isinstance(node, AccumulateGrad):
-            found.append(node.leaf)
+            leaves.append(node.leaf)
             continue
         for edge in node.edges:
             target = resolve(edge)[0]
             if target is not None and target not in seen:
                 seen[target] = None
                 stack.append(target)
-    return tuple(found)
+    return tuple(leaves)
 
 
 def _cut_of(record: Any) -> Cut | None:

@@ -29,8 +29,8 @@ def origin(tensor: Tensor) -> Origin | int | float:
         record = tensor.record = (leaf, 0)
     elif record is None or isinstance(record, Cut):
         record = tensor.record = _result(tensor) or (_leaf_of(tensor, record), 0)
-    found: Origin | int | float = record
-    return found
+    origin: Origin | int | float = record
+    return origin
 
 
 def _result(tensor: Tensor) -> Origin | None:

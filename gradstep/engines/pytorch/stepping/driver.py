@@ -33,6 +33,7 @@ from gradstep.engines.driver import (
     OnStep,
     Pending,
     Replay,
+    collecting,
 )
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.kept_graphs import free
@@ -199,7 +200,7 @@ class TorchDriver:
     def execute(self, index: int) -> Step:
         """Run plan node ``index`` and tell what it did."""
         steps: list[Step] = []
-        self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
+        self.record(index, index + 1, collecting(steps))
         return steps[0]
 
     def record(
