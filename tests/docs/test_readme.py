@@ -12,11 +12,13 @@ import pytest
 
 from tests.docs.blocks import blocks_of, commands_of, opens_screen
 from tests.docs.terminal import run_screen
+from tests.forking import run_gradstep
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 shell = importlib.import_module("shell")  # no package: Sphinx finds it in the same way
+PYTORCH = [command for command in commands_of(README) if "pytorch" in command.text]
 _, _, ACTIVATE, *_ = [block.text.strip() for block in blocks_of(README) if block.language == "sh"]
 
 
@@ -38,7 +40,8 @@ def environment_without_gradstep() -> dict[str, str]:
     reason="the commands use bash and less",
 )
 def test_after_the_first_command_and_its_activation_every_command_runs_as_it_is_written() -> None:
-    environment, wanted = environment_without_gradstep(), commands_of(README)
+    environment = environment_without_gradstep()
+    wanted = [command for command in commands_of(README) if command not in PYTORCH]
     plain = [command for command in wanted if not opens_screen(command.text)]
     assert 0 < len(plain) < len(wanted)
     with shell.copy_of(ROOT) as copy:
@@ -51,6 +54,17 @@ def test_after_the_first_command_and_its_activation_every_command_runs_as_it_is_
             if opens_screen(command.text):
                 typed = ["bash", "-c", f"{ACTIVATE}\n{command.text}"]
                 assert run_screen(typed, copy, environment) == 0
+
+
+@pytest.mark.torch
+def test_the_program_of_the_first_screen_is_found_out() -> None:
+    program = (ROOT / "samples" / "bugs" / "pytorch_replaced_head.py").read_text("utf-8")
+    shown, *_ = [block.text for block in blocks_of(README) if block.language == "python"]
+    assert set(shown.splitlines()) < set(program.splitlines())
+    (command,) = PYTORCH
+    plain = {"NO_COLOR": "1", "COLUMNS": "80"}
+    done = run_gradstep(command.text.split()[1:], ROOT, plain, merged=True)
+    command.check(done.stdout, done.returncode)
 
 
 def test_the_front_page_of_the_documentation_activates_it_with_the_same_line() -> None:

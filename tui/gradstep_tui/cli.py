@@ -14,7 +14,8 @@ from gradstep_tui.errors import Answered, ExitCode, Failure
 from gradstep_tui.options import Parser
 
 COMMANDS = (
-    "render", "film", "debug", "why", "check", "explain", "record", "plot", "diff", "ops", "embed"
+    "render", "film", "debug", "why", "check", "explain", "record", "plot", "diff", "demo", "ops",
+    "embed",
 )  # fmt: skip
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
@@ -31,6 +32,7 @@ commands:
   record      keep what a run does in a file
   plot        draw gradients, updates and loss over a run
   diff        tell where two runs first differ
+  demo        copy small programs with a bug, and look at one
   ops         list the ops and their derivatives
   embed       update the pictures in Markdown files
 """
@@ -41,7 +43,8 @@ examples:
   gradstep debug train.py                       step forward and back
   gradstep why train.py fc1.weight              explain one gradient
   gradstep check train.py                       tell what is wrong
-  gradstep COMMAND --help                       show the options of a command
+  gradstep demo                                 try it on a program with a bug
+  gradstep help COMMAND                         show the options of a command
 
 exit codes: 0 success, or what the script ends with; 2 wrong usage, 3 no such
 target or no graph, 4 no renderer for that format, 5 a check found something,
@@ -72,6 +75,8 @@ def _run(arguments: list[str]) -> int:
 
 
 def _parse(arguments: list[str]) -> tuple[Run, argparse.Namespace]:
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:2], "--help"]
     _require_command(arguments)
     name, *words = arguments
     command = importlib.import_module(f"gradstep_tui.commands.{name}")

@@ -1,0 +1,55 @@
+"""``gradstep demo`` copies programs with a bug, and looks at one; and ``gradstep help``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gradstep_tui.cli import COMMANDS, main
+from tests.forking import run_gradstep
+
+BUGS = Path(__file__).parents[2] / "samples" / "bugs"
+
+
+def test_a_demo_is_copied_and_checked(tmp_path: Path) -> None:
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "dead_relu.py").write_text("print('mine')")
+    done = run_gradstep(["demo", "-o", "demo", "detached_branch"], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "gradstep: copied 26 programs to demo\n")
+    assert '   1 | """' in done.stdout
+    assert "\n$ gradstep check demo/detached_branch.py\n" in done.stdout
+    assert "error [cut]" in done.stdout or "warning [cut]" in done.stdout
+    assert "gradstep debug --batch -x demo/detached_branch.commands demo/" in done.stdout
+    copied = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert copied == {path.name for path in BUGS.glob("*.*")}
+    assert (tmp_path / "demo" / "dead_relu.py").read_text() == "print('mine')"
+
+
+def test_demos_are_listed_and_a_wrong_name_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == sorted(path.stem for path in BUGS.glob("*.py"))
+    assert all(len(line.split()) > 5 for line in lines)
+    assert main(["demo", "dead_relo"]) == 2
+    assert "did you mean dead_relu" in capsys.readouterr().err
+    (tmp_path / "file").touch()
+    assert main(["demo", "-o", str(tmp_path / "file")]) == 3
+    assert "choose another folder with -o" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_is_its_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", name]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"usage: gradstep {name}")
+    assert main([name, "--help"]) == 0
+    assert capsys.readouterr().out == said
+
+
+def test_help_alone_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"\n  {name} " in said for name in COMMANDS)

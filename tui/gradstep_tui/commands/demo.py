@@ -1,0 +1,111 @@
+"""``gradstep demo``: small programs with a bug, to try the other commands on."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from gradstep.own_files import FOLDER
+from gradstep.text import did_you_mean
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import Parser
+from gradstep_tui.output import flush, say, show
+
+_NOTES = """\
+Each program comes with a file of debugger commands that find its bug. A
+program of your own that has the same name is not replaced.
+
+examples:
+  gradstep demo
+  gradstep demo nan_from_sqrt
+  gradstep demo --list
+"""
+_FIRST: Final = {True: "pytorch_replaced_head", False: "detached_branch"}
+"""The program to begin with, by whether PyTorch is installed."""
+
+
+def parser() -> Parser:
+    """Return the options of ``gradstep demo``."""
+    command = Parser(
+        prog="gradstep demo",
+        usage="gradstep demo [OPTIONS] [NAME]",
+        description="Copy small programs with a bug into a folder, and let gradstep check tell "
+        "what is\nwrong with one of them.",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--list", action="store_true", help="only list the programs")
+    add("-o", "--output", metavar="FOLDER", default="gradstep-demo",
+        help="where to put them (default: gradstep-demo)")  # fmt: skip
+    add("-h", "--help", action="help", help="show this")
+    command.add_argument("name", nargs="?", metavar="NAME", help="the program to look at")
+    return command
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Carry out ``gradstep demo``."""
+    programs = {path.stem: path for path in sorted(_folder().glob("*.py"))}
+    if options.list:
+        width = max(map(len, programs))
+        for name, path in programs.items():
+            show(f"{name:{width}}  {_title(path)}")
+        return ExitCode.FINE
+    name = options.name or _FIRST[find_spec("torch") is not None]
+    if name not in programs:
+        hint = did_you_mean(name, programs) or "gradstep demo --list shows them"
+        raise Failure(f"there is no program '{name}'; {hint}", ExitCode.USAGE)
+    folder = Path(options.output)
+    _copy(folder)
+    _walk(folder / f"{name}.py", name)
+    return ExitCode.FINE
+
+
+def _folder() -> Path:
+    """Return where the programs lie: in the package, or beside it in a clone."""
+    installed = Path(FOLDER, "gradstep", "demos")
+    return installed if installed.is_dir() else Path(FOLDER, "samples", "bugs")
+
+
+def _title(path: Path) -> str:
+    """Return the first line of what a program says of itself."""
+    return (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").partition("\n")[0]
+
+
+def _copy(folder: Path) -> None:
+    """Copy all programs into a folder; nothing of the user's is replaced."""
+    copied = 0
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in sorted(_folder().iterdir()):
+            target = folder / path.name
+            if path.suffix in (".py", ".commands", ".md") and not target.exists():
+                target.write_bytes(path.read_bytes())
+                copied += path.suffix == ".py"
+    except OSError as error:
+        problem = f"cannot write to {folder} ({error.strerror}); choose another folder with -o"
+        raise Failure(problem, ExitCode.TARGET) from None
+    if copied:
+        say(f"copied {copied} programs to {folder}")
+
+
+def _walk(path: Path, name: str) -> None:
+    """Show a program, what ``gradstep check`` says of it, and what to type next."""
+    show(f"{_title(path)}\n\n{path}:\n")
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        show(f"{number:4} | {line}".rstrip())
+    show(f"\n$ gradstep check {path}")
+    flush()
+    subprocess.run([sys.executable, "-m", "gradstep", "check", str(path)], check=False)
+    commands = path.with_suffix(".commands")
+    show(
+        f"\nLook further:\n"
+        f"  gradstep render -o {name}.svg {path}\n"
+        f"  gradstep debug {path}\n"
+        f"  gradstep debug --batch -x {commands} {path}\n"
+        "Other programs: gradstep demo --list"
+    )
