@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ from gradstep.program.calls import InterceptedCall
 from gradstep.program.run import chosen_call, run_target
 from gradstep.program.target import parse_target
 from gradstep_tui.app import DebuggerApp, Outcome
+from gradstep_tui.app.photograph import tidied
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -55,7 +55,7 @@ def take(photograph: Photograph, theme: str, path: Path) -> None:
     def stop(found: InterceptedCall) -> bool:
         session = Session.of_call(found.call, names=found.names)
         picture = asyncio.run(screen(session, photograph, theme))
-        path.write_text(tidy(picture), encoding="utf-8", newline="\n")
+        path.write_text(tidied(picture), encoding="utf-8", newline="\n")
         return False
 
     target = parse_target(photograph.script)
@@ -96,16 +96,6 @@ async def at_rest(app: DebuggerApp, pilot: Pilot[Outcome]) -> None:
             return
         before = now
     raise RuntimeError("the screen does not come to rest")
-
-
-def tidy(svg: str) -> str:
-    """The screenshot without what it would load from the network, and with ids that depend on
-    nothing but the picture."""
-    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"terminal-\d+", "terminal", svg)
-    svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
-    svg = svg.replace("font-family: Fira Code", "font-family: ui-monospace, Menlo, Consolas")
-    return "\n".join(line.rstrip() for line in svg.splitlines() if line.strip()) + "\n"
 
 
 def main() -> None:

@@ -35,6 +35,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # PyTorch does for repeated indices, the last one wins. NumPy and PyTorch read it when imported.
 os.environ["OMP_NUM_THREADS"] = "1"
 
+os.environ["GRADSTEP_HISTORY"] = ""  # no test reads or writes what the user typed
+
 
 @functools.cache
 def a_font_is_seen() -> bool:

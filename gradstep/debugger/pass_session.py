@@ -13,6 +13,7 @@ from typing import Any, Self
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.debugger.breakpoints import Breakpoints, Reached
+from gradstep.debugger.displays import values_of
 from gradstep.debugger.errors import StepLost
 from gradstep.debugger.history import DEFAULT_BUDGET
 from gradstep.debugger.pass_stack import PassStack
@@ -217,6 +218,7 @@ class PassSession:
             hint=self._view.hint,
             calls=self.timeline.calls,
             kind=self.kind,
+            displays=tuple(values_of(self.breakpoints.displays, inspector, self.selected)),
         )
 
     def module(self, behind: int = 0) -> str:

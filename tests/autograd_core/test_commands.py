@@ -450,10 +450,29 @@ def test_lint_does_not_blame_the_pass_for_its_own_gradients(library: str) -> Non
     assert answers(session, "continue", "lint") == before
 
 
-def test_a_condition_is_no_place(session: Session) -> None:
-    reply = session.do("break rms > 3")
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ("break rms > 3", "break if rms > 3"),
+        ("tbreak nan", "tbreak if nan"),
+        ("break #2 rms > 3", "break #2 if rms > 3"),
+        ("watch nan", "catch nan"),
+        ("until rms > 3", "catch rms > 3, then continue"),
+        ("jump nan", "catch nan, then continue"),
+        ("next rms > 3", "catch rms > 3, then continue"),
+        ("continue nan", "catch nan, then continue"),
+        ("catch #2", "break #2"),
+    ],
+)
+def test_a_condition_is_no_place(session: Session, line: str, remedy: str) -> None:
+    reply = session.do(line)
     assert reply.error
-    assert "'rms > 3' is a condition, not a place; did you mean if rms > 3?" in reply.text
+    assert f"did you mean: {remedy}?" in " ".join(reply.text.split())
+    word = remedy.partition(",")[0]
+    assert not session.do(word).error
+
+
+def test_a_place_that_is_unknown_is_named(session: Session) -> None:
     assert "nothing here is called 'mull'" in session.do("break mull").text
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import autograd_core as torch
@@ -76,6 +78,7 @@ def test_capital_p_writes_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyP
     drive(cube(), script)
     text = (tmp_path / "screen-1-at-1.svg").read_text(encoding="utf-8")
     assert "tanh" in text
+    assert "@font-face" not in text, "it would load something"
     ElementTree.fromstring(text)
 
 
@@ -93,6 +96,18 @@ def test_a_folder_that_cannot_be_written_is_an_error_in_words(
         assert "1/4 run" in await screen.press("n")
 
     drive(cube(), script)
+
+
+def test_y_copies_every_digit_that_matters() -> None:
+    x = torch.tensor([1 / 3, 1e-7, 123456.789], requires_grad=True)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c", "G", "y")
+        copied = np.array(ast.literal_eval(screen.app.clipboard), np.float32)
+        assert x.grad is not None
+        assert copied.tobytes() == np.asarray(x.grad).tobytes()
+
+    drive(Session((x * x * x).sum(), names={"x": x}), script)
 
 
 def test_y_copies_the_gradient_and_capital_y_the_address() -> None:

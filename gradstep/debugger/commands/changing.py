@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.inspecting import subject_at
 from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.commands.position_text import arrived
 from gradstep.debugger.commands.printing import understood
+from gradstep.debugger.displays import subject_at
 from gradstep.debugger.errors import EditError, Unanswerable
 from gradstep.debugger.history.user_code import restore_text
 from gradstep.findings.reports.formatting import table_text
@@ -94,7 +94,7 @@ def _value(console: Console, text: Operands, target: _Target, *, tensors: bool) 
         kind = "neither a number nor a tensor" if tensors else "not a number"
         raise text.error(f"{text.text} is {kind}")
     try:
-        value = expression.value(subject_at(console, target.node))
+        value = expression.value(subject_at(console.session.inspector, target.node))
     except Unanswerable as reason:
         raise text.error(str(reason)) from None
     if value is None:

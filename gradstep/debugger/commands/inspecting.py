@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
-from gradstep.debugger.breakpoints.logtext import format_value
-from gradstep.debugger.breakpoints.predicate import (
-    ExpressionSubject,
-    NodeSubject,
-    Nowhere,
-    arriving,
-)
+from gradstep.debugger.breakpoints.predicate import ExpressionSubject
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
-from gradstep.debugger.commands.printing import print_text, understood
-from gradstep.debugger.errors import CommandError, Unanswerable
+from gradstep.debugger.commands.printing import print_text, understood, write_tensor
+from gradstep.debugger.displays import subject_at, values_of
+from gradstep.debugger.errors import CommandError
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.wording import summary
 from gradstep.findings.reports.formatting import file_and_line, node_line, wrapped
 from gradstep.findings.reports.rows import node_text
 from gradstep.findings.reports.source import forward_line, lines_around, quoted
+from gradstep.graph.errors import UnknownAddress
 
 _AROUND: Final = 5  # lines, or nodes, before and after the one in question
 
@@ -27,18 +25,32 @@ _AROUND: Final = 5  # lines, or nodes, before and after the one in question
 def subject(console: Console) -> ExpressionSubject:
     """Choose what an expression that is typed here speaks of: the gradient that arrives here."""
     index = console.session.selected
-    return Nowhere(console.session.inspector) if index is None else subject_at(console, index)
-
-
-def subject_at(console: Console, index: int) -> ExpressionSubject:
-    """Choose what an expression about node ``index`` speaks of."""
-    first = next(arriving(console.session.inspector, index), None)
-    return first or NodeSubject(console.session.inspector, index, None, "in")
+    return subject_at(console.session.inspector, index)
 
 
 def _print(console: Console, operands: Operands) -> str:
     asked = operands if operands.text else Operands("in", operands.column)
     return print_text(console, asked, subject(console))
+
+
+def dump(console: Console, operands: Operands) -> str:
+    """Write the tensor that an expression means, or what arrived at a place, to a file of NumPy."""
+    how = "dump TENSOR FILE.npy, as in dump in g.npy"
+    words = operands.required(how).words()
+    if len(words) < 2 or not words[-1].text.endswith(".npy"):
+        raise words[-1].error(f"write {how}")
+    file = words[-1]
+    tensor = Operands(operands.text[: file.column - operands.column].rstrip(), operands.column)
+    places: Sequence[int] = ()
+    with suppress(UnknownAddress):
+        places = console.session.breakpoints.locate(tensor.text)
+    is_place = len(places) == 1 and console.session.inspector.tensor(tensor.text) is None
+    if not is_place:
+        return write_tensor(console, tensor, subject(console), file)
+    here = subject_at(console.session.inspector, places[0])
+    if all(each.total is None for each in console.session.inspector.incoming(places[0])):
+        raise tensor.error(f"no gradient has arrived at {tensor.text}")
+    return write_tensor(console, Operands("in", tensor.column), here, file)
 
 
 def _display(console: Console, operands: Operands) -> str:
@@ -48,25 +60,15 @@ def _display(console: Console, operands: Operands) -> str:
     displays = console.session.breakpoints.displays
     number = max(displays, default=0) + 1
     displays[number] = operands.text
-    return display_line(console, number)
+    return displays_text(console, {number: operands.text})
 
 
-def displays_text(console: Console) -> str:
-    """Return every display, with the value that it has here."""
-    return "\n".join(
-        display_line(console, number) for number in console.session.breakpoints.displays
-    )
-
-
-def display_line(console: Console, number: int) -> str:
-    """Return one display: ``1: rms = 0.5``."""
-    text = console.session.breakpoints.displays[number]
-    try:
-        expression = understood(console, Operands(text, 0))
-        value = expression.value(subject(console))
-    except (Unanswerable, CommandError) as reason:  # a tensor may have its name in one call only
-        return f"{number}: {text} is unknown ({reason})"
-    return f"{number}: {expression.text} = {format_value(value)}"
+def displays_text(console: Console, displays: Mapping[int, str] | None = None) -> str:
+    """Return ``displays``, or every one, with the values that they have here: ``1: rms = 0.5``."""
+    session = console.session
+    chosen = session.breakpoints.displays if displays is None else displays
+    shown = values_of(chosen, session.inspector, session.selected)
+    return "\n".join(f"{number}: {text}" for number, text in shown)
 
 
 def _undisplay(console: Console, operands: Operands) -> str:
@@ -207,6 +209,12 @@ COMMANDS: Final = (
     Command(
         "display [EXPRESSION]", "show it at every stop, or list the displays", _display, (),
         "expression",
+    ),
+    Command(
+        "dump TENSOR FILE.npy", "write a tensor to a file, exactly", dump, (), "expression",
+        details="TENSOR is as print takes it (in, out.0, saved.self, weight.grad), or the place of "
+        "a node, whose incoming gradient it means then: dump mul:1 g.npy. numpy.load reads the "
+        "file.",
     ),
     Command("undisplay [NUMBER...]", "remove a display", _undisplay),
     Command(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.commands.position_text import arrived
-from gradstep.debugger.commands.stopping import catch
+from gradstep.debugger.commands.stopping import catch, refuse_condition
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.reports.formatting import node_line, table_text
 from gradstep.graph.addresses import step_number
+from gradstep.graph.errors import UnknownAddress
 
 PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"
 _STOPS = "A stop on the way ends it: a breakpoint, a catch or a watch."
@@ -23,7 +25,7 @@ def _ahead(move: Callable[[PassSession, int], object]) -> Callable[[Console, Ope
     """Return a movement that takes a count itself, and leads on."""
 
     def run(console: Console, operands: Operands) -> str:
-        session, count = console.session, operands.count()
+        session, count = console.session, _count(operands)
         at_end = session.position == session.length
         move(session, count)
         note = f"nothing is left to run{_way_out(session)}\n" if at_end else ""
@@ -36,13 +38,31 @@ def _back(move: Callable[[PassSession, int], object]) -> Callable[[Console, Oper
     """Return a movement that takes a count itself, and leads back."""
 
     def run(console: Console, operands: Operands) -> str:
-        session, count = console.session, operands.count()
+        session, count = console.session, _count(operands)
         at_start = session.position == 0 and session.snapshot.phase == 0
         move(session, count)
         note = f"nothing is left to undo{_way_out(session)}\n" if at_start else ""
         return f"{note}{arrived(console)}"
 
     return run
+
+
+def _count(operands: Operands) -> int:
+    """Return how often to move."""
+    if operands.text and not operands.text.isdecimal():
+        refuse_condition(operands)
+    return operands.count()
+
+
+@contextmanager
+def _place(console: Console, place: Operands, operands: Operands) -> Iterator[None]:
+    """Point at a ``place`` that is unknown; ``operands`` may be a condition instead."""
+    try:
+        console.session.breakpoints.locate(place.text)
+    except UnknownAddress:
+        refuse_condition(operands)
+    with pointing_at(place):
+        yield
 
 
 def _way_out(session: PassSession) -> str:
@@ -76,7 +96,7 @@ def _repeated(move: Callable[[PassSession], object]) -> Callable[[Console, Opera
     """Return a movement that is made as often as the count says, or until it stops moving."""
 
     def run(console: Console, operands: Operands) -> str:
-        for _ in range(operands.count()):
+        for _ in range(_count(operands)):
             before = console.session.position
             move(console.session)
             if console.session.position == before:
@@ -114,7 +134,7 @@ def arrived_after(console: Console) -> str:
 
 def _until(console: Console, operands: Operands) -> str:
     place, count = operands.required(PLACE).first()
-    with pointing_at(place):
+    with _place(console, place, operands):
         console.session.until(place.text, count.count())
     return arrived(console)
 
@@ -127,7 +147,7 @@ def _jump(console: Console, operands: Operands) -> str:
     if text in console.marks:
         session.jump(console.marks[text])
         return arrived(console)
-    with pointing_at(operands):
+    with _place(console, operands, operands):
         session.jump(session.breakpoints.locate(f"#{text}" if text.isdecimal() else text)[0])
     return arrived(console)
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from gradstep.debugger.breakpoints.logtext import format_value
-from gradstep.debugger.breakpoints.predicate import Expression, ExpressionSubject, parse
+from gradstep.debugger.breakpoints.predicate import Expression, ExpressionSubject
 from gradstep.debugger.commands.console import Console
 from gradstep.debugger.commands.language import Operands, pointing_at
+from gradstep.debugger.displays import read_expression
 from gradstep.debugger.errors import Unanswerable
 from gradstep.debugger.snapshot import Value
+from gradstep.debugger.snapshot.value import NOT_RECORDED
 from gradstep.findings.reports.formatting import table_text, tensor_text
-from gradstep.graph.statistics import format_number
+from gradstep.graph.statistics import format_number, format_shape
 
 _MOST: Final = 10  # elements that are listed
 _AT: Final = ("nan", "inf", "zero", "0", "min", "max")
@@ -25,12 +28,7 @@ _ELEMENTS: Final = re.compile(r"(?<![\w.])x(?![\w.(])")
 def understood(console: Console, operands: Operands) -> Expression:
     """Understand an expression, in which tensors of the program may stand by their names."""
     with pointing_at(operands):
-        inspector = console.session.inspector
-        return parse(
-            operands.text,
-            lambda word: inspector.tensor(word) is not None,
-            inspector.graph.variables.values,
-        )
+        return read_expression(console.session.inspector, operands.text)
 
 
 def print_text(console: Console, operands: Operands, subject: ExpressionSubject) -> str:
@@ -73,6 +71,23 @@ def _tensor(console: Console, operands: Operands, subject: ExpressionSubject) ->
         raise operands.error(f"{operands.text} is undefined here")
     assert isinstance(value, Value)
     return value
+
+
+def write_tensor(
+    console: Console, tensor: Operands, subject: ExpressionSubject, file: Operands
+) -> str:
+    """Write a tensor to a file of NumPy, bit for bit."""
+    value = _tensor(console, tensor, subject)
+    if not value.has_numbers:
+        raise tensor.error(f"{tensor.text}: {NOT_RECORDED}")
+    try:
+        with Path(file.text).open("wb") as out:
+            np.save(out, value.array, allow_pickle=False)
+    except OSError as error:
+        raise file.error(f"cannot write {file.text} ({str(error.strerror).lower()})") from None
+    exact = "" if value.array.dtype.name == value.dtype else f" as {value.array.dtype.name}"
+    shape = format_shape(value.shape) if value.shape else "a scalar,"
+    return f"wrote {tensor.text}, {shape} {value.dtype}{exact}, to {Path(file.text).resolve()}"
 
 
 def _where(

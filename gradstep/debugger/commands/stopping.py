@@ -52,6 +52,12 @@ def _pending(operands: Operands) -> tuple[bool, Operands]:
 def catch(console: Console, operands: Operands) -> str:
     """Stop where a gradient first meets a condition."""
     operands.required("catch what? A condition, such as nan or rms > 1e3")
+    with suppress(UnknownAddress):
+        if not is_condition(operands.text) and console.session.breakpoints.locate(operands.text):
+            raise operands.error(
+                f"'{operands.text}' is a place, not a condition; did you mean: break "
+                f"{operands.text}?"
+            )
     return _add(console, Operands("", 0), operands, kind="catch", born=True)
 
 
@@ -94,16 +100,43 @@ def _add(console: Console, place: Operands, condition: Operands | None, **proper
     try:
         point = breakpoints.add(place.text, **properties)
     except UnknownAddress as error:
-        if condition is None and _is_condition(place.text):
-            raise place.error(
-                f"'{place.text}' is a condition, not a place; did you mean if {place.text}?"
-            ) from None
+        if condition is None and (remedy := _meant(console, place.text, **properties)):
+            raise place.error(f"'{place.text}' is not a place; did you mean: {remedy}?") from None
         later = f"; {_PENDING} {place.text} waits for a pass that has this place"
         raise place.error(f"{error}{later}") from None
     return f"{point.title}{_places(console, point)}"
 
 
-def _is_condition(text: str) -> bool:
+def _meant(
+    console: Console, text: str, *, kind: str = "breakpoint", temporary: bool = False, **others: Any
+) -> str:
+    """Return the command for ``text`` where that is a condition, or a place and a condition; ""
+    where it is neither."""
+    word = {"log": "break", "watch": "catch"}.get(kind, "tbreak" if temporary else "break")
+    if is_condition(text):
+        return f"{word} {'' if word == 'catch' else 'if '}{text}"
+    place, _, behind = text.partition(" ")
+    if not is_condition(behind):
+        return ""
+    with suppress(UnknownAddress):
+        console.session.breakpoints.locate(place)
+        return f"{'watch' if word == 'catch' else word} {place} if {behind}"
+    return ""
+
+
+def refuse_condition(operands: Operands) -> None:
+    """Say what stops at a condition, where a command was given one that takes none.
+
+    Raises:
+        CommandError: it is a condition.
+    """
+    if is_condition(operands.text):
+        text = operands.text
+        raise operands.error(f"'{text}' is a condition; did you mean: catch {text}, then continue?")
+
+
+def is_condition(text: str) -> bool:
+    """Return whether ``text`` is a condition, such as ``rms > 3``."""
     try:
         Breakpoints.check_condition(text)
     except ExpressionError:

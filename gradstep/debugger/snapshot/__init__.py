@@ -240,6 +240,13 @@ class PassFrame:
     selected: bool
 
 
+class Display(NamedTuple):
+    """An expression to show at every stop, by its number, with its value: ``rms = 0.5``."""
+
+    number: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The debugger at one position.
@@ -251,7 +258,8 @@ class Snapshot:
     empty after a step.  ``phase`` counts the phases of node ``position`` that are over: 0 is
     before the node.  ``usage`` says what the recording takes, ``edits`` what the user changed,
     ``frames`` which passes run inside each other, the outermost first; ``hint`` what to do to
-    see more, and ``calls`` what the calls before this one did.
+    see more, ``calls`` what the calls before this one did, and ``displays`` what the user wants
+    to see at every stop.
     """
 
     call: int
@@ -274,6 +282,7 @@ class Snapshot:
     hint: str = ""
     calls: tuple[CallRecord, ...] = ()
     kind: CallKind = "backward"
+    displays: tuple[Display, ...] = ()
 
     @property
     def past(self) -> bool:

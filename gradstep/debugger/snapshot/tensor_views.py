@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -94,10 +95,20 @@ def slice_of(array: Array, text: str) -> Array:
                 "or ..., separated by commas"
             )
         parts.append(_part(found))
+    return part_of(array, parts, text.strip().strip("[]"))
+
+
+def part_of(array: Array, parts: Sequence[int | slice | EllipsisType | None], text: str) -> Array:
+    """Return a part of ``array``, which was written as ``text``.
+
+    Raises:
+        ValueError: it has no such part.
+    """
     try:
         return np.asarray(array[tuple(parts)])
-    except IndexError as error:
-        raise ValueError(f"{error} (the tensor has shape {list(array.shape)})") from None
+    except IndexError:
+        shape = f"the shape {list(array.shape)}" if array.ndim else "one number"
+        raise ValueError(f"there is no part [{text}] in {shape}") from None
     except ValueError as error:  # a step of zero
         raise ValueError(f"'{text}' is not a slice: {error}") from None
 

@@ -158,6 +158,7 @@ class DebuggerApp(App[Outcome]):
 
     async def _press(self, event: events.Key) -> None:
         self.app_focus = True
+        self.debugger_screen.message.drop_remark()
         if await self._check_bindings(event.key, priority=True):
             return
         typed = event.character if event.is_printable else None

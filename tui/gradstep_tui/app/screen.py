@@ -28,6 +28,7 @@ from gradstep_tui.app.messages import (
     SectionChosen,
     TargetClicked,
 )
+from gradstep_tui.app.photograph import tidied
 from gradstep_tui.app.plan.listing import ORDERS, Listing, read_listing
 from gradstep_tui.app.plan.navigation import find, receivers, senders
 from gradstep_tui.app.plan.picture import write_picture
@@ -41,7 +42,7 @@ from gradstep_tui.app.widgets.bars.timeline import Timeline
 from gradstep_tui.app.widgets.execution import ExecutionList
 from gradstep_tui.app.widgets.help import HelpScreen
 from gradstep_tui.app.widgets.pane import Pane
-from gradstep_tui.app.widgets.strips import LeafStrip, SourceStrip
+from gradstep_tui.app.widgets.strips import DisplayStrip, LeafStrip, SourceStrip
 from gradstep_tui.app.widgets.too_small import TooSmall
 from gradstep_tui.app.worker import Progress, SessionWorker, SnapshotReady, Work
 from gradstep_tui.errors import AtWork
@@ -95,13 +96,15 @@ class DebuggerScreen(Screen[None]):
         self.chosen: Pane | None = None  # to which the keys go; None: to the execution list
         self.count = ""
         self._sought = ""
+        self._folded: ScreenView | None = None  # what the last key, z, came to
+        self._before_fold = view
         self._last_line = ""
         self._leaving = ""
         self._section_before = ""  # which one to turn back to
         self.status = StatusLine(view, title)
         self.rows = ExecutionList(view)
         self.panes = {name: Pane(view, name) for name in PANES}
-        self.strips = (SourceStrip(view), LeafStrip(view))
+        self.strips = (SourceStrip(view), LeafStrip(view), DisplayStrip(view))
         self.timeline = Timeline(view)
         self.message = MessageLine()
         self.prompt = Prompt()
@@ -127,7 +130,7 @@ class DebuggerScreen(Screen[None]):
         self.app.begin_capture_print(self)
         self.set_interval(PROGRESS_SECONDS, self._show_progress)
         self.set_interval(FLOW_SECONDS, self._look_further)
-        self.say(self.view.snapshot.hint or _FIRST_WORDS)
+        self.message.show(Reply(self.view.snapshot.hint or _FIRST_WORDS))
         self.show_hints()
         self.call_after_refresh(self._open_on_stop)
 
@@ -138,7 +141,7 @@ class DebuggerScreen(Screen[None]):
         if reached is not None and session.position and session.reason == reached.reason:
             self.notes.report = stop_text(session, reached)
             self.select_node(reached.trigger.subject.index)
-            self.say(reached.reason)
+            self.message.show(Reply(reached.reason))
             self._open_unasked("report")
 
     def on_unmount(self) -> None:
@@ -171,8 +174,8 @@ class DebuggerScreen(Screen[None]):
         self.hints.show(hints_for(self.view.snapshot, name, busy=self.progress is not None))
 
     def say(self, text: str, *, error: bool = False) -> None:
-        """Show an answer."""
-        self.message.show(Reply(text, error=error))
+        """Show a remark on the last key, until the next one."""
+        self.message.remark(Reply(text, error=error))
 
     def show_section(self, name: str) -> None:
         """Turn to a section, in the pane that has it."""
@@ -241,7 +244,8 @@ class DebuggerScreen(Screen[None]):
         """Return an answer; of a move, what it did and why it ended, for where it came to is
         seen."""
         now, reply = ready.snapshot, ready.reply
-        *reason, last = reply.text.splitlines() or [""]
+        displays = {f"{number}: {text}" for number, text in now.displays}  # in a strip
+        *reason, last = [line for line in reply.text.splitlines() if line not in displays] or [""]
         if last == now.reason:
             reason = [last]
         elif not last.startswith(f"{step_number(now.position)} "):
@@ -364,9 +368,17 @@ class DebuggerScreen(Screen[None]):
     def action_select(self, step: int) -> None:
         self._select_row(step * self.take_count())
 
-    def action_select_page(self, step: int) -> None:
+    def action_select_page(self, step: float) -> None:
         page = max(1, (self.chosen or self.rows).visible_height - 1)
-        self._select_row(step * page * self.take_count())
+        self._select_row(round(step * page) * self.take_count())
+
+    def action_select_shown(self, half: int) -> None:
+        """Select the first row in view, the middle one, or the last one."""
+        self.take_count()
+        self.choose_pane(None)
+        rows = self.rows
+        last = min(rows.visible_height, rows.line_count() - rows.scroll_offset.y) - 1
+        self.select_node(rows.node_at(rows.scroll_offset.y + half * last // 2))
 
     def action_select_end(self, end: int) -> None:
         if count := self.take_count(0):
@@ -413,11 +425,20 @@ class DebuggerScreen(Screen[None]):
     def action_search(self) -> None:
         self.open_prompt("", search=True)
 
-    def search(self, text: str) -> None:
-        """Select the next node that has ``text``, or what was searched for last, in its name."""
+    def action_search_again(self, step: int) -> None:
+        count = self.take_count()
+        if not self._sought:
+            self.say("nothing was searched for: / finds an op, module, leaf or file")
+            return
+        for _ in range(min(count, self.view.snapshot.length)):
+            self.search("", step)
+
+    def search(self, text: str, step: int = 1) -> None:
+        """Select the next node that has ``text``, or what was searched for last, in its name; with
+        a ``step`` of -1 the previous one."""
         self._sought = (text or self._sought).lower()
         snapshot = self.view.snapshot
-        node = find(snapshot.graph, snapshot.length, self.view.node, self._sought)
+        node = find(snapshot.graph, snapshot.length, self.view.node, self._sought, step)
         if node is None:
             self.say(f"nothing in this pass is called '{self._sought}'", error=True)
         else:
@@ -445,6 +466,15 @@ class DebuggerScreen(Screen[None]):
         self.say(f"the list: {listing.text}")
 
     def action_fold(self) -> None:
+        if self._folded is self.view:  # vim's zz: the fold is as before, and the row in the middle
+            self.view, self._folded = self._before_fold, None
+            self.rows.center(self.view.node)
+            return
+        self._before_fold = self.view
+        self._fold()
+        self._folded = self.view
+
+    def _fold(self) -> None:
         target = self.chosen.target if self.chosen is not None else None
         if isinstance(target, ScopeTarget):
             scope = target.scope
@@ -497,7 +527,10 @@ class DebuggerScreen(Screen[None]):
         target = self.chosen.target if self.chosen is not None else None
         if isinstance(target, PointTarget):
             return target.number
-        self.say("choose a breakpoint first: w goes to the breakpoints pane")
+        if self.view.snapshot.breakpoints:
+            self.say("choose a breakpoint first: w goes to the breakpoints pane")
+        else:
+            self.say("there are no breakpoints: b sets one on the row")
         return None
 
     def action_toggle_point(self) -> None:
@@ -614,7 +647,8 @@ class DebuggerScreen(Screen[None]):
                 return
         if text:
             self.app.copy_to_clipboard(text)
-            self.say(f"copied the {what} of {step_number(index)}")
+            number = step_number(index)
+            self.say(f"copied the {what} of {number}, if this terminal has a clipboard")
         else:
             self.say(f"no gradient has arrived at {step_number(index)}", error=True)
 
@@ -629,11 +663,15 @@ class DebuggerScreen(Screen[None]):
         snapshot = self.view.snapshot
         path = Path(f"screen-{snapshot.call}-at-{snapshot.position}.svg").resolve()
         try:
-            path.write_text(self.app.export_screenshot(), encoding="utf-8")
+            path.write_text(tidied(self.app.export_screenshot()), encoding="utf-8")
         except OSError as error:
             self.say(f"cannot write {path}: {error.strerror}", error=True)
         else:
             self.say(f"wrote {path}")
+
+    def action_redraw(self) -> None:
+        """Paint every cell again, whatever has written over them."""
+        self.app.refresh()
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen())

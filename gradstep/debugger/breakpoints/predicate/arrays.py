@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from gradstep.debugger.errors import Unanswerable
 from gradstep.debugger.snapshot import Value
+from gradstep.debugger.snapshot.tensor_views import part_of
 
 
 def _array(operand: Any) -> Any:
@@ -35,6 +36,14 @@ def chosen(value: Value, mask: Value) -> Value:
         raise Unanswerable(
             f"a condition on {list(mask.shape)} does not choose from {list(value.shape)}"
         ) from None
+
+
+def part(index: Sequence[int | slice | None], text: str, value: Value) -> Value:
+    """Return the part of ``value`` that was written as ``text``."""
+    try:
+        return Value(part_of(value.array, index, text))
+    except ValueError as error:
+        raise Unanswerable(str(error)) from None
 
 
 def _log10(array: Any) -> Any:

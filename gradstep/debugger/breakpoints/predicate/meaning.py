@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from gradstep.debugger.breakpoints.predicate.arrays import (
     chosen,
     elementwise,
     every,
+    part,
     reduced,
     some,
 )
@@ -40,7 +42,6 @@ from gradstep.debugger.breakpoints.predicate.vocabulary import (
     is_tensor,
 )
 from gradstep.debugger.errors import ExpressionError
-from gradstep.debugger.snapshot import Value
 from gradstep.text import did_you_mean, which_tensor
 
 WHAT: Final[dict[Kind, str]] = {
@@ -283,7 +284,7 @@ class Compiler:
                 return "tensor", applied(chosen, evaluate, mask)
         index = tuple(self._index(each) for each in elements(tree.slice))
         if kind == "tensor":
-            return "tensor", applied(lambda tensor: Value(tensor.array[index]), evaluate)
+            return "tensor", applied(partial(part, index, self._source.typed(tree.slice)), evaluate)
         (first, *others) = index
         if others or not isinstance(first, int):
             raise ExpressionError("one index, as in shape[0]", self._source.start(tree.slice))

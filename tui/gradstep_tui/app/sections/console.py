@@ -9,6 +9,7 @@ from gradstep_tui.app.widgets.text import Line, Part, StyleName, wrapped
 
 KEPT_LINES = 5_000
 WRAPPED_LINES = 200  # the last ones
+_ASKED = Part("> ", "muted")  # stands before a command
 
 
 def page(view: ScreenView) -> Page:
@@ -18,12 +19,14 @@ def page(view: ScreenView) -> Page:
     last = view.notes.transcript[-WRAPPED_LINES:]
     lines = [*view.notes.transcript[:-WRAPPED_LINES]]
     lines += [row for line in last for row in wrapped(line, view.width)]
-    return Page(lines, focus=len(lines) - 1)
+    asked = next((at for at in reversed(range(len(lines))) if lines[at][:1] == [_ASKED]), 0)
+    # an answer that does not fit is read from its first line on
+    return Page(lines, focus=min(len(lines) - 1, asked + max(1, view.height) - 1))
 
 
 def add_command(transcript: list[Line], line: str, reply: Reply) -> None:
     """Write down a command and its answer; an error carries the word besides the colour."""
-    transcript.append([Part("> ", "muted"), Part(printable(line), "strong")])
+    transcript.append([_ASKED, Part(printable(line), "strong")])
     style: StyleName = "trouble" if reply.error else "text"
     transcript += [[Part("  " + printable(text), style)] for text in reply_text(reply).splitlines()]
     del transcript[:-KEPT_LINES]

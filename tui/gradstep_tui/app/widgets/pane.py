@@ -81,6 +81,7 @@ class Pane(ViewWidget):
                 self.update_lines()
                 return
             self._page, subject = sentence(room, "shown once it pauses"), ("", -1)
+        self.cursor = max(0, min(self.cursor, self.line_count() - 1))
         self.update_lines()
         if subject != self._shown:
             self._shown, self.cursor = subject, 0

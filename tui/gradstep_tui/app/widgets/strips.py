@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 
 from gradstep.debugger.snapshot import LeafGradient
@@ -11,9 +12,10 @@ from gradstep_tui.app.sections.of_node.forward import numbered
 from gradstep_tui.app.sections.of_pass.leaves import arrival_bar
 from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.line_view import ViewWidget
-from gradstep_tui.app.widgets.text import Line, Part, fit, value_part, wrapped
+from gradstep_tui.app.widgets.text import Line, Part, changed, fit, value_part, wrapped
 from gradstep_tui.errors import AtWork
 
+_MOST_DISPLAYS = 4  # rows; more of them scroll
 _NAME = 18  # cells of a name of a leaf
 
 
@@ -80,7 +82,7 @@ class LeafStrip(ViewWidget):
         line: Line = [Part(" .grad ", "leaf")]
         shown = 0
         for leaf in chosen:
-            parts = _leaf(leaf)
+            parts = _leaf(leaf, self.view)
             used = sum(len(part.text) for part in [*line, *parts])
             more = f"{len(leaves) - shown - 1} more" if shown + 1 < len(leaves) else ""
             if used + len(more) > self.text_width and shown:
@@ -91,13 +93,52 @@ class LeafStrip(ViewWidget):
         return line
 
 
-def _leaf(leaf: LeafGradient) -> Line:
+class DisplayStrip(ViewWidget):
+    """The displays with their values, one each, which stay in view; what the last move changed is
+    marked."""
+
+    def __init__(self, view: ScreenView) -> None:
+        super().__init__(view, id="display-strip")
+        self._before: Mapping[int, str] = {}
+
+    def on_mount(self) -> None:
+        self._fit()
+
+    def watch_view(self, before: ScreenView, view: ScreenView) -> None:
+        """Show the values at this stop."""
+        if view.snapshot is not before.snapshot:
+            self._before = dict(before.snapshot.displays)
+            self._fit()
+
+    def _fit(self) -> None:
+        count = min(len(self.view.snapshot.displays), _MOST_DISPLAYS)
+        self.display = count > 0
+        if self.styles.height is None or self.styles.height.value != count:
+            self.styles.height = count
+        self.update_lines()
+
+    def line_count(self) -> int:
+        return len(self.view.snapshot.displays)
+
+    def line(self, y: int) -> Line:
+        number, text = self.view.snapshot.displays[y]
+        name, equals, value = printable(text).partition(" = ")
+        is_new = self._before.get(number, text) != text
+        return [
+            Part(f" {number}: ", "muted"), Part(name + equals), changed(Part(value), is_new),
+        ]  # fmt: skip
+
+
+def _leaf(leaf: LeafGradient, view: ScreenView) -> Line:
     name = printable(leaf.name)
     name = fit(name, _NAME, keep_end=True) if len(name) > _NAME else name
     line: Line = [Part(f" {name} ", "leaf")]
-    line.append(Part("None", "muted") if leaf.now is None else value_part(leaf.now))
+    now = Part("None", "muted") if leaf.now is None else value_part(leaf.now)
+    line.append(changed(now, leaf.index in view.last_move))
+    grew = leaf.index in view.changed
     if leaf.pending is not None:
-        line += [Part(" + ", "muted"), value_part(leaf.pending)]
+        line += [Part(" + ", "muted"), changed(value_part(leaf.pending), grew)]
     if leaf.expected > 1:
-        line.append(Part(f" {arrival_bar(leaf.arrived, leaf.expected)}", "leaf"))
+        bar = Part(arrival_bar(leaf.arrived, leaf.expected), "leaf")
+        line += [Part(" "), changed(bar, grew)]
     return [*line, Part("  ")]

@@ -87,6 +87,12 @@ class Part(NamedTuple):
 Line = list[Part]
 
 
+def changed(part: Part, is_so: bool = True) -> Part:
+    """Return ``part`` as one that the last move changed, if that is so; trouble stays marked as
+    such."""
+    return part._replace(style="changed") if is_so and part.style != "trouble" else part
+
+
 def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -> str:
     """Return ``text`` in exactly ``width`` cells, cut with an ellipsis, aligned left or right.
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from gradstep.debugger.snapshot import Incoming, LedgerEntry
 from gradstep_tui.app.sections.of_node.gradient import edge_label, title_line
 from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
-from gradstep_tui.app.widgets.text import UNDEFINED, Line, Part, fit, shape_text, value_part
+from gradstep_tui.app.widgets.text import (
+    UNDEFINED,
+    Line,
+    Part,
+    changed,
+    fit,
+    right_aligned,
+    shape_text,
+    value_part,
+)
 
 MOST = 500  # contributions; more are for the console
 VALUE_WIDTH = 12
@@ -54,15 +63,21 @@ def _line(entry: LedgerEntry, view: ScreenView) -> Line:
     value = Part(UNDEFINED, "muted") if entry.value is None else value_part(entry.value)
     total = Part(UNDEFINED, "muted") if entry.total is None else value_part(entry.total)
     label = entry.edit or edge_label(view.snapshot, entry.producer, entry.output_nr)
+    is_new = entry.producer in view.last_move
     if entry.edit:  # the user's, which adds nothing of its own
         value = Part("", "muted")
     return [
         Part("  = " if entry.edit else "  + ", "muted"),
         Part(fit(label, _label_width(view))),
-        Part(fit(value.text, VALUE_WIDTH, right=True), value.style),
-        Part("  " + fit(total.text, VALUE_WIDTH, right=True), total.style),
+        *_aligned(changed(value, is_new)),
+        Part("  "),
+        *_aligned(changed(total, is_new)),
         _cancelled(entry.remaining),
     ]
+
+
+def _aligned(part: Part) -> Line:
+    return right_aligned(part.text, VALUE_WIDTH, part.style)
 
 
 def _cancelled(remaining: float) -> Part:

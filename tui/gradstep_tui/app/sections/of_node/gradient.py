@@ -21,6 +21,7 @@ from gradstep_tui.app.widgets.text import (
     Line,
     Part,
     StyleName,
+    changed,
     fit,
     is_accumulate,
     node_label,
@@ -56,16 +57,16 @@ def page(view: ScreenView) -> Page:
     limit = max(12, min(MAX_NAME, view.width - 30))
     for incoming in detail.incoming:
         entries.append(_incoming_heading(incoming))
-        entries += _contributions(incoming, snapshot, limit)
+        entries += _contributions(incoming, view, limit)
         entries += _missing(incoming, view, limit)
-        entries.append(_total(incoming))
+        entries.append(_total(incoming, is_new=view.node in view.changed))
     if is_accumulate(snapshot.graph.names[detail.index]):
-        entries += _leaf_gradient(snapshot, detail.index)
+        entries += _leaf_gradient(view)
     if detail.outgoing:
         entries.append([Part("out", "backward")])
         rules = _rules(detail)
         entries += [
-            _outgoing(outgoing, snapshot, limit, rules.get(outgoing.output_nr, ""))
+            _outgoing(outgoing, view, limit, rules.get(outgoing.output_nr, ""))
             for outgoing in detail.outgoing
         ]
         entries += _rule_lines(detail, known=bool(rules))
@@ -170,15 +171,16 @@ def _incoming_heading(incoming: Incoming) -> Line:
     ]
 
 
-def _contributions(incoming: Incoming, snapshot: Snapshot, limit: int) -> list[GradientLine]:
+def _contributions(incoming: Incoming, view: ScreenView, limit: int) -> list[GradientLine]:
     shown = [GradientLine("+", f"{incoming.skipped:,} before these", [], "muted")]
     shown = shown if incoming.skipped else []
     edits = deque(incoming.edits)
     for one in incoming.contributions:
         while edits and one.producer is not None and edits[0].position <= one.producer:
             shown.append(_edit(edits.popleft()))
-        label = edge_label(snapshot, one.producer, one.output_nr, limit)
-        shown.append(GradientLine("+", label, value_parts(one.value), node=one.producer))
+        label = edge_label(view.snapshot, one.producer, one.output_nr, limit)
+        values = value_parts(one.value, is_new=one.producer in view.last_move)
+        shown.append(GradientLine("+", label, values, node=one.producer))
     return [*shown, *map(_edit, edits)]
 
 
@@ -198,7 +200,7 @@ def _missing(incoming: Incoming, view: ScreenView, limit: int) -> list[GradientL
         GradientLine(
             "·",
             edge_label(snapshot, graph.edge_sources[edge], graph.edge_output_nrs[edge], limit),
-            [Part("not yet", "muted")],
+            [changed(Part("not yet", "muted"), graph.edge_sources[edge] in view.last_move)],
             "muted",
             graph.edge_sources[edge],
         )
@@ -219,33 +221,36 @@ def edge_label(
     return f"{node_label(snapshot, producer, limit)} out {output_nr}"
 
 
-def _total(incoming: Incoming) -> GradientLine:
+def _total(incoming: Incoming, *, is_new: bool) -> GradientLine:
     arrived = incoming.arrived
     complete = arrived >= incoming.expected
     if incoming.total is not None:
-        shown = value_parts(incoming.total)
+        shown = value_parts(incoming.total, is_new=is_new)
     elif arrived and complete:
-        shown = [Part(UNDEFINED, "muted")]
+        shown = value_parts(None, is_new=is_new)
     else:
-        shown = [Part("nothing yet", "muted")]
+        shown = [changed(Part("nothing yet", "muted"), is_new)]
     return GradientLine("=", "sum" if complete else "sum so far", shown, "strong")
 
 
-def _leaf_gradient(snapshot: Snapshot, index: int) -> list[GradientLine]:
+def _leaf_gradient(view: ScreenView) -> list[GradientLine]:
     """Return ``.grad`` before and now, for the node that adds to it."""
-    leaf = snapshot.leaves.of(index)
+    leaf = view.snapshot.leaves.of(view.node)
     if leaf is None:
         return []
+    is_new = view.node in view.last_move
     return [
-        GradientLine(
-            " ", label, [Part("None", "muted")] if value is None else value_parts(value), "leaf"
-        )
-        for label, value in ((".grad before", leaf.before), (".grad now", leaf.now))
+        GradientLine(" ", ".grad before", value_parts(leaf.before, absent="None"), "leaf"),
+        GradientLine(" ", ".grad now", value_parts(leaf.now, absent="None", is_new=is_new), "leaf"),
     ]
 
 
-def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> GradientLine:
-    shown = value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
+def _outgoing(outgoing: Outgoing, view: ScreenView, limit: int, rule: str) -> GradientLine:
+    is_new = view.node in view.last_move
+    if outgoing.sent:
+        shown = value_parts(outgoing.value, is_new=is_new)
+    else:
+        shown = [changed(Part("not sent yet", "muted"), is_new)]
     if rule and not (outgoing.sent and outgoing.value is None):
         single = outgoing.value is not None and outgoing.value.size == 1
         rule = f"{'=' if single else 'by'} {printable(rule)}"
@@ -253,20 +258,19 @@ def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> 
         rule = ""
     if outgoing.target is None:
         return GradientLine(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
-    label = f"→ {node_label(snapshot, outgoing.target, limit)}"
+    label = f"→ {node_label(view.snapshot, outgoing.target, limit)}"
     if outgoing.input_nr:
         label += f" in {outgoing.input_nr}"
     return GradientLine(str(outgoing.output_nr), label, shown, node=outgoing.target, rule=rule)
 
 
-def value_parts(value: Value | None) -> Line:
+def value_parts(value: Value | None, *, absent: str = UNDEFINED, is_new: bool = False) -> Line:
     """Short description, then the first elements; undefined is a word, never a number."""
     if value is None:
-        return [Part(UNDEFINED, "muted")]
+        return [changed(Part(absent, "muted"), is_new)]
     short = value_part(value)
     if value.size == 1:
-        return [short]
+        return [changed(short, is_new)]
     text = short.text if value.statistics.trouble else summary(value)
-    if not value.has_numbers:
-        return [Part(text, short.style)]
-    return [Part(text, short.style), Part("  " + value.text(4), "muted")]
+    shown = changed(Part(text, short.style), is_new)
+    return [shown, Part("  " + value.text(4), "muted")] if value.has_numbers else [shown]

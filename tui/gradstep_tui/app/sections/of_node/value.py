@@ -73,7 +73,8 @@ def _elements(value: Value) -> list[Line]:
 
 
 def value_text(detail: NodeDetail) -> str:
-    """Return the gradient that arrived at a node, as NumPy writes it; "" when there is none.
+    """Return the gradient that arrived at a node, each element in as many digits as tell it from
+    all others of its dtype; "" when there is none.
 
     Raises:
         ValueError: it has too many elements.
@@ -85,5 +86,5 @@ def value_text(detail: NodeDetail) -> str:
         raise ValueError(NOT_RECORDED)
     size = total.size
     if size > MOST_ELEMENTS:
-        raise ValueError(f"{size:,} elements are too many to copy; print shows parts of them")
-    return np.array2string(total.array, separator=", ", threshold=size + 1)
+        raise ValueError(f"{size:,} elements are too many to copy; dump writes them to a file")
+    return np.array2string(total.array, separator=", ", threshold=size + 1, floatmode="unique")

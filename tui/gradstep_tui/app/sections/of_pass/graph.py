@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gradstep.debugger.snapshot import NodeDetail, Snapshot, Value
+from gradstep.debugger.snapshot import NodeDetail, Value
 from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.text import (
     UNDEFINED,
     Line,
     Part,
     StyleName,
+    changed,
     fit,
     node_label,
     value_part,
@@ -32,10 +33,10 @@ def page(view: ScreenView) -> Page:
     """Return producers above, consumers below; each box shows the gradient on its edge."""
     detail = view.session.detail(view.node)
     above = _producers(detail, view)
-    below = _consumers(detail, view.snapshot)
+    below = _consumers(detail, view)
     lines: list[Line] = []
     places: dict[int, list[tuple[int, int, int | None]]] = {}
-    here = _here(detail, view.snapshot)
+    here = _here(detail, view)
     for row, joint in ((above, "below"), ([here], ""), (below, "above")):
         if not row:
             continue
@@ -57,10 +58,10 @@ def page(view: ScreenView) -> Page:
     return Page(lines, target=target)
 
 
-def _shown(value: Value | None, *, known: bool) -> Part:
+def _shown(value: Value | None, *, known: bool, is_new: bool = False) -> Part:
     if not known:
-        return Part("not yet", "muted")
-    return Part(UNDEFINED, "muted") if value is None else value_part(value)
+        return changed(Part("not yet", "muted"), is_new)
+    return changed(Part(UNDEFINED, "muted") if value is None else value_part(value), is_new)
 
 
 def _producers(detail: NodeDetail, view: ScreenView) -> list[Box]:
@@ -68,7 +69,7 @@ def _producers(detail: NodeDetail, view: ScreenView) -> list[Box]:
     boxes = [
         Box(
             "seed" if one.producer is None else node_label(snapshot, one.producer, WIDEST - 8),
-            _shown(one.value, known=True),
+            _shown(one.value, known=True, is_new=one.producer in view.last_move),
             one.producer,
         )
         for incoming in detail.incoming
@@ -79,15 +80,17 @@ def _producers(detail: NodeDetail, view: ScreenView) -> list[Box]:
         source = graph.edge_sources[edge]
         if source >= snapshot.position and not any(box.node == source for box in boxes):
             label = node_label(snapshot, source, WIDEST - 8)
-            boxes.append(Box(label, _shown(None, known=False), source))
+            shown = _shown(None, known=False, is_new=source in view.last_move)
+            boxes.append(Box(label, shown, source))
     return boxes
 
 
-def _consumers(detail: NodeDetail, snapshot: Snapshot) -> list[Box]:
+def _consumers(detail: NodeDetail, view: ScreenView) -> list[Box]:
+    is_new = detail.index in view.last_move
     return [
         Box(
-            node_label(snapshot, each.target, WIDEST - 8),
-            _shown(each.value, known=each.sent),
+            node_label(view.snapshot, each.target, WIDEST - 8),
+            _shown(each.value, known=each.sent, is_new=is_new),
             each.target,
         )
         for each in detail.outgoing
@@ -95,14 +98,16 @@ def _consumers(detail: NodeDetail, snapshot: Snapshot) -> list[Box]:
     ]
 
 
-def _here(detail: NodeDetail, snapshot: Snapshot) -> Box:
+def _here(detail: NodeDetail, view: ScreenView) -> Box:
     arrived = sum(each.arrived for each in detail.incoming)
     expected = sum(each.expected for each in detail.incoming)
     total = next((each.total for each in detail.incoming if each.total is not None), None)
-    part = _shown(total, known=bool(arrived))
+    part = _shown(total, known=bool(arrived), is_new=detail.index in view.changed)
     note = f"Σ{arrived}/{expected} " if expected > 1 else ""
     return Box(
-        node_label(snapshot, detail.index, WIDEST), Part(note + part.text, part.style), detail.index
+        node_label(view.snapshot, detail.index, WIDEST),
+        Part(note + part.text, part.style),
+        detail.index,
     )
 
 

@@ -10,7 +10,15 @@ from gradstep.debugger.snapshot import LeafGradient, Snapshot, Value
 from gradstep.graph.columns import LazyColumn
 from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.charts import sparkline
-from gradstep_tui.app.widgets.text import Line, Part, fit, right_aligned, shape_text, value_part
+from gradstep_tui.app.widgets.text import (
+    Line,
+    Part,
+    changed,
+    fit,
+    right_aligned,
+    shape_text,
+    value_part,
+)
 
 VALUE_WIDTH = 12
 BAR_WIDTH = 6
@@ -95,7 +103,7 @@ def _leaf_line(
     line += [
         *_value(leaf.before, "None"),
         Part(" → ", "muted"),
-        *_value(leaf.now, "None" if done else "None yet", changed=accumulated),
+        *_value(leaf.now, "None" if done else "None yet", is_new=accumulated),
         Part("  " + arrival_bar(leaf.arrived, leaf.expected), "leaf"),
         Part(" "),
         Part(
@@ -105,7 +113,7 @@ def _leaf_line(
     ]
     if leaf.pending is not None:
         pending = value_part(leaf.pending)
-        line += [Part("  pending ", "muted"), _marked(pending) if grew else pending]
+        line += [Part("  pending ", "muted"), changed(pending, grew)]
     return line
 
 
@@ -136,12 +144,6 @@ def arrival_bar(arrived: int, expected: int) -> str:
     return "■" * filled + "□" * (boxes - filled)
 
 
-def _value(value: Value | None, absent: str, *, changed: bool = False) -> Line:
-    part = Part(absent, "muted") if value is None else value_part(value)
-    text, style = _marked(part) if changed else part
-    return right_aligned(text, VALUE_WIDTH, style)
-
-
-def _marked(part: Part) -> Part:
-    """Mark a value that has changed, unless it is marked as troubled."""
-    return part if part.style == "trouble" else Part(part.text, "changed")
+def _value(value: Value | None, absent: str, *, is_new: bool = False) -> Line:
+    part = changed(Part(absent, "muted") if value is None else value_part(value), is_new)
+    return right_aligned(part.text, VALUE_WIDTH, part.style)

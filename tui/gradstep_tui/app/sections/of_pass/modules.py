@@ -9,7 +9,7 @@ from gradstep.graph.columns import LazyColumn
 from gradstep.text import printable
 from gradstep_tui.app.plan.modules import Branch
 from gradstep_tui.app.sections.page import Page, ScopeTarget, ScreenView, Target, sentence
-from gradstep_tui.app.widgets.text import Line, Part, fit
+from gradstep_tui.app.widgets.text import Line, Part, changed, fit
 
 
 def page(view: ScreenView) -> Page:
@@ -46,12 +46,15 @@ def _line(branch: Branch, view: ScreenView, scope: str) -> Line:
     indent = "  " * min(branch.depth, 8)
     room = max(8, view.width - len(count) - 5)
     label = printable(f"{indent}{fold} {name}")
+    move = view.last_move
+    ran = any(span.start < move.stop and move.start < span.stop for span in branch.spans)
     return [
         Part("▌" if here else " ", "strong"),
         Part(mark + " ", "muted"),
         Part(label, "strong" if here else "text"),
         Part(fit("  " + printable(kind), max(0, room - len(label))), "muted"),
-        Part(f" {count}", "muted"),
+        Part(" "),
+        changed(Part(count, "muted"), ran),
     ]
 
 

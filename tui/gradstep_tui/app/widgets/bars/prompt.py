@@ -10,22 +10,39 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from gradstep.debugger.snapshot import Reply
+from gradstep_tui.app.history import History
 from gradstep_tui.app.sections.console import headline
 from gradstep_tui.app.widgets.line_view import LineView
 from gradstep_tui.app.widgets.text import Line, Part, fit
 
 
 class MessageLine(LineView):
-    """One line: what the last command answered, or the count that is being typed."""
+    """One line: what the last command answered, or the count that is being typed.
+
+    A remark takes its place until the next key.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._reply = Reply("")
+        self._remark: Reply | None = None
         self._count = ""
 
     def show(self, reply: Reply) -> None:
-        self._reply, self._count = reply, ""
+        """Show an answer, until the next one."""
+        self._reply, self._remark, self._count = reply, None, ""
         self.update_lines()
+
+    def remark(self, remark: Reply) -> None:
+        """Show something until the next key."""
+        self._remark, self._count = remark, ""
+        self.update_lines()
+
+    def drop_remark(self) -> None:
+        """A key was pressed: what was remarked about the one before is over."""
+        if self._remark is not None:
+            self._remark = None
+            self.update_lines()
 
     def show_count(self, digits: str) -> None:
         """Show the count that the next key will use."""
@@ -39,20 +56,18 @@ class MessageLine(LineView):
         if self._count:
             keys = f" times: n N s j k PgDn;  to #{self._count}: u G;  that one: h l tab"
             return [Part(f" {self._count}", "strong"), Part(keys, "muted")]
-        lines = self._reply.text.splitlines()
+        reply = self._remark or self._reply
+        lines = reply.text.splitlines()
         more = f" (+{len(lines) - 1} lines in the console)" if len(lines) > 1 else ""
         room = self.text_width - len(more) - 1
         return [
-            Part(
-                " " + fit(headline(self._reply), room).rstrip(),
-                "trouble" if self._reply.error else "text",
-            ),
+            Part(" " + fit(headline(reply), room).rstrip(), "trouble" if reply.error else "text"),
             Part(more, "muted"),
         ]
 
 
 class Prompt(Input):
-    """The command line; up and down recall what was typed before.
+    """The command line; up and down recall what was typed before, ctrl+r looks for it.
 
     It decides nothing: who shows it hands it the keys, and takes the line.
     """
@@ -63,14 +78,16 @@ class Prompt(Input):
         Binding("escape,ctrl+c", "screen.close_prompt", "close", show=False),
         Binding("up", "recall(-1)", "previous command", show=False),
         Binding("down", "recall(1)", "next command", show=False),
+        Binding("ctrl+r", "find_back", "search in the history", show=False),
         Binding("tab", "screen.complete", "complete", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__(select_on_focus=False)
         self.search = False
-        self._histories: dict[bool, list[str]] = {False: [], True: []}
+        self._history = History()
         self._place = 0
+        self._found: tuple[str, str] | None = None  # what ctrl+r looked for, and what it found
 
     def open(self, text: str = "", *, search: bool = False) -> None:
         """Ask for a command that begins with ``text``, or for a word to look for."""
@@ -81,7 +98,8 @@ class Prompt(Input):
             else "command, or help; an empty line repeats the last one"
         )
         self.value = text
-        self._place = len(self._histories[search])
+        self._place = len(self._history.lines(search=search))
+        self._found = None
         self.cursor_position = len(text)
 
     def insert_text(self, text: str) -> None:
@@ -92,14 +110,29 @@ class Prompt(Input):
         """Take what was typed, which goes to the history."""
         line = self.value.strip()
         if line:
-            self._histories[self.search].append(line)
+            self._history.add(line, search=self.search)
         return line
 
     def action_recall(self, step: int) -> None:
-        history = self._histories[self.search]
-        self._place = max(0, min(len(history), self._place + step))
-        recalled = history[self._place : self._place + 1]
-        self.value = recalled[0] if recalled else ""
+        self._recall(self._place + step)
+
+    def action_find_back(self) -> None:
+        """Recall the last line that has what was typed; again, the one before that."""
+        if self._found is None or self._found[1] != self.value:
+            self._found = self.value, ""
+            self._place = len(self._history.lines(search=self.search))
+        text = self._found[0]
+        place = self._history.before(self._place, text, search=self.search)
+        if place is None:
+            self.app.bell()
+            return
+        self._recall(place)
+        self._found = text, self.value
+
+    def _recall(self, place: int) -> None:
+        history = self._history.lines(search=self.search)
+        self._place = max(0, min(len(history), place))
+        self.value = "".join(history[self._place : self._place + 1])
         self.cursor_position = len(self.value)
 
     def take(self, words: Sequence[str]) -> None:

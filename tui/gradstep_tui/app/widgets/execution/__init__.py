@@ -140,16 +140,22 @@ class ExecutionList(ViewWidget):
 
     def neighbour(self, rows: int) -> int:
         """Return the plan node so many rows below the selected one."""
-        if not self._rows.count:
-            return self.view.node
-        row = self._rows.of(self.view.node) + rows
-        return self._rows.at(max(0, min(self._rows.count - 1, row)))[0]
+        return self.node_at(self._rows.of(self.view.node) + rows)
+
+    def center(self, node: int) -> None:
+        """Scroll so that the row of ``node`` stands in the middle."""
+        top = self._rows.of(node) - self.visible_height // 2
+        self.scroll_to(y=max(0, top), animate=False, immediate=True)
 
     def end(self, last: bool) -> int:
         """Return the plan node of the first row, or of the ``last``."""
+        return self.node_at(self._rows.count if last else 0)
+
+    def node_at(self, row: int) -> int:
+        """Return the plan node of a row, or of the nearest one that there is."""
         if not self._rows.count:
             return self.view.node
-        return self._rows.at(self._rows.count - 1 if last else 0)[0]
+        return self._rows.at(max(0, min(self._rows.count - 1, row)))[0]
 
     def follow(self, node: int) -> None:
         """Keep the row of ``node`` in the middle third of the view.
