@@ -28,7 +28,7 @@ def text(
     return "\n\n".join(
         "\n".join(block)
         for block in (
-            [f"{names[0]} and {names[1]}: {_verdict(comparison)}"],
+            [f"{names[0]} and {names[1]}: {verdict(comparison)}"],
             _structures(comparison, here),
             _divergence(comparison, here),
             _over_calls(comparison),
@@ -39,7 +39,8 @@ def text(
     )
 
 
-def _verdict(comparison: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
+    """Say in a line whether two runs are equal."""
     if comparison.structures:
         many = plural(len(comparison.structures), "difference")
         graphs = f"the graphs differ ({many} in {comparison.structure_call})"

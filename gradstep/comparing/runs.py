@@ -17,7 +17,7 @@ from gradstep.graph.model import Graph, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.recording.facts import NONE, CallFacts, Flow, Header, LeafFacts, Values
-from gradstep.recording.run import MemoryRun, Run, structure_of
+from gradstep.recording.run import MemoryRun, Run, graph_of, structure_of
 
 _FACTOR: Final = 10.0
 """A place is shown on the way of a difference where it has grown so many times."""
@@ -118,6 +118,9 @@ class Comparison:
         over_calls: how the difference goes on from there.
         values, same: how many values were compared, and how many of them agree to the bit.
         described: how many were known by what describes them only.
+        shown: the call to look at, as both have it: the first that differs, else the first.
+        places: the nodes of its graph, in the first run, at which values differ beyond the
+            tolerance, in the order in which they ran, and how far.
     """
 
     tolerance: Tolerance
@@ -132,6 +135,8 @@ class Comparison:
     values: int = 0
     same: int = 0
     described: int = 0
+    shown: tuple[CallFacts, CallFacts] | None = None
+    places: dict[int, Gap] = field(default_factory=dict)
 
     @property
     def is_equal(self) -> bool:
@@ -161,7 +166,13 @@ def compare(one: Run, other: Run, tolerance: Tolerance, *, counts_calls: bool = 
         comparison.only = len(calls) - len(pairs), len(partners) - len(pairs)
     both = _Both(one, other, comparison)
     for at, (call, partner) in enumerate(pairs):
+        had_structures = bool(comparison.structures)
         both.compare_call(call, partner)
+        differs = comparison.structures or comparison.first
+        if comparison.shown is None or (differs and not had_structures):
+            comparison.shown = call, partner
+        elif differs:
+            comparison.places = {}  # they are those of a later call than the one that is shown
         if comparison.first is not None:
             rest = pairs[at:]
             shown = [2**n - 1 for n in range(len(rest).bit_length())][-_MOST_CALLS:]
@@ -192,6 +203,26 @@ def run_of_graph(graph: Graph, command: tuple[str, ...] = ()) -> MemoryRun:
     run.add_ended(CallFacts(1, "backward", 1, None, "stats", key), (), flow)
     run.add_end()
     return run
+
+
+class Pair(NamedTuple):
+    """The graphs of one call in two runs, and the partner of each node of the first, -1 for none;
+    with what flowed, where that is known."""
+
+    one: Graph
+    other: Graph
+    partners: Ints
+
+
+def shown_graphs(one: Run, other: Run, comparison: Comparison) -> Pair | None:
+    """Return the graphs of the call that a comparison shows, None where there are none."""
+    graphs = []
+    for run, call in zip((one, other), comparison.shown or (), strict=False):
+        if call.index in run.full:
+            graphs.append(graph_of(run, call.index))
+        elif call.structure:
+            graphs.append(run.graph(call.structure))
+    return Pair(graphs[0], graphs[1], align(*graphs)) if len(graphs) == 2 else None
 
 
 class _Both:
@@ -328,9 +359,12 @@ class _Both:
         any_size: Place | None = None
         growth: list[Where] = []
         gaps = []
+        beyond: dict[int, Gap] = {}
         for place in _places(one, other, partners, mine, its):
             distance = look.gap(place.values)
             gaps.append(distance)
+            if distance.is_beyond(self.comparison.tolerance):
+                beyond.setdefault(place.node, distance)
             if distance.is_same:
                 continue
             any_size = any_size or place
@@ -340,6 +374,7 @@ class _Both:
             elif found and growth[-1].gap and _grown(growth[-1].gap, distance):
                 growth.append(Where(_what(one, place), distance))
         self._count(gaps)
+        self.comparison.places = beyond
         first = found or any_size
         if first is None:
             return None

@@ -13,6 +13,7 @@ from gradstep.graph.model import (
     Group,
     Half,
     HookChange,
+    Mark,
     NodeKind,
     Part,
     Round,
@@ -78,6 +79,9 @@ class GraphBuilder:
     costs: dict[int, Cost] = field(default_factory=dict)
     hooks: dict[int, tuple[HookChange, ...]] = field(default_factory=dict)
     edge_hooks: dict[int, HookChange] = field(default_factory=dict)
+    marks: dict[int, Mark] = field(default_factory=dict)
+    others: dict[int, Statistics] = field(default_factory=dict)
+    edge_others: dict[int, Statistics] = field(default_factory=dict)
     _seen: dict[tuple[Half, str, str], int] = field(default_factory=dict)
 
     def start(
@@ -274,5 +278,8 @@ class GraphBuilder:
             costs=self.costs,
             hooks=self.hooks,
             edge_hooks=self.edge_hooks,
+            marks=self.marks,
+            others=self.others,
+            edge_others=self.edge_others,
             part=self.part,
         )

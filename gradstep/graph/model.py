@@ -34,6 +34,7 @@ __all__ = [
     "GroupKind",
     "Half",
     "HookChange",
+    "Mark",
     "Node",
     "NodeKind",
     "Part",
@@ -161,6 +162,14 @@ class Round(NamedTuple):
     label: str
 
 
+class Mark(NamedTuple):
+    """How a node differs in another graph: it is there only ("added"), here only ("removed"), or in
+    both, as ``details`` say."""
+
+    what: Literal["added", "removed", "changed"]
+    details: str = ""
+
+
 class Node(NamedTuple):
     """One box of the graph.
 
@@ -249,7 +258,8 @@ class Graph:
     nothing was traced; constants and paths without gradients are then missing. ``modules`` gives
     the class of each scope that is a module. A folded graph has ``groups``, ``edge_counts`` where
     an edge stands for several, ``frames`` around open groups, and in ``unfolded`` its original
-    totals. A part of a graph has ``part``.
+    totals. A part of a graph has ``part``. One that is compared with another has ``marks`` where
+    they differ, and in ``others`` and ``edge_others`` what flowed in the other one.
     """
 
     title: str
@@ -290,6 +300,9 @@ class Graph:
     costs: Mapping[int, Cost] = field(default_factory=dict)
     hooks: Mapping[int, tuple[HookChange, ...]] = field(default_factory=dict)
     edge_hooks: Mapping[int, HookChange] = field(default_factory=dict)
+    marks: Mapping[int, Mark] = field(default_factory=dict)
+    others: Mapping[int, Statistics] = field(default_factory=dict)
+    edge_others: Mapping[int, Statistics] = field(default_factory=dict)
     part: Part | None = None
     frames: tuple[Frame, ...] = field(default=(), compare=False)
 

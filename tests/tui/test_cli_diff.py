@@ -38,6 +38,12 @@ def test_recordings_graphs_and_targets_are_compared(
     assert capfd.readouterr().out.startswith("a.gsr and a.gsr: equal\n")
     assert diff("a.gsr", "b.gsr") == 5
     assert "changed  mul:1 a.py:4 and b.py:5: arguments " in capfd.readouterr().out
+    assert diff("-o", "a.svg", "-o", "a.html", "a.gsr", "b.gsr") == 5
+    assert not Path("a.svg").exists()
+    assert "a.gsr | b.gsr: the graphs differ" in Path("a.html").read_text()
+    assert diff("-o", "a.dot", "a.json", "b.gsr") == 5
+    assert "≠ arguments" in Path("a.dot").read_text()
+    assert diff("-o", "a.gif", "a.gsr", "b.gsr") == 2
     assert diff("a.json", "a.gsr") == 0
     assert diff("a.json", "c.py:loss") == 0
     capfd.readouterr()

@@ -53,12 +53,14 @@ class Browser:
         self.ask("Page.enable")
 
     def say(self, page: Path, script: str) -> Any:
-        """Open ``page``, carry out ``script`` in it once it is loaded; what that says."""
+        """Open ``page``, carry out ``script`` in it once it is loaded; what that says, or
+        promises."""
         self.ask("Page.navigate", url=page.as_uri())
         self._wait(lambda message: message.get("method") == "Page.loadEventFired")
         told = self.ask(
-            "Runtime.evaluate", expression=f"(() => {{{script}}})()", returnByValue=True
-        )
+            "Runtime.evaluate", expression=f"(() => {{{script}}})()", returnByValue=True,
+            awaitPromise=True,
+        )  # fmt: skip
         assert "exceptionDetails" not in told, f"the script failed: {told}"
         return told["result"].get("value")
 

@@ -14,6 +14,7 @@ from gradstep import scope, trace
 from gradstep_viz.picture.model import VIEWS
 from tests.viz import sample_graphs, test_common_module
 from tests.viz.browser import CHROMIUM, Browser
+from tests.viz.test_comparison import drawn, graph
 
 
 @pytest.fixture(scope="session")
@@ -692,3 +693,36 @@ def test_the_whole_picture_is_printed_wherever_it_was_moved(browse, browser, blo
     assert width > 900
     assert 0 < height < 700
     assert sees
+
+
+def test_a_page_of_two_graphs_selects_the_same_in_both(browse):
+    told = browse(
+        drawn(graph("sin", "tanh", "exp"), graph("sin", "relu", "exp"), "html"),
+        """
+        const [one, other] = frames.map(frame => frame.contentDocument);
+        const told = [];
+        const note = async () => {
+          await new Promise(done => setTimeout(done, 100));
+          told.push([one, other].map(page => page.querySelector(".selected text")?.textContent));
+        };
+        const named = (page, name) => [...page.querySelectorAll(".node")]
+          .find(node => node.textContent.includes(name));
+        const press = (node, key) =>
+          node.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+        return (async () => {
+          press(named(one, "TanhBackward0"), " ");
+          await note();
+          press(named(other, "SinBackward0"), " ");
+          await note();
+          press(other.body, "Escape");
+          await note();
+          press(document.body, "n");
+          await note();
+          return [...told, get("where").textContent];
+        })();
+        """,
+    )
+    assert told == [
+        ["TanhBackward0", "ReluBackward0"], ["SinBackward0", "SinBackward0"], [None, None],
+        ["tanh", "relu"], "1 of 1: changed tanh:1 relu:1: op tanh → relu",
+    ]  # fmt: skip

@@ -40,10 +40,14 @@ def add_bundles(
     closed = np.array([kind == "group" for kind in build.kinds], np.bool_)
     at_box = kept & (closed[sources] | closed[targets])
     memory, described = _memory_of(graph), StatisticsColumns.of(graph.edge_statistics)
+    others = StatisticsColumns.of(graph.edge_others)
     bundles = _at_boxes(columns, np.flatnonzero(at_box), sources, targets, len(build.kinds))
     bundles += _between_ops(graph, columns, np.flatnonzero(kept & ~at_box), new_ids, ports)
     for bundle in sorted(bundles, key=lambda bundle: bundle.edges[0]):
-        _add_bundle(build, graph, bundle, new_ids, memory, described)
+        id = _add_bundle(build, graph, bundle, new_ids, memory, described)
+        other = _statistics(others, bundle.edges) if graph.edge_others else None
+        if other is not None:
+            build.edge_others[id] = other
 
 
 def _at_boxes(
@@ -79,7 +83,7 @@ def _add_bundle(
     new_ids: Ints,
     memory: _Memory,
     described: StatisticsColumns,
-) -> None:
+) -> int:
     edges = bundle.edges
     first = edges[0]
     several, hooked = graph.edge_counts, graph.edge_hooks
@@ -103,6 +107,7 @@ def _add_bundle(
         names = dict.fromkeys(name for change in changes for name in change.hooks)
         pooled_change = HookChange(tuple(names), None, None)
         build.edge_hooks[id] = changes[0] if len(edges) == 1 else pooled_change
+    return id
 
 
 class _Memory(NamedTuple):

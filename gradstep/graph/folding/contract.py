@@ -20,8 +20,9 @@ from gradstep.graph.folding.places import Places
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.folding.tree import Fold
 from gradstep.graph.folding.units import Units
-from gradstep.graph.model import PARAMETER_KINDS, Cost, Frame, Graph, Group, GroupKind, Half
+from gradstep.graph.model import PARAMETER_KINDS, Cost, Frame, Graph, Group, GroupKind, Half, Mark
 from gradstep.graph.statistics import Statistics
+from gradstep.text import plural
 
 
 class Folded(NamedTuple):
@@ -58,6 +59,7 @@ def contract(
         if box >= 0:
             build.costs[box] = cost + build.costs.get(box, Cost())
     _add_hooks(build, graph, new_ids)
+    _add_marks(build, graph, new_ids)
     folded = build.graph()
     frames = frames_of(folded, folds, items, units, heads, new_ids)
     if frame:
@@ -78,6 +80,31 @@ def _add_hooks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:
     for box, change in changes:
         if box >= 0:
             build.hooks[box] = (*build.hooks.get(box, ()), change)
+
+
+def _add_marks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:
+    """Mark a box as what is inside it; where only some of that is marked, it is changed."""
+    for id, other in graph.others.items():
+        box = int(new_ids[id])
+        if box >= 0 and build.kinds[box] != "group":
+            build.others[box] = other
+    if not graph.marks:
+        return
+    inside: dict[int, list[Mark | None]] = {}
+    for id, box in enumerate(new_ids.tolist()):
+        if graph.kinds[id] == "op":
+            inside.setdefault(box, []).append(graph.marks.get(id))
+        elif box >= 0 and id in graph.marks and build.kinds[box] != "group":
+            build.marks[box] = graph.marks[id]
+    for box, marks in inside.items():
+        count = sum(mark is not None for mark in marks)
+        first = next(filter(None, marks), None)
+        if box < 0 or first is None:
+            continue
+        if len(marks) == count == 1 or {first.what} == {mark and mark.what for mark in marks}:
+            build.marks[box] = first
+        else:
+            build.marks[box] = Mark("changed", f"{plural(count, 'node')} inside")
 
 
 def _add_nodes(

@@ -79,11 +79,14 @@ _OF_EACH_NODE = (
 )  # fmt: skip
 _OF_SOME_NODES = (
     "stems", "variables", "sources", "rounds", "orders", "statistics", "groups", "costs", "hooks",
+    "marks", "others",
 )  # fmt: skip
 _OF_EACH_EDGE = (
     "edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes",
 )  # fmt: skip
-_OF_SOME_EDGES = ("edge_labels", "edge_nbytes", "edge_statistics", "edge_counts", "edge_hooks")
+_OF_SOME_EDGES = (
+    "edge_labels", "edge_nbytes", "edge_statistics", "edge_counts", "edge_hooks", "edge_others",
+)  # fmt: skip
 
 
 def _chosen(graph: Graph, chosen: set[int], which: str) -> Graph:

@@ -12,7 +12,7 @@ from gradstep.capturing import capture
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.comparing import report
 from gradstep.comparing.ranks import compare_ranks
-from gradstep.comparing.runs import Comparison, compare, run_of_graph
+from gradstep.comparing.runs import Comparison, Pair, compare, run_of_graph, shown_graphs
 from gradstep.comparing.values import Tolerance
 from gradstep.graph.collector import collector_slowed
 from gradstep.graph.model import Graph
@@ -28,6 +28,9 @@ from gradstep_tui.afresh import CAUSES, ON_THE_CORE, VARIATIONS, copied, name_wi
 from gradstep_tui.command_line import TargetParser, is_script
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import positive_number
+from gradstep_viz.comparison import draw_comparison
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.rendering import choose_format
 
 _DESCRIPTION = """\
 Tell where two runs first differ: in their graphs, else in the values that
@@ -56,10 +59,15 @@ examples:
   gradstep diff before.gsr after.gsr
   gradstep diff --tolerance bitwise train.py rewritten.py --epochs 1
   gradstep diff stored.json net.py:loss
+  gradstep diff -o changes.html before.gsr after.gsr
   gradstep diff --repeat 2 train.py
   gradstep diff --vary threads train.py
   gradstep diff --ranks run.rank*.gsr
 """
+
+
+Names = tuple[str, str]
+Runs = tuple[Run, Run]
 
 
 def parser() -> TargetParser:
@@ -85,6 +93,9 @@ def parser() -> TargetParser:
         "all tensors: 3, last, all, or 1,100:110 (default: as record)")  # fmt: skip
     add("--format", choices=["text", "json"], default="text",
         help="json: one document, described in the documentation of diff")  # fmt: skip
+    add("-o", dest="output", metavar="FILE", help="also draw the call that differs first: one "
+        "picture of both graphs (.svg, .png, .pdf, .dot, .txt), or both beside each other in a "
+        "page (.html)")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     return command
 
@@ -93,15 +104,18 @@ def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep diff``."""
     if options.module:
         raise Failure("diff: -m is for other commands; name a file", ExitCode.USAGE)
+    drawing = options.output and (Path(options.output), choose_format(options.output, None))
     if options.ranks:
         return _of_ranks([options.target, *options.arguments])
     with ExitStack() as within, collector_slowed():
         folder = Path(within.enter_context(tempfile.TemporaryDirectory(prefix="gradstep-")))
         if options.repeat or options.vary:
-            names, comparison, causes = _again(options, folder, within)
+            names, comparison, runs, causes = _again(options, folder, within)
         else:
-            names, comparison = _of_two(options, folder, within)
+            names, comparison, runs = _of_two(options, folder, within)
             causes = []
+        if drawing and comparison.calls:
+            _draw(*drawing, names, comparison, shown_graphs(*runs, comparison))
     if not comparison.calls and not any(comparison.only):
         raise Failure(
             f"{names[0]} and {names[1]} have no call of backward() in common", ExitCode.TARGET
@@ -109,6 +123,22 @@ def run(options: argparse.Namespace) -> int:
     write = report.json_text if options.format == "json" else report.text
     output.show(write(comparison, names, Path.cwd(), causes))
     return ExitCode.FINE if comparison.is_equal else ExitCode.FOUND
+
+
+def _draw(
+    path: Path, format: str, names: tuple[str, str], comparison: Comparison, pair: Pair | None
+) -> None:
+    if pair is None:
+        raise Failure(
+            "the call that differs first was recorded without its graph: record it with "
+            "--values stats, or all",
+            ExitCode.TARGET,
+        )
+    rendering = draw_comparison(pair, comparison, names, format, RenderOptions(legend=True), Path())
+    rendering.save(path)
+    for note in rendering.notes:
+        output.say(note)
+    output.say(f"wrote {path}")
 
 
 def _of_ranks(names: Sequence[str]) -> int:
@@ -124,23 +154,23 @@ def _of_ranks(names: Sequence[str]) -> int:
 
 def _of_two(
     options: argparse.Namespace, folder: Path, within: ExitStack
-) -> tuple[tuple[str, str], Comparison]:
+) -> tuple[Names, Comparison, Runs]:
     if not options.arguments:
         raise Failure("diff: name two runs, A and B", ExitCode.USAGE)
     other, *arguments = options.arguments
     names = options.target, other
-    runs = [
-        _run(name, arguments, options.call, folder / f"{number}.gsr", within)
-        for number, name in enumerate(names)
-    ]
+    runs = (
+        _run(names[0], arguments, options.call, folder / "0.gsr", within),
+        _run(names[1], arguments, options.call, folder / "1.gsr", within),
+    )
     counts = not any(isinstance(run, MemoryRun) for run in runs)
     tolerance = options.tolerance or Tolerance()
-    return names, compare(runs[0], runs[1], tolerance, counts_calls=counts)
+    return names, compare(*runs, tolerance, counts_calls=counts), runs
 
 
 def _again(
     options: argparse.Namespace, folder: Path, within: ExitStack
-) -> tuple[tuple[str, str], Comparison, list[str]]:
+) -> tuple[Names, Comparison, Runs, list[str]]:
     """Run one script several times, or once more under other circumstances; return what the runs
     that are compared are called, the first comparison that shows a difference, and its causes."""
     target = parse_target(options.target)
@@ -170,22 +200,24 @@ def _again(
             )
         other = record(f"vary:{options.vary}", engine)
         tolerance = options.tolerance or Tolerance()
-        return (name, f"{name} ({options.vary})"), compare(first, other, tolerance), []
+        names = name, f"{name} ({options.vary})"
+        return names, compare(first, other, tolerance), (first, other), []
     tolerance = options.tolerance or Tolerance("bitwise")
     while count < max(options.repeat, 2):
-        comparison = compare(first, record(), tolerance)
+        other = record()
+        comparison = compare(first, other, tolerance)
         if not comparison.is_equal:
             break
     names = f"{name} (run 1)", f"run {count}"
     if comparison.is_equal:
-        return names, comparison, []
+        return names, comparison, (first, other), []
     causes = []
     for word, (cause, _) in CAUSES.items():
         if engine == "torch" or word in ON_THE_CORE:
             pin = f"cause:{word}"
             if compare(record(pin, engine), record(pin, engine), tolerance).is_equal:
                 causes.append(cause)
-    return names, comparison, causes
+    return names, comparison, (first, other), causes
 
 
 def _run(name: str, arguments: list[str], call: str, path: Path, within: ExitStack) -> Run:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gradstep_viz import theme
 from gradstep_viz.picture.geometry import box_size, text_columns, text_width, wrap
@@ -140,10 +140,18 @@ def _keep_sides(digraph: graphviz.Digraph, picture: Picture) -> None:
             digraph.edge(box.key, side, style="invis", weight="0")
 
 
+_MARK_LOOKS: Final[dict[str, dict[str, str]]] = {
+    "added": {"penwidth": "3"},
+    "removed": {"style": "filled,rounded,dashed"},
+    "changed": {"penwidth": "3"},
+}
+
+
 def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
     width, height = box_size(box)
     role = theme.BOX_ROLES["alert" if box.alert else box.role]
     more = {"URL": escape(box.href)} if box.href else {}
+    more |= _MARK_LOOKS.get(box.mark, {})
     if box.runs_next:
         more["penwidth"] = "3"
     digraph.node(
@@ -226,10 +234,12 @@ def _sample_look(entry: LegendEntry) -> dict[str, str]:
         shades = (theme.LINE_ROLES[entry.role], *theme.SHADES, "line")  # the last is that of 0
         token = shades[entry.shade]
         return {"shape": "plaintext", "style": "", "fontcolor": theme.LIGHT[token]}
-    role = theme.BOX_ROLES[entry.role]
+    role = theme.BOX_ROLES["out" if entry.kind == "mark" else entry.role]
     look = {"fillcolor": theme.LIGHT[role.fill], "color": theme.LIGHT[role.stroke]}
     if entry.kind == "stack":
         look["peripheries"] = "2"
+    if entry.kind == "mark":
+        return look | _MARK_LOOKS[entry.role]
     return look | {"penwidth": "3"} if entry.kind == "ring" else look
 
 

@@ -38,7 +38,8 @@ def right_text(
     order, group = graph.orders.get(id), graph.groups.get(id)
     if stats is not None and stats.trouble:
         turn = step_number(order) if order is not None and graph.kinds[id] == "op" else ""
-        return f"{formatting.value(stats)} {turn}".rstrip(), False
+        known = formatting.beside(formatting.value(stats), graph.others.get(id))
+        return f"{known} {turn}".rstrip(), False
     if group is not None and group.instances > 1:
         return f"× {group.instances:,}", False
     if formatting.runs_backward(graph, id):
@@ -49,7 +50,8 @@ def right_text(
         return "undefined", True
     if stats is not None:
         step = gradients.step(stats) if graph.halves[id] == "backward" else 0
-        return f"{formatting.value(stats)} {sign(step)}".rstrip(), False
+        known = formatting.beside(formatting.value(stats), graph.others.get(id))
+        return f"{known} {sign(step)}".rstrip(), False
     if gradients.awaits(graph, id):
         return formatting.NOT_YET, True
     return "", True
@@ -59,6 +61,8 @@ def detail(graph: Graph, id: int, view: str, changed: str) -> str:
     """Write the second line, which answers the next question; ``changed`` says what is wrong."""
     if changed:
         return formatting.shorten(f"! {changed}", LONGEST_DETAIL)
+    if id in graph.marks:
+        return formatting.shorten(formatting.marked(graph, id), LONGEST_DETAIL)
     if graph.kinds[id] in ("output", "seed"):
         return ""  # it has the title
     if graph.kinds[id] == "group":

@@ -226,6 +226,7 @@ def _boxes(
         href=hrefs,
         opens=[formatting.name_to_open(graph, id) for id in shown],
         hooked=hooked,
+        mark=[graph.marks[id].what if id in graph.marks else "" for id in shown],
     )
 
 
@@ -309,7 +310,7 @@ class _Chips(NamedTuple):
         return Chip(
             leaf,
             formatting.shorten(formatting.title(graph, leaf), LONGEST_TEXT),
-            " · ".join(filter(None, parts)),
+            " · ".join(filter(None, [*parts, formatting.marked(graph, leaf)])),
             box_text.role(graph, leaf),
             bool(stats and stats.trouble),
         )
@@ -345,4 +346,7 @@ class _Chips(NamedTuple):
 
     def _number(self, stats: Statistics, leaf: int) -> str:
         step = self.gradients.step(stats) if self.graph.halves[leaf] == "backward" else 0
-        return f"{formatting.value(stats)} {sign(step)}".rstrip()
+        number = formatting.value(stats)
+        if stats is self.graph.statistics.get(leaf):
+            number = formatting.beside(number, self.graph.others.get(leaf))
+        return f"{number} {sign(step)}".rstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gradstep.graph.model import RETURNED, Graph, HookChange, SavedState, Source
 from gradstep.graph.saved_columns import SavedColumns
@@ -162,6 +162,30 @@ def value(stats: Statistics) -> str:
     """Write a number as it stands in a box; trouble is marked by a sign, not by colour alone."""
     text = format_statistics(stats)
     return f"! {text}" if stats.trouble else text
+
+
+def beside(text: str, other: Statistics | None) -> str:
+    """Write a number, and beside it that of the graph which is compared, where it reads otherwise.
+
+    >>> beside("0.5", Statistics(1, 0.25, 0.25, 0.25, 0, 0, 0)), beside("0.5", None)
+    ('0.5 | 0.25', '0.5')
+    """
+    compared = text if other is None else value(other)
+    return text if text == compared else f"{text} | {compared}"
+
+
+SIGNS: Final[Mapping[str, str]] = {
+    "added": "+",
+    "removed": "\N{MINUS SIGN}",
+    "changed": "\N{NOT EQUAL TO}",
+}
+"""What stands before a mark, so that it does not take colour to see it."""
+
+
+def marked(graph: Graph, id: int) -> str:
+    """Write how a node differs from the graph that is compared; "" where it does not."""
+    mark = graph.marks.get(id)
+    return "" if mark is None else f"{SIGNS[mark.what]} {mark.details or mark.what}"
 
 
 def masked(stats: Statistics) -> str:

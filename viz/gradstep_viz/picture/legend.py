@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from gradstep_viz import theme
+from gradstep_viz.picture.formatting import SIGNS as SIGNS_OF_MARKS
 from gradstep_viz.picture.magnitude import SIGNS, ZERO
 from gradstep_viz.picture.model import Picture
 
@@ -21,16 +22,22 @@ _LINES = {
     "gradient": "gradient",
     "saved": "saved for the backward pass",
 }
+_MARKS = {
+    "added": "in the second graph only",
+    "removed": "in the first graph only",
+    "changed": "differs; numbers: first | second",
+}
 
 
 class LegendEntry(NamedTuple):
     """One thing that occurs in a picture.
 
-    ``role`` is one of ``theme.BOX_ROLES`` for a box, of ``theme.LINE_ROLES`` for a line;
+    ``role`` is one of ``theme.BOX_ROLES`` for a box, of ``theme.LINE_ROLES`` for a line, how a node
+    differs for a mark;
     ``shade`` is that of a gradient on the scale, 0 without one, ``ZERO`` for a gradient of 0.
     """
 
-    kind: Literal["box", "stack", "line", "ring"]
+    kind: Literal["box", "stack", "line", "ring", "mark"]
     role: str
     words: str
     shade: int = 0
@@ -63,6 +70,10 @@ def legend_of(picture: Picture) -> Iterator[LegendEntry]:
         yield LegendEntry("box", "alert", "NaN, Inf, or changed after it was saved")
     if any(box.runs_next for box in boxes):
         yield LegendEntry("ring", "out", "runs next")
+    marks = set(boxes.column("mark"))
+    for mark, words in _MARKS.items():
+        if mark in marks:
+            yield LegendEntry("mark", mark, f"{SIGNS_OF_MARKS[mark]} {words}")
 
 
 def has_hooks(picture: Picture) -> bool:

@@ -158,7 +158,8 @@ def _label(
     elif change is not None and change.after is not None:
         number = formatting.hooked(change)
     elif stats is not None and (stats.trouble or kind == "gradient" or _is_news(graph, id, stats)):
-        number = f"{formatting.value(stats)} {sign(step)}".rstrip()
+        number = formatting.beside(formatting.value(stats), graph.edge_others.get(id))
+        number = f"{number} {sign(step)}".rstrip()
         number += f" {formatting.HOOK}" * (change is not None)
     return f"{known} · {number}" if known and number else known or number
 

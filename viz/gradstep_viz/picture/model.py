@@ -36,7 +36,8 @@ class Box(NamedTuple):
     that it stands for several things alike.  ``step`` is how large the gradient is that arrives,
     see :class:`~gradstep_viz.picture.magnitude.Scale`.  ``runs_next`` marks where a debugger
     stands, ``href`` leads to the line of the program, ``opens`` is the name by which a group is
-    expanded.  ``hooked`` says that it tells of a gradient that a hook changed.
+    expanded.  ``hooked`` says that it tells of a gradient that a hook changed, and ``mark`` how it
+    differs from the graph that is compared: "added", "removed", "changed", or "".
     """
 
     node: int
@@ -58,6 +59,7 @@ class Box(NamedTuple):
     href: str = ""
     opens: str = ""
     hooked: bool = False
+    mark: str = ""
 
     @property
     def key(self) -> str:

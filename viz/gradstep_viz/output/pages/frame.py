@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -34,16 +34,24 @@ _PAGE = """\
 """
 
 
-def write_page(name: str, body: Iterable[str], data: Any, title: str, theme_name: str) -> str:
+def write_page(
+    name: str,
+    body: Iterable[str],
+    data: Any,
+    title: str,
+    theme_name: str,
+    within: Sequence[str] = (),
+) -> str:
     """Write a page with the style sheet and the script called ``name``, which finds ``data``, as
-    JSON, in the element of that id."""
+    JSON, in the element of that id; ``within`` are the scripts of pages that it contains."""
     folder = files("gradstep_viz.output.pages")
     common, style, script = (
         folder.joinpath(file).read_text(encoding="utf-8")
         for file in ("page.css", f"{name}.css", f"{name}.js")
     )
+    scripts = [folder.joinpath(f"{each}.js").read_text("utf-8") for each in within]
     return _PAGE.format(
-        policy=_policy(script),
+        policy=_policy(script, *scripts),
         schemes={"auto": "light dark", "light": "light", "dark": "dark"}[theme_name],
         title=escape(title or "Computation graph"),
         style=f"{_colours(theme_name)}\n{common}{style}",
@@ -54,11 +62,12 @@ def write_page(name: str, body: Iterable[str], data: Any, title: str, theme_name
     )
 
 
-def _policy(script: str) -> str:
-    """Allow this script only, styles, and nothing from elsewhere."""
-    digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
+def _policy(*scripts: str) -> str:
+    """Allow these scripts only, styles, and nothing from elsewhere."""
+    digests = [hashlib.sha256(f"\n{script}".encode()).digest() for script in scripts]
+    allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return (
-        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 

@@ -271,12 +271,13 @@ function mark(number, on) {
     drawn(key)?.classList.toggle("near", on);
 }
 
-function select(number) {
+function select(number, isTold = false) {
   if (selected !== null) mark(selected, false);
   selected = number;
   if (number !== null && isAway(number)) show("both");
   detail.hidden = number === null;
   address(number === null ? "" : addressOf(boxes[number]));
+  if (!isTold) tellPair(number);
   if (number === null) return apply();
   mark(number, true);
   const { title, tooltip, href } = boxes[number];
@@ -295,7 +296,7 @@ function select(number) {
   );
   apply();
   if (!isSeen(nodes[number])) centre(nodes[number]);
-  if (!document.activeElement?.closest("header")) nodes[number].focus({ preventScroll: true });
+  if (!isTold && !document.activeElement?.closest("header")) nodes[number].focus({ preventScroll: true });
 }
 
 // The link to a node is the address of the page with that of the node behind it.
@@ -311,17 +312,39 @@ function address(text) {
 function follow() {
   let wanted = "";
   try { wanted = decodeURIComponent(location.hash.slice(1)); } catch { /* no address */ }
-  if (!wanted) return;
+  if (wanted) selectAddress(wanted);
+}
+
+function selectAddress(wanted, isTold = false, half = "") {
+  const isThere = box => addressOf(box) === wanted || box.title === wanted;
   for (const holds of [
-    box => addressOf(box) === wanted || box.title === wanted,
+    (box, index, { halves }) => isThere(box) && half[0] === halves[index],
+    isThere,
     box => box.chips?.includes(wanted) || insideOf(box).includes(wanted),
   ]) {
-    const number = pictures.findIndex(picture => picture.boxes.some(holds));
+    const findIn = picture => picture.boxes.findIndex((box, index) => holds(box, index, picture));
+    const number = pictures.findIndex(picture => findIn(picture) >= 0);
     if (number < 0) continue;
     if (number !== shown) open(number, "");
-    return select(boxes.findIndex(holds));
+    return select(findIn(pictures[number]), isTold);
   }
+  if (isTold) select(null, true);
 }
+
+// Within a page of two graphs, the other one selects the same.
+
+const isOfPair = parent !== window && window.name.startsWith("gradstep-");
+
+function tellPair(number) {
+  if (!isOfPair) return;
+  const address = number === null ? "" : addressOf(boxes[number]);
+  parent.postMessage({ address, half: pictures[shown].halves[number] ?? "" }, "*");
+}
+
+addEventListener("message", ({ source, data }) => {
+  if (!isOfPair || source !== parent || typeof data?.address !== "string") return;
+  selectAddress(data.address, true, data.half);
+});
 
 // Groups open into another picture, and the trail leads back.
 

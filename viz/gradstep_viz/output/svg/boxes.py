@@ -16,7 +16,7 @@ RING = 3.5
 
 _COLUMNS = (
     "node", "role", "title", "right", "right_muted", "detail", "chips", "alert", "step",
-    "stacked", "runs_next", "href",
+    "stacked", "runs_next", "href", "mark",
 )  # fmt: skip
 
 
@@ -29,12 +29,14 @@ def draw_boxes(
     at = zip(*(places.column(name)[part] for name in Rectangle._fields), strict=True)
     for row, (x, y, width, height), tooltip in zip(rows, at, tooltips, strict=True):
         (
-            node, role, title, right, muted, detail, chips, alert, step, stacked, runs_next, href
+            node, role, title, right, muted, detail, chips, alert, step, stacked, runs_next, href,
+            mark,
         ) = row  # fmt: skip
         left, baseline = number[x + theme.PADDING], number[y + 19]
         behind = _behind(x, y, width, height, stacked, runs_next) if stacked or runs_next else ""
+        classes = _classes(role, step, alert, mark)
         text = (
-            f'<g id="@-n{node}" class="{_classes(role, step, alert)}"><title>{tooltip}</title>'
+            f'<g id="@-n{node}" class="{classes}"><title>{tooltip}</title>'
             f'{behind}<rect x="{number[x]}" y="{number[y]}" width="{number[width]}" '
             f'height="{number[height]}" rx="{theme.CORNER}"/>'
             f'<text x="{left}" y="{baseline}" class="h">{escaped[title]}</text>'
@@ -57,8 +59,10 @@ def draw_boxes(
 
 
 @functools.lru_cache(maxsize=256)
-def _classes(role: str, step: int, alert: bool) -> str:
+def _classes(role: str, step: int, alert: bool, mark: str) -> str:
     classes = f"node {role} g{shade(step)}" if step else f"node {role}"
+    if mark:
+        classes += f" {mark}"
     return f"{classes} alert" if alert else classes
 
 

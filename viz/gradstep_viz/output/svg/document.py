@@ -66,6 +66,7 @@ def write_svg(
         rules=() if halos else ("@scope .label{stroke:none}",),
         plain=plain,
         framed=bool(picture.frames),
+        marked=any(picture.boxes.column("mark")),
         role="group" if linked and any(picture.boxes.column("href")) else "img",
         scale=1 if pixels is None else min(1, pixels / width),
     )
@@ -141,6 +142,7 @@ def finish_in_parts(
     rules: Sequence[str] = (),
     plain: bool = False,
     framed: bool = False,
+    marked: bool = False,
     role: str = "img",
     scale: float = 1,
 ) -> bytes:
@@ -165,7 +167,7 @@ def finish_in_parts(
         opening,
         f'<title id="{prefix}-title">{escape(title)}</title>',
         f'<desc id="{prefix}-desc">{escape(description)}</desc>',
-        f"<style>\n{style(prefix, theme_name, plain, framed)}{added}\n</style>",
+        f"<style>\n{style(prefix, theme_name, plain, framed, marked)}{added}\n</style>",
         f'<rect class="bg" width="{w}" height="{h}"/>',
     )
     document, named = BytesIO(), f'id="{prefix}-'.encode()

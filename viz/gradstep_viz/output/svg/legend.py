@@ -59,6 +59,8 @@ def _sample(entry: LegendEntry, x: float, y: float) -> str:
         said = text_at(x + 10, y + 11, "!", "x m")
     box = rectangle(Rectangle(x, y, _SAMPLE, _HEIGHT), 4)
     classes = "ring" if entry.kind == "ring" else f"node {entry.role}"
+    if entry.kind == "mark":
+        classes = f"node out {entry.role}"
     return f'<g class="{classes}">{behind}{box}{said}</g>'
 
 

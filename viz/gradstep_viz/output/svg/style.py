@@ -6,7 +6,13 @@ from gradstep_viz import theme
 from gradstep_viz.output.svg.color_scheme import page_rules
 
 
-def style(prefix: str, theme_name: str, plain: bool = False, framed: bool = False) -> str:
+def style(
+    prefix: str,
+    theme_name: str,
+    plain: bool = False,
+    framed: bool = False,
+    marked: bool = False,
+) -> str:
     """Write the style sheet of one picture; every rule is bound to its class ``prefix``."""
     base = theme.DARK if theme_name == "dark" else theme.LIGHT
     scope = f".{prefix}"
@@ -53,6 +59,10 @@ def style(prefix: str, theme_name: str, plain: bool = False, framed: bool = Fals
     paint(".ring rect", "fill:none;stroke-width:1.8px", stroke="ink")
     if framed:
         paint(".frame rect", "fill:none;stroke-width:1px;stroke-dasharray:5 4", stroke="mute")
+    if marked:
+        paint(".node.added>rect", "stroke-width:3px")
+        paint(".node.removed>rect", "stroke-width:2px;stroke-dasharray:6 4")
+        paint(".node.changed>rect", "stroke-width:3px", stroke="ink")
     paint("a:hover .h,a:focus .h", "text-decoration:underline")
     return "\n".join(rules)
 

@@ -1,0 +1,139 @@
+"""One graph of two, with what is different marked: what a picture of a comparison shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from gradstep.comparing.align import Change, changes
+from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.columns import Ints
+from gradstep.graph.model import Graph, Mark
+
+
+def merged(one: Graph, other: Graph, partners: Ints, places: Iterable[int] = ()) -> Graph:
+    """Return a graph of all nodes and edges of two: those that both have are there once, as in
+    ``one``, with what flowed in the ``other`` beside it; ``partners`` are those of :func:`align`,
+    and ``places`` the nodes of ``one`` at which values differ.
+
+    >>> import numpy as np
+    >>> build, longer = GraphBuilder(), GraphBuilder()
+    >>> _ = build.node("op", "forward", "sin")
+    >>> _ = [longer.node("op", "forward", name) for name in ("exp", "sin")]
+    >>> graph = merged(build.graph(), longer.graph(), np.array([1]))
+    >>> list(graph.names), dict(graph.marks)
+    (['exp', 'sin'], {0: Mark(what='added', details='')})
+    """
+    build = GraphBuilder(one.title, one.derived_forward, modules={**other.modules, **one.modules})
+    ids, ids_there = [-1] * len(one), [-1] * len(other)
+    for id, partner in _in_order(one, other, partners):
+        new = _add(build, one, id) if id >= 0 else _add(build, other, partner, ordered=False)
+        if id >= 0:
+            ids[id] = new
+        if partner >= 0:
+            ids_there[partner] = new
+            if id >= 0 and (stats := other.statistics.get(partner)):
+                build.others[new] = stats
+    for graph, new_ids in ((one, ids), (other, ids_there)):
+        for id, pair in graph.pairs.items():
+            if new_ids[id] not in build.pairs and new_ids[pair] not in build.pairs:
+                build.pair(new_ids[id], new_ids[pair])
+    _add_edges(build, one, ids, other, ids_there)
+    build.marks = _marks(one, other, partners, places, ids, ids_there)
+    return build.graph()
+
+
+def marked(
+    one: Graph, other: Graph, partners: Ints, places: Iterable[int] = ()
+) -> tuple[Graph, Graph]:
+    """Return both graphs with what is different marked in each, to be shown beside each other."""
+    marks = _marks(one, other, partners, places, range(len(one)), [-1] * len(other))
+    theirs = _marks(one, other, partners, places, [-1] * len(one), range(len(other)))
+    return replace(one, marks=marks), replace(other, marks=theirs)
+
+
+def _in_order(one: Graph, other: Graph, partners: Ints) -> list[tuple[int, int]]:
+    """Pair the ids of all nodes; one that is in ``other`` only comes after the op before it."""
+    back = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
+    nodes = [(float(id), id, partner) for id, partner in enumerate(partners.tolist())]
+    last = -1
+    for partner in range(len(other)):
+        if partner not in back:
+            nodes.append((last + 0.5, -1, partner))
+        elif other.kinds[partner] == "op":
+            last = max(last, back[partner])
+    return [(id, partner) for _, id, partner in sorted(nodes, key=lambda node: node[0])]
+
+
+def _add(build: GraphBuilder, graph: Graph, id: int, *, ordered: bool = True) -> int:
+    """Add a node; one that is not ``ordered`` has its order among the nodes of another graph."""
+    node = graph.node(id)
+    new = build.node(
+        node.kind, node.half, node.name, variable=node.variable, stem=graph.stems.get(id, ""),
+        scope=node.scope, count=graph.counts[id], shape=node.shape, dtype=node.dtype,
+        detail=node.detail, formula=node.formula, source=node.source,
+        order=node.order if ordered else None, saved=node.saved,
+        statistics=node.statistics, undefined=node.undefined,
+    )  # fmt: skip
+    if node.rounds:
+        build.rounds[new] = node.rounds
+    if node.hooks:
+        build.hooks[new] = node.hooks
+    return new
+
+
+def _add_edges(
+    build: GraphBuilder, one: Graph, ids: list[int], other: Graph, ids_there: list[int]
+) -> None:
+    known: dict[tuple[str, int, int, int, int, str], int] = {}
+    for graph, new_ids in ((one, ids), (other, ids_there)):
+        for edge in graph.edges():
+            source, target = new_ids[edge.source], new_ids[edge.target]
+            key = edge.kind, source, target, edge.output_nr, edge.input_nr, edge.label
+            if graph is other and key in known:
+                if edge.statistics is not None:
+                    build.edge_others[known[key]] = edge.statistics
+                continue
+            new = known[key] = build.edge(
+                edge.kind, source, target, output_nr=edge.output_nr, input_nr=edge.input_nr,
+                shape=edge.shape, dtype=edge.dtype, label=edge.label, nbytes=edge.nbytes,
+                statistics=edge.statistics, undefined=edge.undefined,
+                multiplicity=edge.multiplicity,
+            )  # fmt: skip
+            if edge.hook is not None:
+                build.edge_hooks[new] = edge.hook
+
+
+def _marks(
+    one: Graph,
+    other: Graph,
+    partners: Ints,
+    places: Iterable[int],
+    ids: Sequence[int],
+    ids_there: Sequence[int],
+) -> dict[int, Mark]:
+    """Return the marks of nodes by new ids, -1 for a node that is not drawn."""
+    marks: dict[int, Mark] = {}
+    first = next(iter(places), -1)
+    differing = Change("changed", first, int(partners[first]), ("values differ first here",))
+    for change in (
+        *([differing] if first >= 0 else []),
+        *changes(one, other, partners),
+        *_unpaired(one, other, partners),
+    ):
+        mark = Mark(change.what, "; ".join(change.details))
+        for id, new_ids in ((change.one, ids), (change.other, ids_there)):
+            if id >= 0 and new_ids[id] >= 0:
+                marks[new_ids[id]] = mark
+    return marks
+
+
+def _unpaired(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
+    """Yield the nodes of the backward half that only one graph has."""
+    there = set(partners.tolist())
+    for id, partner in enumerate(partners.tolist()):
+        if partner < 0 and one.halves[id] == "backward":
+            yield Change("removed", id, -1)
+    for id in range(len(other)):
+        if id not in there and other.halves[id] == "backward":
+            yield Change("added", -1, id)
