@@ -14,7 +14,7 @@ from autograd_core.autograd.grad_mode import (
     undo_log,
 )
 from autograd_core.op.record import Op
-from autograd_core.tensor import Tensor, View
+from autograd_core.tensor import Tensor, ViewOrigin
 from autograd_core.tensor.inplace import inplace_class
 from autograd_core.tensor.views import (
     check_change,
@@ -89,7 +89,7 @@ def _way_back(x: Tensor, result: Tensor, name: str) -> Tensor:
 
     What undoes a view that loses nothing is its own derivative rule.
     """
-    made: View = result.view_of
+    made: ViewOrigin = result.view_of
     token = enter_mode(USUAL)
     try:
         back: Tensor = _pull_back(

@@ -51,7 +51,7 @@ from autograd_core.tensor.printing import tensor_text
 from autograd_core.tensor.size import Size
 
 
-class View(NamedTuple):
+class ViewOrigin(NamedTuple):
     """The origin of a view: its base, the op that made it, and where."""
 
     base: Tensor
@@ -130,7 +130,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     _shape: tuple[int, ...]
     edge: Edge
     version: Versions | None
-    _view_of: View
+    _view_of: ViewOrigin
     _record: Any
 
     view_of = optional_slot("_view_of")

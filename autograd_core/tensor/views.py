@@ -26,7 +26,7 @@ from autograd_core.autograd.node import Node, Port, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op.record import Op
-from autograd_core.tensor import Tensor, View, blank
+from autograd_core.tensor import Tensor, ViewOrigin, blank
 from autograd_core.tensor.stale_views import creation_of, make_stale, modification_error
 
 
@@ -42,7 +42,7 @@ def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor
     if version is INFERENCE:  # nobody follows changes of inference tensors
         return t
     mode = current_mode()
-    t._view_of = View(base, op, attributes, "usual" if mode is None else mode.creation)
+    t._view_of = ViewOrigin(base, op, attributes, "usual" if mode is None else mode.creation)
     register_view(t)
     return t
 
@@ -76,7 +76,7 @@ def root_of(t: Tensor) -> Tensor:
     return t
 
 
-def view_chain(t: Tensor) -> list[View]:
+def view_chain(t: Tensor) -> list[ViewOrigin]:
     """List the views that lead from the root to ``t``, first one first."""
     steps = []
     while (made := t.view_of) is not None:

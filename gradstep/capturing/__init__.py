@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
 from gradstep.capturing.backward import add_backward
 from gradstep.capturing.costs import add_costs
@@ -32,14 +32,13 @@ from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.errors import NotInGraph
-from gradstep.graph.model import Graph
+from gradstep.graph.model import Graph, View
 from gradstep.graph.statistics import Statistics
 from gradstep.records import LEAF, Plan, Profile, Step, Tensor, resolve
 from gradstep.records import Node as GradFn
 
 __all__ = ["Names", "View", "caller_names", "capture"]
 
-View = Literal["forward", "backward", "both"]
 Roots = Any
 """A tensor, or several, of either library."""
 

@@ -43,6 +43,7 @@ __all__ = [
     "Shape",
     "Source",
     "Totals",
+    "View",
     "short_name",
 ]
 
@@ -54,6 +55,7 @@ LEAF_KINDS: Final[tuple[NodeKind, ...]] = ("leaf", "parameter", "frozen", "const
 PARAMETER_KINDS: Final[tuple[NodeKind, ...]] = ("parameter", "frozen")
 EdgeKind = Literal["value", "gradient", "saved"]
 Half = Literal["forward", "backward"]
+View = Literal[Half, "both"]
 Shape = tuple[int, ...]
 
 

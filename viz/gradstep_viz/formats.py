@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.folding import Item
-from gradstep.graph.model import Graph
+from gradstep.graph.model import Graph, View
 from gradstep.graph.statistics import format_bytes
 from gradstep.text import plural
 from gradstep_viz.errors import (
@@ -36,7 +36,7 @@ from gradstep_viz.output.svg import write_svg
 from gradstep_viz.output.text import write_text
 from gradstep_viz.picture.geometry import Layout
 from gradstep_viz.picture.links import Links
-from gradstep_viz.picture.model import Picture, View
+from gradstep_viz.picture.model import Picture
 
 
 @dataclass

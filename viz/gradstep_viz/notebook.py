@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import gradstep_viz
 from gradstep.graph import Graph
+from gradstep.graph.model import View
 from gradstep.graph.statistics import format_statistics
-from gradstep_viz.picture.model import View
 
 if TYPE_CHECKING:
     from gradstep.debugger import Session

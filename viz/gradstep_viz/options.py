@@ -24,8 +24,9 @@ from typing import (
     get_type_hints,
 )
 
+from gradstep.graph.model import View
 from gradstep_viz.errors import UnknownFormat, VizError
-from gradstep_viz.picture.model import RankDir, View
+from gradstep_viz.picture.model import RankDir
 
 Theme = Literal["auto", "light", "dark"]
 LayoutName = Literal["own", "graphviz"]

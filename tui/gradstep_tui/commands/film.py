@@ -8,7 +8,7 @@ from typing import Any
 
 from gradstep.capturing.roots import backward_call
 from gradstep.capturing.sources import with_portable_sources
-from gradstep.graph.model import Graph
+from gradstep.graph.model import Graph, View
 from gradstep.program.calls import CallSelector, InterceptedCall, LastCall
 from gradstep.program.errors import ProgramError
 from gradstep.program.run import Found, chosen_call, run_target
@@ -23,7 +23,6 @@ from gradstep_tui.output import say
 from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
 from gradstep_viz.films import film_of
 from gradstep_viz.films.recording import Recording, record_call, record_passing
-from gradstep_viz.picture.model import View
 
 _NOTES = f"""\
 {ARGUMENTS}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gradstep.graph.model import View
 from gradstep_viz.errors import FormatMismatch, NothingToDraw
 from gradstep_viz.films.animation import playing, still
 from gradstep_viz.films.recording import Recording, record
@@ -23,7 +24,7 @@ from gradstep_viz.output.renderers import default_renderers
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import text_width
 from gradstep_viz.picture.leaves import box_count
-from gradstep_viz.picture.model import Box, Line, Picture, View
+from gradstep_viz.picture.model import Box, Line, Picture
 from gradstep_viz.picture.records import Records
 from gradstep_viz.theme import MUTED_SIZE, TEXT_SIZE
 

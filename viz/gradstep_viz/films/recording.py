@@ -10,10 +10,9 @@ from gradstep.capturing.gradients import describe
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import backward_call
 from gradstep.debugger.history.observed_pass import ObservedPass, graph_of_call
-from gradstep.graph.model import Graph
+from gradstep.graph.model import Graph, View
 from gradstep.graph.statistics import Statistics
 from gradstep.records import BackwardCall, Gradient, Gradients, Node, Step, resolve
-from gradstep_viz.picture.model import View
 from gradstep_viz.picture.subject import drawable, graph_of_session, is_session
 
 

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gradstep.graph.addresses import step_number
-from gradstep.graph.model import Graph
+from gradstep.graph.model import Graph, View
 from gradstep.graph.statistics import format_shape, format_statistics
 from gradstep.text import plural
 from gradstep_viz.picture import formatting
 from gradstep_viz.picture.formatting import MOST_NAMES, listed
-from gradstep_viz.picture.model import View
 
 MOST_SHOTS: Final = 120
 

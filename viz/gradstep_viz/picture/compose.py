@@ -13,7 +13,7 @@ from typing import NamedTuple
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.common_module import without_module
 from gradstep.graph.folding.totals import totals
-from gradstep.graph.model import Graph, HookChange
+from gradstep.graph.model import Graph, HookChange, View
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics, format_shape
 from gradstep.text import plural, printable
@@ -23,7 +23,7 @@ from gradstep_viz.picture.leaves import count_uses, host_leaves
 from gradstep_viz.picture.lines import lines_of
 from gradstep_viz.picture.links import Links
 from gradstep_viz.picture.magnitude import Gradients, Scale, has_gradients, sign
-from gradstep_viz.picture.model import HALVES, Box, Chip, Frame, Picture, View
+from gradstep_viz.picture.model import HALVES, Box, Chip, Frame, Picture
 from gradstep_viz.picture.records import Records, read_late
 from gradstep_viz.picture.tooltips import node_tooltip
 

@@ -6,13 +6,13 @@ import functools
 from collections.abc import Mapping, Sequence
 
 from gradstep.graph.folding.totals import saved_of_edges
-from gradstep.graph.model import Graph, Shape
+from gradstep.graph.model import Graph, Shape, View
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics, format_shape
 from gradstep_viz.picture import formatting
 from gradstep_viz.picture.formatting import SavedText
 from gradstep_viz.picture.magnitude import Gradients, sign
-from gradstep_viz.picture.model import Line, View
+from gradstep_viz.picture.model import Line
 from gradstep_viz.picture.records import Records, read_late
 from gradstep_viz.picture.tooltips import line_tooltip
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from gradstep.graph.model import Half
+from gradstep.graph.model import Half, View
 from gradstep_viz.picture.magnitude import Scale
 from gradstep_viz.picture.records import Records
 
-View = Literal["forward", "backward", "both"]
 RankDir = Literal["TB", "LR"]
 VIEWS: tuple[View, ...] = ("forward", "backward", "both")
 HALVES: tuple[Half, Half] = ("forward", "backward")

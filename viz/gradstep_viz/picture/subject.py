@@ -12,11 +12,11 @@ from gradstep.capturing.names import caller_names
 from gradstep.engines.lookup import is_root, is_tensor
 from gradstep.engines.pytorch.attach import attached
 from gradstep.graph import Graph, NotInGraph
+from gradstep.graph.model import View
 from gradstep.program.errors import NeedsArguments
 from gradstep.program.roots import evaluate
 from gradstep.records import Profile
 from gradstep_viz.errors import NothingToDraw
-from gradstep_viz.picture.model import View
 
 if TYPE_CHECKING:
     from gradstep.debugger.session import Session
