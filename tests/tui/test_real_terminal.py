@@ -348,6 +348,33 @@ def test_a_hook_that_asks_for_input_gets_it(
     assert text.count("factor?") == 1
 
 
+@pytest.mark.parametrize("imported", ["import getpass as ask", "from getpass import getpass"])
+def test_a_hook_that_asks_for_a_password_gets_it_unseen(
+    open_terminal: Open, tmp_path: Path, imported: str
+) -> None:
+    ask = "ask.getpass" if imported.endswith("ask") else "getpass"
+    (tmp_path / "script.py").write_text(
+        "import autograd_core as torch\n"
+        f"{imported}\n"
+        "a = torch.tensor(3.0, requires_grad=True)\n"
+        "b = a * 2\n"
+        f"b.register_hook(lambda g: g * float({ask}('factor? ')))\n"
+        "(b * b).backward()\n"
+        "print('gradient', a.grad.item(), 'behind', repr(input('more? ')))\n"
+    )
+    terminal = open_terminal(gradstep("debug", "script.py"))
+    terminal.wait_for(r"0/3 run")
+    terminal.press("c")
+    terminal.wait_for(r"^factor\?\s*$")
+    terminal.press("5", "Enter")
+    terminal.wait_for(r"FINISHED", r"120")
+    terminal.press("q")
+    terminal.wait_for(r"more\? *\n")
+    terminal.type("yes\r")
+    text = terminal.wait_for(r"more\? yes\ngradient 120\.0 behind 'yes'\nexit code 0")
+    assert re.findall(r"factor\?(.*)", text) == [""]
+
+
 def test_ctrl_c_at_a_question_interrupts_the_node(open_terminal: Open, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import autograd_core as torch\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import io
 import os
 import signal
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from gradstep.debugger.session import Session
     from gradstep_tui.app import DebuggerApp
 
+_raw_input = vars(getpass).get("_raw_input")  # of every Python so far, but private
 # those that Textual sets and does not restore
 _SIGNALS = ("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGTTIN", "SIGTTOU")
 
@@ -90,6 +92,12 @@ class _Keyboard(io.TextIOBase):
     def isatty(self) -> bool:
         return True
 
+    def ask_for_password(self, prompt: str = "", *_: object, **__: object) -> str:
+        """Ask, as ``getpass`` does, once more from the start: leaving the screen turns the echo
+        on that it had turned off."""
+        with _getpass_reads_by(_raw_input):
+            return self._read(lambda: getpass.getpass(prompt))
+
     def _read(self, read: Callable[[], str]) -> str:
         def show_and_read() -> str:
             printed().show()  # what the program asks, and all that it printed before
@@ -106,8 +114,21 @@ class _Keyboard(io.TextIOBase):
 
 @contextmanager
 def _keyboard_taken(app: DebuggerApp) -> Iterator[None]:
-    before, sys.stdin = sys.stdin, _Keyboard(sys.stdin, app)
+    before, sys.stdin = sys.stdin, (keyboard := _Keyboard(sys.stdin, app))
+    try:
+        with _getpass_reads_by(keyboard.ask_for_password):
+            yield
+    finally:
+        sys.stdin = before
+
+
+@contextmanager
+def _getpass_reads_by(read: Callable[..., str] | None) -> Iterator[None]:
+    """Let ``getpass``, which opens the terminal itself, read by ``read``, under whatever name the
+    program has imported its function."""
+    names = vars(getpass)
+    before, names["_raw_input"] = names.get("_raw_input"), read
     try:
         yield
     finally:
-        sys.stdin = before
+        names["_raw_input"] = before
