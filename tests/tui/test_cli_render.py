@@ -443,7 +443,9 @@ def test_a_file_that_is_no_text_is_a_syntax_error(run: Run, data: bytes) -> None
 @pytest.mark.parametrize(
     "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
 )
-def test_calls_in_other_threads_are_not_seen_and_said_to_be(run: Run, library: str) -> None:
+def test_calls_in_other_threads_are_not_seen_and_said_to_be(
+    run: Run, capfd: pytest.CaptureFixture[str], library: str
+) -> None:
     pytest.importorskip(library)
     script = SQUARE.replace("autograd_core", library)
     script = script.replace(
@@ -458,6 +460,8 @@ def test_calls_in_other_threads_are_not_seen_and_said_to_be(run: Run, library: s
     said = "gradstep: backward() in the thread 'trainer' is not followed, only in the main thread"
     assert err.count(said) == err.count("is not followed") == 1
     assert "without calling backward() in its main thread" in err
+    assert main(["record", "-o", "run.gsr", "script.py"]) == 0
+    assert "neither backward() nor autograd.grad() in its main thread" in capfd.readouterr().err
 
 
 def test_ctrl_c_ends_the_command_quietly(run: Run) -> None:

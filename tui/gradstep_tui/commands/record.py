@@ -106,7 +106,7 @@ def _say_what_is_in(path: Path, target: Target) -> None:
             for note in run.notes:
                 say(note)
             if not count and not run.notes:
-                say(f"{target} called neither backward() nor autograd.grad()")
+                say(f"{target} called neither backward() nor autograd.grad() in its main thread")
     except RecordingError as error:
         say(str(error))
 
