@@ -20,7 +20,8 @@ from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import statistics_of_each
 
 Array = NDArray[Any]
-next_number = count().__next__
+_numbers = count()
+next_number = _numbers.__next__
 IN_PLACE: Final = ("in place", "in place through a view")
 """Attributes of records that no op knows."""
 
@@ -96,6 +97,11 @@ class LeafRecord:
     def was_changed(self) -> bool:
         """Whether it is known that these were changed in place since."""
         return self.kept is not None and as_referred(self.kept) is None
+
+
+def ops_so_far() -> int:
+    """Return about how many ops have run while they were traced; another thread may ask."""
+    return int(repr(_numbers).strip("count()"))
 
 
 class OpRecord:

@@ -209,6 +209,26 @@ def test_what_is_typed_before_the_screen_opens_is_carried_out(
     terminal.wait_for(r"3/9 run")
 
 
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_ops_and_seconds_are_counted_until_the_screen_opens(
+    open_terminal: Open, tmp_path: Path, library: str
+) -> None:
+    (tmp_path / "slow.py").write_text(
+        f"import time, {library} as torch\n"
+        "x = torch.ones(3, requires_grad=True)\n"
+        "y, end = x, time.monotonic() + 3\n"
+        "while time.monotonic() < end:\n"
+        "    y = y * 1.01\n"
+        "    time.sleep(0.005)\n"
+        "y.sum().backward()\n"
+    )
+    terminal = open_terminal(gradstep("debug", "slow.py"))
+    terminal.wait_for(r"slow\.py runs up to its backward", r"\b[1-9]\d* ops, [1-9] s")
+    terminal.wait_for("PAUSED")
+
+
 def test_the_prompt_gets_every_letter_however_fast_they_come(open_terminal: Open) -> None:
     terminal = open_terminal(gradstep("debug", SHARED_WEIGHT))
     terminal.wait_for(r"0/9 run", r"PAUSED")

@@ -36,6 +36,7 @@ from gradstep.capturing.module_paths import (
     joined,
     named_modules,
 )
+from gradstep.capturing.op_records import next_number
 from gradstep.capturing.rounds import Rounds
 from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
@@ -275,6 +276,9 @@ current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", defau
 _is_user_file = lru_cache(maxsize=4096)(is_user_file)
 
 
+_GETTER = type(torch.Tensor.shape.__get__)  # of what reads x.shape, which is no op
+
+
 class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
     """Notes the line of the program around every call of a torch function."""
 
@@ -288,6 +292,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         if is_dynamo_compiling() or self._origins.is_paused:
             return function(*args, **kwargs) if kwargs else function(*args)
         assert sequence_nr is not None
+        if type(function) is not _GETTER:
+            next_number()
         before = sequence_nr()
         version = version_of(args) if may_change(function) else None
         if self._origins.ops is not None:

@@ -10,11 +10,12 @@ from contextlib import suppress
 from functools import partial
 from math import prod
 from pathlib import Path
-from threading import Timer
+from threading import Event, Thread
 from time import monotonic
 from typing import Any, NamedTuple
 
 from gradstep.capturing.budget import BUDGET, Budget
+from gradstep.capturing.op_records import ops_so_far
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.commands import command_lines, open_console, uncommented
@@ -505,24 +506,34 @@ def _certify(session: Session) -> None:
 
 
 class _Waiting:
-    """Says on a terminal that the program runs, where it takes long until the screen opens."""
+    """Says on a terminal that the program runs, and counts its ops and seconds, where it takes long
+    until the screen opens."""
 
     def __init__(self, title: str, *, shown: bool) -> None:
-        self._timer = Timer(_SILENCE, self._say, (title,)) if shown else None
+        self._title = title
+        self._over = Event()
+        self._thread = Thread(target=self._count, daemon=True) if shown else None
 
     def start(self) -> None:
         """Wait for the screen from now on."""
-        if self._timer is not None and output.progress_is_seen():
-            self._timer.daemon = True
-            self._timer.start()
+        if self._thread is not None and output.progress_is_seen():
+            self._thread.start()
 
-    def _say(self, title: str) -> None:
-        say(f"{title} runs up to its backward(); ctrl+c ends it")
+    def _count(self) -> None:
+        started, before = monotonic(), ops_so_far()
+        if self._over.wait(_SILENCE):
+            return
+        say(f"{self._title} runs up to its backward(); ctrl+c ends it")
+        while not self._over.wait(_SILENCE):
+            ops, seconds = ops_so_far() - before, monotonic() - started
+            output.progress_beside(f"{plural(ops, 'op')}, {seconds:.0f} s")
+        output.progress_beside("")
 
     def stop(self) -> None:
         """The screen opens, calls are counted, or the program is over."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._over.set()
+        if self._thread is not None and self._thread.is_alive():
+            self._thread.join()
 
 
 class Progress:
