@@ -22,7 +22,7 @@ from gradstep.engines.lookup import engine_of_call
 from gradstep.engines.protocol import Engine
 from gradstep.graph.fence import carried_out, within_fence
 from gradstep.graph.model import Source
-from gradstep.graph.statistics import Trouble
+from gradstep.graph.statistics import Statistics, Trouble
 from gradstep.recording.facts import CallFacts, Flow, Header, LeafFacts, Level, Warned
 from gradstep.recording.leaves import Before, LeafWatch
 from gradstep.recording.observing import Observed, observe
@@ -134,7 +134,11 @@ class Watcher:
         if before is not None:
             with within_fence("the leaves of a call"):
                 leaves = self._leaves.after(engine, before)
-        level = begun.level if observed is None or begun.level in _FULL else self._schedule.full
+        level = begun.level
+        if observed is not None and level not in _FULL:
+            level = self._schedule.full
+        elif before is not None and level == "call":
+            level = "leaves"
         facts = replace(begun, level=level, seconds=ended - started)
         with within_fence("a call"):
             self._tell(self._told(engine, call, facts, leaves, observed), wanted.passing)
@@ -161,24 +165,34 @@ class Watcher:
     def _carry_out(
         self, engine: Engine, call: BackwardCall, level: Level, before: Before | None
     ) -> tuple[bool | Gradients, Observed | None, Before | None]:
-        """Carry out a call at a level; where it meets the condition of a flight recorder, once more
-        in full. Also return its leaves ``before``, which are described then."""
+        """Carry out a call at a level; where it meets the condition of a flight recorder, in full,
+        as a rule by running it again. Also return its leaves ``before``, which are described
+        then."""
         if level in _FULL:
             return *self._in_full(engine, call), before
-        again = self._flight is not None and self._schedule.full in _FULL
-        if again and not self._was_troubled and not engine.may_run_user_code(call):
-            run = engine.kept_run(call)
-            if run is not None:
+        waits = self._flight is not None and self._schedule.full in _FULL
+        if waits and not self._was_troubled:
+            is_met = False
+            if engine.may_run_user_code(call):  # it cannot run again: only the loss can tell before
+                is_met = self._is_met(engine.scalar_statistics(call.roots[0]))
+            elif (run := engine.kept_run(call)) is not None:
                 if run.is_finite() or _runs_user_code(engine, call):
                     run.release()
                     return run.result if call.is_grad else True, None, before
                 run.undo()
+                is_met = True
+            if is_met:
                 before = before or self._before(engine, call)
                 return *self._in_full(engine, call), before
+        if self._flight is not None:  # a gradient that is NaN is seen at a leaf
+            before = before or self._before(engine, call)
         if call.keep or call.graph:
             engine.settle_trace()
         gradients = carried_out(partial(engine.run, call))
         return gradients if call.is_grad else True, None, before
+
+    def _is_met(self, loss: Statistics | None) -> bool:
+        return self._flight is not None and loss is not None and loss.trouble in self._flight.when
 
     def _in_full(
         self, engine: Engine, call: BackwardCall
@@ -237,8 +251,11 @@ class Watcher:
             self._ring.append(told)
             met = sorted(told.troubles.intersection(self._flight.when))
             if met and not self._was_troubled:
-                kept = plural(len(self._ring), "call")
-                self._sink.add_note(f"{' and '.join(met)} in {told.call.title}; {kept} kept")
+                note = f"{' and '.join(met)} in {told.call.title}; "
+                note += f"{plural(len(self._ring), 'call')} kept"
+                if told.flow is None and self._schedule.full in _FULL:
+                    note += f", this one not in full: --call {told.call.number} keeps it so"
+                self._sink.add_note(note)
                 self.flush()
                 self._has_met = True
             self._was_troubled = bool(met)

@@ -128,6 +128,30 @@ def test_a_flight_recorder_sees_a_gradient_that_is_nan_where_the_loss_is_not(
         assert run.notes == ["nan in backward() call 19; 3 calls kept", "24 calls ran"]
 
 
+@pytest.mark.parametrize("is_seen_before", [True, False])
+def test_a_flight_recorder_never_runs_hooks_twice(
+    torch: Any, is_seen_before: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.gsr"
+    x = torch.ones(3, requires_grad=True)
+    called = []
+    with gradstep.record(path, when="nan", keep=3):
+        for number in range(1, 9):
+            x.grad = None
+            y = x * (float("nan") if is_seen_before and number == 6 else 1.0)
+            y.register_hook(called.append)
+            factor = float("nan") if not is_seen_before and number == 6 else 1.0
+            y.register_hook(lambda gradient, factor=factor: gradient * factor)
+            y.sum().backward()
+    assert len(called) == 8
+    with FileRun(path) as run:
+        assert run.indices == [4, 5, 6]
+        assert run.full == ([6] if is_seen_before else [])
+        kept = "nan in backward() call 6; 3 calls kept"
+        left_out = ", this one not in full: --call 6 keeps it so"
+        assert run.notes[0] == kept + ("" if is_seen_before else left_out)
+
+
 def fail(after: Any) -> None:
     after()
     raise ZeroDivisionError
