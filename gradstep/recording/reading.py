@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.graph.collector import collector_paused
+from gradstep.graph.fence import tell
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
 from gradstep.recording import encoding, schema
@@ -67,7 +68,6 @@ class FileRun:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._copy: tempfile.TemporaryDirectory[str] | None = None
-        self._beside: list[str] = []
         head = _head(path)
         if head[:16] != _MAGIC:
             raise BadRecording(f"{path} is no recording")
@@ -90,16 +90,13 @@ class FileRun:
             raise
 
     def _open(self, path: Path, is_logged: bool) -> sqlite3.Connection:
-        """Open the database, that of an interrupted recording from a copy where nobody may write
-        beside it."""
+        """Open the database; one that is not over, where nobody may write beside it, from a
+        copy."""
         log = Path(f"{path}-wal")
         if not is_logged:
             return _connected(path, "mode=ro")
         if not log.exists():
-            self._beside.append(
-                f"the recording was interrupted, and {log.name} is not beside it; where it is, "
-                f"fetch it, too: it may have the last calls"
-            )
+            _ask_for(log)
             return _connected(path, "immutable=1")
         if os.access(path.absolute().parent, os.W_OK):
             return _connected(path, "mode=ro")
@@ -115,6 +112,7 @@ class FileRun:
     def _check(self) -> None:
         for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
             self._database.execute(f"PRAGMA {pragma}")
+        self._database.execute("BEGIN")  # whoever writes to it goes on; all that is read agrees
         size, pages = (
             int(self._database.execute(f"PRAGMA {each}").fetchone()[0])
             for each in ("page_size", "page_count")
@@ -193,8 +191,7 @@ class FileRun:
     def notes(self) -> Sequence[str]:
         with self._reading():
             notes = [str(text) for (text,) in self._rows("SELECT text FROM notes ORDER BY note")]
-        ended = [] if self.is_finished or self._beside else ["the recording was interrupted"]
-        return [*notes, *self._beside, *ended]
+        return notes if self.is_finished else [*notes, "the recording was interrupted"]
 
     @property
     def warnings(self) -> Sequence[Warned]:
@@ -361,6 +358,15 @@ def _head(path: Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise RecordingError(f"cannot read {path} ({reason})") from None
+
+
+@lru_cache(maxsize=64)
+def _ask_for(log: Path) -> None:
+    """Tell the user, once, which file is missing."""
+    tell(
+        f"the recording was interrupted, and {log.name} is not beside it; fetch that file, too: "
+        f"it may have the last calls"
+    )
 
 
 def _connected(path: Path, mode: str) -> sqlite3.Connection:
