@@ -83,6 +83,23 @@ def test_the_largest_gradient_comes_first_and_nodes_that_have_not_run_last() -> 
     drive(residual_net(3), script)
 
 
+def test_the_contributions_of_a_leaf_can_be_sorted_too() -> None:
+    core: Any = pytest.importorskip("autograd_core")
+    weight = core.tensor(2.0, requires_grad=True)
+    total = sum((weight * factor for factor in (3.0, 1.0, -7.0, 5.0)), core.tensor(0.0))
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c", "G", "4", "tab", "w", "a")
+        lines = [line for line in screen.text().splitlines() if line.startswith("  + ")]
+        assert [line.split()[5] for line in lines] == ["−7", "5", "3", "1"]
+        assert lines == sorted(
+            lines, key=lambda line: -abs(float(line.split()[5].replace("−", "-")))
+        )
+        assert "+= weight" in screen.text()
+
+    drive(Session(total, names=Names({"weight": weight})), script, (80, 30))
+
+
 def test_the_list_shows_only_what_is_asked_for() -> None:
     async def script(screen: Driver) -> None:
         count = screen.app.debugger_screen.view.snapshot.length

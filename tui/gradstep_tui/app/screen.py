@@ -459,9 +459,10 @@ class DebuggerScreen(Screen[None]):
         self.show_listing(self.view.listing._replace(order=order))
 
     def show_listing(self, listing: Listing) -> None:
-        """Let the list show other nodes, or in another order; sorted, from the first one on."""
+        """Let the list show other nodes, or in another order; sorted, from the first one on, unless
+        the keys go to a pane, which may speak of the node that is selected."""
         self.view = replace(self.view, listing=listing)
-        if listing.order != "plan":
+        if listing.order != "plan" and self.chosen is None:
             self.select_node(self.rows.end(False))
         self.say(f"the list: {listing.text}")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gradstep.debugger.snapshot import Incoming, LedgerEntry
 from gradstep_tui.app.sections.of_node.gradient import edge_label, title_line
 from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
@@ -22,16 +24,19 @@ LABEL_WIDTH = 30
 
 
 def page(view: ScreenView) -> Page:
-    """Producer, value, running sum and what cancelled, for each input of the selected node."""
+    """Producer, value, running sum and what cancelled, for each input of the selected node; in the
+    order of arrival, or the largest first where the list has it so."""
     detail = view.session.detail(view.node)
     lines: list[Line] = [title_line(detail, view.snapshot)]
     nodes: dict[int, int] = {}
+    largest_first = view.listing.order == "size"
     for incoming in detail.incoming:
         lines.append(_heading(incoming, view))
         if incoming.arrived > MOST:
             lines.append([Part("  too many for this page: info contributions lists them", "muted")])
             continue
-        for entry in view.session.contributions(view.node, incoming.input_nr):
+        entries = view.session.contributions(view.node, incoming.input_nr)
+        for entry in sorted(entries, key=_size) if largest_first else entries:
             if entry.producer is not None:
                 nodes[len(lines)] = entry.producer
             lines.append(_line(entry, view))
@@ -42,7 +47,15 @@ def page(view: ScreenView) -> Page:
     def target(line: int, column: int) -> Target | None:
         return NodeTarget(nodes[line]) if line in nodes else None
 
-    return Page(lines, target=target, focus=len(lines) - 1)
+    return Page(lines, target=target, focus=0 if largest_first else len(lines) - 1)
+
+
+def _size(entry: LedgerEntry) -> float:
+    """Return how large a contribution is, negative; one that is no number is the largest."""
+    if entry.value is None:
+        return 0.0
+    stats = entry.value.statistics
+    return -math.inf if stats.trouble else -stats.rms
 
 
 def _label_width(view: ScreenView) -> int:
