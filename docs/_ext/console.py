@@ -8,7 +8,8 @@ A document names the commands, each after ``$``, and the folder in which they ru
        $ echo $?
 
 They run one after the other in a temporary copy of that folder.  What a document shows is
-therefore what the program says.
+therefore what the program says.  Where a command needs a file of the folder, the reader is told
+where to stand.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Console(SphinxDirective):
     option_spec: ClassVar[dict[str, Any]] = {"class": directives.class_option}
 
     def run(self) -> list[nodes.Node]:
-        folder = ROOT / (self.arguments[0] if self.arguments else "samples")
+        name = self.arguments[0] if self.arguments else "samples"
+        folder = ROOT / name
         commands = [line.removeprefix("$ ") for line in self.content if line.startswith("$ ")]
         if not commands or len(commands) != sum(bool(line.strip()) for line in self.content):
             raise self.error("each line is a command, and begins with '$ '")
@@ -59,7 +61,23 @@ class Console(SphinxDirective):
         block = nodes.literal_block("\n".join(lines), "\n".join(lines), language="console")
         block["classes"] += self.options.get("class", [])
         self.set_source_info(block)
-        return [block]
+        words = [word for command in commands for word in command.split()[1:]]
+        if not any((folder / word.partition(":")[0]).is_file() for word in words):
+            return [block]
+        return [standing_in(name), block]
+
+
+def standing_in(folder: str) -> nodes.paragraph:
+    """Return the sentence that says where commands are typed."""
+    where = nodes.paragraph(classes=["standing"])
+    where += nodes.Text("In ")
+    where += nodes.literal("", folder)
+    if folder == "samples/bugs":
+        where += nodes.Text(", or in the folder that ")
+        where += nodes.literal("", "gradstep demo")
+        where += nodes.Text(" makes")
+    where += nodes.Text(":")
+    return where
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

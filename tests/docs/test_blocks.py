@@ -46,15 +46,14 @@ def named(paths: list[Path]) -> list[object]:
 
 
 def shown(page: Path) -> object:
-    """A page with commands, and the folder in which they run, under its name; some of them need
-    fonts, and those that run programs of PyTorch are shown as they once ran."""
+    """A page with commands, and the folder in which it says that they run, under its name; some
+    of them need fonts, and those that run programs of PyTorch are shown as they once ran."""
     paints = any(re.search(r"\.(png|pdf)\b", command.text) for command in commands_of(page))
     marks = [pytest.mark.fonts] if paints else []
-    folder = DOCS / "examples"
+    stands = re.search(r"\b[Ii]n\s``((?:docs|samples)[\w/]*)``", page.read_text("utf-8"))
+    folder = DOCS / "examples" if page.name == "index.rst" else ROOT / (stands or [0, "?"])[1]
     if page.name in ("pytorch.rst", "late_nan.rst", "plot.rst", "diff.rst"):
         marks.append(pytest.mark.torch)
-    if page.name == "pytorch.rst":
-        folder = ROOT / "samples" / "bugs"
     return pytest.param(page, folder, id=str(page.relative_to(ROOT)), marks=marks)
 
 
