@@ -225,3 +225,35 @@ def test_gradients_of_every_layout_are_looked_at(layout: str, fill: str, tmp_pat
     done = run_gradstep(["debug", "--fail-on", "nan", "train.py"], tmp_path)
     assert done.returncode == (0 if fill == "1.0" else 5), done.stderr
     assert ("done" in done.stdout) is (fill == "1.0")
+
+
+CHANGED_UNDER_A_MODE = """
+import torch
+from torch.overrides import TorchFunctionMode
+
+names = []
+class Seeing(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        names.append(getattr(function, "__name__", function))
+        return function(*args, **(kwargs or {{}}))
+
+with {mode}:
+    x = torch.ones(3, requires_grad=True)
+    y = x.exp()
+    loss = y.sum()
+    y.mul_(2)
+print(names)
+"""
+
+
+# a mode of the program's calls the ops itself, at a line of its own
+@pytest.mark.parametrize(("mode", "line"), [("Seeing()", 9), ("torch.device('cpu')", 15)])
+def test_lines_that_change_values_are_known_under_a_mode_that_sees_nothing_of_ours(
+    mode: str, line: int, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(CHANGED_UNDER_A_MODE.format(mode=mode), "utf-8")
+    drawn = run_gradstep(["render", "-o", "picture.txt", "train.py:loss"], tmp_path)
+    assert drawn.returncode == 0, drawn.stderr
+    assert drawn.stdout == run_python(["train.py"], tmp_path).stdout
+    picture = (tmp_path / "picture.txt").read_text("utf-8")
+    assert f"! result changed in place at train.py:{line} " in picture

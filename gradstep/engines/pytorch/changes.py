@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from inspect import signature
 from typing import Any, Final
 
 import torch
 
-from gradstep.engines.pytorch.private import StorageWeakRef, function_mode_count
+from gradstep.engines.pytorch.private import StorageWeakRef, function_mode_count, unobserved
 from gradstep.graph.model import Source
 
 _MOST: Final = 1000
@@ -34,7 +35,9 @@ class Changes:
             if len(self._of) >= _MOST:
                 self._make_room()
             # while it is there, no other memory has this identity
-            self._of[place] = StorageWeakRef(tensor.untyped_storage()), deque(maxlen=_MOST)
+            with _unseen():
+                memory = StorageWeakRef(tensor.untyped_storage())
+            self._of[place] = memory, deque(maxlen=_MOST)
         self._of[place][1].append((version, line))
 
     def since(self, tensor: torch.Tensor, version: int) -> tuple[Source, ...]:
@@ -54,9 +57,19 @@ def _memory_of(tensor: torch.Tensor) -> int | None:
     if StorageWeakRef is None:
         return None
     try:
-        return int(tensor.untyped_storage()._cdata)
+        with _unseen():
+            return int(tensor.untyped_storage()._cdata)
     except (RuntimeError, NotImplementedError, AttributeError):
         return None
+
+
+def _unseen() -> AbstractContextManager[None]:
+    """Return what hides from modes what is asked within it: the program may have some, and a
+    default device is one of PyTorch's."""
+    return unobserved() if function_mode_count() else _AS_IT_IS
+
+
+_AS_IT_IS: Final = nullcontext()
 
 
 @lru_cache(maxsize=4096)
@@ -79,12 +92,12 @@ def may_change(function: Callable[..., Any]) -> bool:
 
 
 def version_of(given: Sequence[Any]) -> int | None:
-    """Return the version of the first of some arguments; None of what is no plain tensor, and
-    where asking would be seen by modes of the program's."""
-    if not given or type(given[0]) not in _PLAIN or function_mode_count():
+    """Return the version of the first of some arguments, None of what is no plain tensor."""
+    if not given or type(given[0]) not in _PLAIN:
         return None
     try:
-        return int(given[0]._version)
+        with _unseen():
+            return int(given[0]._version)
     except RuntimeError:  # made in inference mode
         return None
 

@@ -294,14 +294,17 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         assert sequence_nr is not None
         if type(function) is not _GETTER:
             next_number()
-        before = sequence_nr()
-        version = version_of(args) if may_change(function) else None
+        before, version = sequence_nr(), None
+        try:
+            version = version_of(args) if may_change(function) else None
+        except Exception as error:
+            not_shown("changes in place", error)
         if self._origins.ops is not None:
             self._origins.runs(sys._getframe(1), before)
         result = function(*args, **kwargs) if kwargs else function(*args)
         try:
             after = sequence_nr()
-            if version is not None and self._origins.ops is None and args[0]._version != version:
+            if version is not None and self._origins.ops is None and version_of(args) != version:
                 self._origins.changes.note(args[0], version, user_source(sys._getframe(1)))
             if function in _TOLD_OF:
                 self._tell(function, args[0])
