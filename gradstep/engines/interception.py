@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextvars import ContextVar, Token
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 
 from gradstep.records import Interceptor
@@ -19,8 +20,6 @@ _variables: Final[list[ContextVar[Any]]] = [interceptor]
 _listeners: Final[list[list[Listener]]] = [_unheard]
 _UNSET: Final[Any] = object()
 
-Tokens = list[tuple[ContextVar[Any], Token[Any]]]
-
 
 def add(variable: ContextVar[Any], listeners: list[Listener]) -> None:
     """Note that an engine asks a variable, and tells listeners, of its own."""
@@ -29,15 +28,15 @@ def add(variable: ContextVar[Any], listeners: list[Listener]) -> None:
         _listeners.append(listeners)
 
 
-def set_interceptor(taker: Interceptor | None) -> Tokens:
-    """Have ``taker`` asked about each call from here on; returns what :func:`reset` needs."""
-    return [(each, each.set(taker)) for each in _variables]
-
-
-def reset(tokens: Tokens) -> None:
-    """Have those asked again that were before."""
-    for variable, token in tokens:
-        variable.reset(token)
+@contextmanager
+def asking(taker: Interceptor | None) -> Iterator[None]:
+    """Within it, ``taker`` is asked about each call, nobody where that is None."""
+    tokens = [(each, each.set(taker)) for each in _variables]
+    try:
+        yield
+    finally:
+        for variable, token in tokens:
+            variable.reset(token)
 
 
 def listen(listener: Listener) -> None:

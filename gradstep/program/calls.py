@@ -15,7 +15,7 @@ from gradstep.capturing import View
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names, caller_names
 from gradstep.debugger.history.observed_pass import ObservedPass
-from gradstep.engines.interception import listen, reset, set_interceptor, stop_listening
+from gradstep.engines.interception import asking, listen, stop_listening
 from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.native.trace import Values, trace
 from gradstep.graph.collector import collector_paused, collector_slowed
@@ -182,6 +182,7 @@ class Calls:
         self._ours: tuple[type[Exception], ...] = (ProgramError, *ours)
         self.counts: Counter[CallKind] = Counter()
         self.handled = 0
+        self._title = ""  # of the last call
         self.done = False
         self._told_of_thread = False
         self.failure: Exception | None = None
@@ -191,11 +192,8 @@ class Calls:
             return self.handle(call)
         engine = engine_of_call(call)
         engine.settle_trace()
-        token = set_interceptor(None)  # a backward within this one is not the script's
-        try:
+        with asking(None):  # a backward within this one is not the script's
             found = engine.run(call)
-        finally:
-            reset(token)
         return found if call.is_grad else True
 
     def requests(self, kind: CallKind) -> bool:
@@ -209,25 +207,23 @@ class Calls:
         if self.done:
             raise ScriptDone
         self.counts[kind] += 1
-        with within_fence(call_title(kind, self.counts[kind])):
+        with within_fence("a call"):
+            self._title = call_title(kind, self.counts[kind])
             return self._requested.requests(self.counts[kind], kind)
         return False
 
     def handle(self, call: BackwardCall) -> bool | Gradients:
         """Carry out a call that is requested, and answer as an interceptor does."""
         self.handled += 1
-        token = set_interceptor(None)  # as above
-        what = call_title(call.kind, self.counts[call.kind])
-        try:
-            return answered(call, partial(self._answer, call), what, apart=self._ours)
-        except ScriptDone:
-            self.done = True
-            raise
-        except self._ours as failure:  # the script must not catch it
-            self.done, self.failure = True, failure
-            raise ScriptDone from None
-        finally:
-            reset(token)
+        with asking(None):  # as above
+            try:
+                return answered(call, partial(self._answer, call), self._title, apart=self._ours)
+            except ScriptDone:
+                self.done = True
+                raise
+            except self._ours as failure:  # the script must not catch it
+                self.done, self.failure = True, failure
+                raise ScriptDone from None
 
     def _answer(self, call: BackwardCall) -> bool | Gradients:
         # names take a while to find, and are not needed where all is well
@@ -290,10 +286,12 @@ def intercepting(
         Exception: one of ``ours`` that ``handle`` raised.
     """
     calls = Calls(handle, requested, ours, look)
-    token = set_interceptor(calls)
     listen(calls.tell_of_thread)
     try:
-        with trace(values=values, budget=budget or BUDGET, defers=defers, lines=lines):
+        with (
+            asking(calls),
+            trace(values=values, budget=budget or BUDGET, defers=defers, lines=lines),
+        ):
             yield calls
     except ScriptDone:
         pass
@@ -302,7 +300,6 @@ def intercepting(
             raise
     finally:
         stop_listening(calls.tell_of_thread)
-        reset(token)
     if calls.failure is not None:
         raise calls.failure
 

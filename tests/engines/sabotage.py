@@ -40,12 +40,12 @@ ENTRIES = {
     "ObservedEngine._after_leaf",
     "ObservedEngine._after_handing_over",
     "ObservedEngine._after_muted",
-    "KeptRun._run", "Scope.__enter__", "Scope.__exit__", "call_title",
+    "KeptRun._run", "Scope.__enter__", "Scope.__exit__",
     # the program is ended, or one of two threads waits for the other
     "run_target.<locals>.handle_and_end", "EngineThread.go_on", "EngineThread.start",
     "EngineThread._wait", "EngineThread.halt", "EngineThread._serve", "EngineThread.host",
     # Python itself tells of what a destructor raises, and of what is half made
-    "Copy.__init__", "Copy.__del__", "Share.__del__", "_Life.__del__",
+    "Copy.__init__", "Copy.__del__", "Share.__del__", "_Life.__init__", "_Life.__del__",
 }  # fmt: skip
 """The entries into our code, which cannot be left out; what they call can."""
 FENCE = "graph/fence.py"
