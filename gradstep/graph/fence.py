@@ -3,15 +3,18 @@ on as if nobody looked."""
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache, wraps
 from pathlib import Path
-from traceback import extract_tb
-from types import TracebackType
+from traceback import extract_tb, walk_tb
+from types import CodeType, TracebackType
 from typing import Any, Final, Protocol, TypeVar, cast
+
+from gradstep.own_files import is_own_file
 
 T = TypeVar("T")
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -27,8 +30,12 @@ def tell(problem: str) -> None:
 def not_shown(what: str, error: Exception) -> None:
     """Tell the user, once, that ``what`` is not shown because of an error of ours.
 
+    Raises:
+        Exception: ``error``, where it is the program's.
+
     >>> not_shown("the names of tensors", KeyError("weight"))  # on stderr
     """
+    let_through(error)
     frames = extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     said = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
@@ -36,6 +43,29 @@ def not_shown(what: str, error: Exception) -> None:
     if text not in _told and len(_told) < _MOST:
         _told.add(text)
         tell(text)
+
+
+def let_through(error: Exception) -> None:
+    """Raise ``error`` again where a signal handler of the program's raised it."""
+    if is_from_signal_handler(error):
+        raise error
+
+
+def is_from_signal_handler(error: BaseException) -> bool:
+    """Return whether a signal handler of the program's raised ``error``: it may run wherever we
+    are, and what it raises is meant for the program."""
+    handlers = [signal.getsignal(each) for each in signal.valid_signals()]
+    codes = [_code_of(each) for each in handlers if callable(each)]
+    theirs = [each for each in codes if each is not None and not is_own_file(each.co_filename)]
+    return any(frame.f_code in theirs for frame, _ in walk_tb(error.__traceback__))
+
+
+def _code_of(function: Any) -> CodeType | None:
+    """Return the code that runs where ``function`` is called, None of one of C."""
+    found = getattr(function, "__code__", None) or getattr(
+        type(function).__call__, "__code__", None
+    )
+    return found if isinstance(found, CodeType) else None
 
 
 _LONGEST: Final = 300
@@ -87,7 +117,7 @@ class within_fence:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        if not isinstance(error, Exception):
+        if not isinstance(error, Exception) or is_from_signal_handler(error):
             return False
         not_shown(self._what, error)
         return True
@@ -123,7 +153,9 @@ class CallRun:
     def is_ours(self, error: BaseException) -> bool:
         """Return whether an error came of what was done around the pass."""
         apart = isinstance(error, self.apart) or not isinstance(error, Exception)
-        return not apart and not any(error is each for each in self.errors)
+        if apart or any(error is each for each in self.errors):
+            return False
+        return not is_from_signal_handler(error)
 
 
 call_run: ContextVar[CallRun | None] = ContextVar("gradstep_call_run", default=None)
@@ -226,7 +258,8 @@ def read(found: Callable[[], Iterable[T]]) -> Iterator[T]:
     """
     try:
         yield from found()
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return
 
 
@@ -235,7 +268,8 @@ def class_has(value: object, *names: str) -> bool:
     ``__getattr__`` of the object itself may do anything."""
     try:
         return _has(cast("Hashable", type(value)), names)
-    except Exception:  # a metaclass may do so, too
+    except Exception as error:  # a metaclass may do so, too
+        let_through(error)
         return False
 
 
@@ -249,7 +283,8 @@ def attribute_of(value: object, name: str) -> Any:
     """Return an attribute of an object of the program's, None where there is none to be had."""
     try:
         return getattr(value, name, None)
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return None
 
 
@@ -257,7 +292,8 @@ def text_of(value: object) -> str:
     """Return the ``repr`` of an object of the program's, that of its class where it has none."""
     try:
         return repr(value)
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return f"<{type(value).__name__}>"
 
 
@@ -268,6 +304,7 @@ def variables_in(value: object) -> dict[str, Any]:
     """
     try:
         found = object.__getattribute__(value, "__dict__")
-    except Exception:
+    except Exception as error:
+        let_through(error)
         return {}
     return found if isinstance(found, dict) else {}

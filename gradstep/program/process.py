@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -202,10 +203,11 @@ def process_state(program: str, arguments: list[str], folder: Path) -> Iterator[
     """Set ``sys.argv``, and the first entry of ``sys.path`` to ``folder``, for a user's code.
 
     What it does to these, to ``sys.excepthook`` (as ``torch.distributed`` does), to NumPy's error
-    state and to the warnings ends with it, so that this program goes on undisturbed.
+    state and to the warnings ends with it, and so do the timers that it sets (``signal.alarm``), so
+    that this program goes on undisturbed.
     """
     argv, search, entries, main = sys.argv, sys.path, sys.path[:], sys.modules["__main__"]
-    hook = sys.excepthook
+    hook, timers = sys.excepthook, _timers_that_run()
     sys.argv = [program, *arguments]
     sys.path.insert(0, str(folder))
     try:
@@ -217,3 +219,12 @@ def process_state(program: str, arguments: list[str], folder: Path) -> Iterator[
         search[:] = entries
         sys.argv, sys.path, sys.modules["__main__"] = argv, search, main
         sys.excepthook = hook
+        for timer in _timers_that_run() - timers:
+            signal.setitimer(timer, 0)
+
+
+def _timers_that_run() -> set[int]:
+    """Return the timers that will send a signal to this process."""
+    names = ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF")  # not everywhere
+    timers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    return {each for each in timers if signal.getitimer(each)[0]}

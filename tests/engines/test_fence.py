@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -16,7 +17,16 @@ import pytest
 import autograd_core
 from gradstep.engines.native import NativeEngine
 from gradstep.graph import fence
-from gradstep.graph.fence import CallRun, answered, call_run, fenced, raised, read
+from gradstep.graph.fence import (
+    CallRun,
+    answered,
+    call_run,
+    fenced,
+    raised,
+    read,
+    text_of,
+    within_fence,
+)
 from tests.forking import run_python
 
 SABOTAGE = str(Path(__file__).with_name("sabotage.py"))
@@ -170,6 +180,55 @@ def test_errors_of_the_program_go_on(error: BaseException, said: list[str]) -> N
     with pytest.raises(type(error)) as found:
         answered(Call(), fail, "call 1")
     assert found.value is error
+    assert not said
+
+
+class Late(Exception):
+    """Raised by a signal handler."""
+
+
+class Handler:
+    def late(self, *_: Any) -> None:
+        raise Late
+
+    __call__ = late
+
+
+WITHIN = {
+    "a fenced function": lambda: fenced("nothing")(send_signal)(),
+    "a fence": lambda: within_a_fence(),
+    "reading": lambda: list(read(lambda: [send_signal()])),
+    "the text of an object": lambda: text_of(TextIsSignal()),
+    "a call": lambda: answered(Call(), send_signal, "call 1"),
+}
+
+
+def send_signal() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+class TextIsSignal:
+    def __repr__(self) -> str:
+        send_signal()
+        return ""
+
+
+def within_a_fence() -> None:
+    with within_fence("nothing"):
+        send_signal()
+
+
+@pytest.mark.parametrize("within", WITHIN)
+@pytest.mark.parametrize("handler", [Handler().late, Handler()], ids=["a method", "an object"])
+def test_what_a_signal_handler_of_the_programs_raises_goes_on(
+    handler: Any, within: str, said: list[str]
+) -> None:
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(Late):
+            WITHIN[within]()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert not said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -171,3 +172,47 @@ def test_a_hook_of_the_program_goes_with_it(
     assert main(["render", "train.py"]) == 1
     assert "<class 'KeyError'> 'mine'" in capsys.readouterr().out
     assert sys.excepthook is hook
+
+
+TIMER = """\
+import signal
+import autograd_core as torch
+
+class Late(Exception):
+    pass
+
+def late(number, frame):
+    raise Late
+
+signal.signal(signal.SIGALRM, late)
+x = torch.tensor(2.0, requires_grad=True)
+signal.setitimer(signal.ITIMER_REAL, 0.5)
+try:
+    while True:
+        (x * x).backward()
+        x.grad = None
+except Late:
+    print("late")
+signal.alarm(3600)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers")
+@pytest.mark.parametrize("command", ["debug --fail-on nan", "check", "render -o x.txt --call last"])
+def test_timers_and_what_their_handlers_raise_are_the_programs(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.py").write_text(TIMER)
+    before = signal.getsignal(signal.SIGALRM)
+    try:
+        assert main([*command.split(), "script.py"]) in (0, 5)  # the loss is always the same
+        assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    told = capsys.readouterr()
+    assert "late\n" in told.out
+    assert "not shown" not in told.err
