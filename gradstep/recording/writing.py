@@ -285,7 +285,8 @@ def _lock(path: Path) -> IO[bytes]:
     if path.is_dir():
         raise RecordingError(f"{path} is a directory; name a file")
     try:
-        file = path.open("ab+")
+        # unbuffered: a child that the program forks moves the place in the file
+        file = path.open("ab+", buffering=0)
     except OSError as error:
         raise RecordingError(f"cannot write {path} ({_said(error)})") from None
     if not _locked(file):

@@ -37,6 +37,7 @@ COMMANDS = {
     "fail-on": ["debug", "--fail-on", "nan"],
     "check": ["check"],
     "why": ["why", "--call", "last"],
+    "record": ["record", "-o", "run.gsr"],
 }
 
 
