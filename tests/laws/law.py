@@ -140,6 +140,7 @@ class _Debugger:
 
     def _walk(self, session: Session, lines: tuple[str, ...]) -> None:
         shown: dict[Any, Any] = {}
+        edited: dict[int, bool] = {}  # by depth, whether the pass there is
         for line in lines:
             if self.wrong:
                 return
@@ -150,7 +151,9 @@ class _Debugger:
                 session.do("end")
             self.moves += is_move(line)
             snapshot = session.snapshot
-            if snapshot.error or session.edit.records or snapshot.edits:
+            depth = len(snapshot.frames)
+            edited[depth] = bool(session.edit.records or snapshot.edits)
+            if snapshot.error or any(edited.get(each) for each in range(1, depth + 1)):
                 continue
             positions = tuple((f.position, f.length) for f in snapshot.frames)
             place = (positions, snapshot.phase, id(session.graph))  # a node may run two passes
