@@ -292,13 +292,13 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         if is_dynamo_compiling() or self._origins.is_paused:
             return function(*args, **kwargs) if kwargs else function(*args)
         assert sequence_nr is not None
-        if type(function) is not _GETTER:
-            next_number()
         before, version = sequence_nr(), None
         try:
+            if type(function) is not _GETTER:
+                next_number()
             version = version_of(args) if may_change(function) else None
         except Exception as error:
-            not_shown("changes in place", error)
+            not_shown("what changes in place", error)
         if self._origins.ops is not None:
             self._origins.runs(sys._getframe(1), before)
         result = function(*args, **kwargs) if kwargs else function(*args)
