@@ -223,6 +223,7 @@ ABOVE_CAPTURING = ("gradstep.debugger", "gradstep.findings", "gradstep.program")
 FACADE = ("gradstep.__main__", "gradstep.sphinx", "gradstep.markdown")
 ENGINES = ("gradstep.engines.native", "gradstep.engines.pytorch")
 NATIVE = tuple(name for name in MODULES if is_within(name, ("gradstep.engines.native",)))
+SESSION = ("gradstep.debugger.session", "gradstep.debugger.pass_session")
 UPWARD = [
     ("autograd_core", (), ("gradstep", "gradstep_viz", "gradstep_tui")),
     ("gradstep", ("gradstep", *FACADE), ("gradstep_viz", "gradstep_tui")),
@@ -234,6 +235,8 @@ UPWARD = [
     ("gradstep.engines", (), ("gradstep.debugger", "gradstep.findings", "gradstep.program")),
     ("gradstep", NATIVE, ("autograd_core",)),
     ("gradstep_viz", (), ("autograd_core",)),
+    ("gradstep_tui.app.sections", (), SESSION),
+    ("gradstep_tui.app.widgets", (), SESSION),
 ]
 
 

@@ -67,13 +67,12 @@ def test_the_largest_gradient_comes_first_and_nodes_that_have_not_run_last() -> 
         await screen.press("5", "n", "a")
         await looked(screen)
         view = screen.app.debugger_screen.view
-        session = view.session
         shown = [int(row[row.index("#") + 1 :].split()[0]) - 1 for row in rows(screen)]
         sizes = [
             total.statistics.rms
             for node in shown
             if node < 5
-            for total in [session.detail(node).incoming[0].total]
+            for total in [view.facts.detail(node).incoming[0].total]
             if total is not None
         ]
         assert len(sizes) == 5

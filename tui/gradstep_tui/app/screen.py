@@ -20,6 +20,7 @@ from gradstep.findings.reports.move import move_text
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.addresses import step_index, step_number
 from gradstep_tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
+from gradstep_tui.app.facts import Facts
 from gradstep_tui.app.keys import ALL_BINDINGS
 from gradstep_tui.app.messages import (
     HintClicked,
@@ -90,7 +91,7 @@ class DebuggerScreen(Screen[None]):
         super().__init__()
         self.worker = SessionWorker(session, self.post_message)
         self.notes = Notes()
-        view = ScreenView.of(self.worker, self.worker.snapshot, self.notes)
+        view = ScreenView.of(Facts(self.worker), self.worker.snapshot, self.notes)
         self.set_reactive(DebuggerScreen.view, view)
         self.arrangement: Arrangement | None = None
         self.chosen: Pane | None = None  # to which the keys go; None: to the execution list
@@ -639,7 +640,7 @@ class DebuggerScreen(Screen[None]):
         text = self.view.snapshot.graph.address(index)
         if what == "value":
             try:
-                text = value_text(self.view.session.detail(index))
+                text = value_text(self.view.facts.detail(index))
             except AtWork as busy:
                 self.say(str(busy))
                 return

@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Snapshot
+from gradstep_tui.app.facts import Facts
 from gradstep_tui.app.plan.flow import Flow
 from gradstep_tui.app.plan.lanes import PlanEdges
 from gradstep_tui.app.plan.listing import IN_PLAN_ORDER, Listing
 from gradstep_tui.app.plan.modules import Modules
 from gradstep_tui.app.widgets.text import Line, Part, wrapped
-from gradstep_tui.app.worker import SessionWorker
 
 
 class NodeTarget(NamedTuple):
@@ -65,7 +64,7 @@ class ScreenView:
     gradient it changed, ``width`` and ``height`` are the room that a section has.
     """
 
-    worker: SessionWorker
+    facts: Facts
     snapshot: Snapshot
     edges: PlanEdges
     modules: Modules
@@ -80,20 +79,11 @@ class ScreenView:
     height: int = 24
 
     @classmethod
-    def of(cls, worker: SessionWorker, snapshot: Snapshot, notes: Notes) -> ScreenView:
+    def of(cls, facts: Facts, snapshot: Snapshot, notes: Notes) -> ScreenView:
         """Return the view of a plan, with the current node selected and nothing folded."""
         graph, length = snapshot.graph, snapshot.length
         edges, modules = PlanEdges(graph, length), Modules(graph, length)
-        return cls(worker, snapshot, edges, modules, notes, min(snapshot.position, length - 1))
-
-    @property
-    def session(self) -> Session:
-        """The session, to be asked about a node.
-
-        Raises:
-            AtWork: not now.
-        """
-        return self.worker.session
+        return cls(facts, snapshot, edges, modules, notes, min(snapshot.position, length - 1))
 
     def moved(self, snapshot: Snapshot, selected: int | None) -> ScreenView:
         """Return the view once the session stands at ``snapshot``: where that moved, the current
@@ -101,7 +91,7 @@ class ScreenView:
         old = self.snapshot
         if snapshot.graph is not old.graph:
             self.notes.flow.forget()
-            view = ScreenView.of(self.worker, snapshot, self.notes)
+            view = ScreenView.of(self.facts, snapshot, self.notes)
         else:
             view = replace(self, snapshot=snapshot)
             before, now = old.position, snapshot.position

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 from gradstep.debugger.snapshot import LeafGradient
-from gradstep.findings.reports.source import forward_line, lines_around
+from gradstep.findings.reports.source import lines_around
 from gradstep.text import printable
 from gradstep_tui.app.sections.of_node.forward import numbered
 from gradstep_tui.app.sections.of_pass.leaves import arrival_bar
@@ -39,7 +39,7 @@ class SourceStrip(ViewWidget):
 
     def _of_node(self) -> list[Line]:
         view = self.view
-        origin = forward_line(view.session, view.node) if view.node >= 0 else None
+        origin = view.facts.forward_line(view.node) if view.node >= 0 else None
         if origin is None:
             hint = view.snapshot.hint or "this node has no line in the program"
             return wrapped([Part(f" source: {printable(hint)}", "muted")], self.text_width or 80)

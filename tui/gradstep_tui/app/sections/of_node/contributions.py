@@ -26,7 +26,7 @@ LABEL_WIDTH = 30
 def page(view: ScreenView) -> Page:
     """Producer, value, running sum and what cancelled, for each input of the selected node; in the
     order of arrival, or the largest first where the list has it so."""
-    detail = view.session.detail(view.node)
+    detail = view.facts.detail(view.node)
     lines: list[Line] = [title_line(detail, view.snapshot)]
     nodes: dict[int, int] = {}
     largest_first = view.listing.order == "size"
@@ -35,7 +35,7 @@ def page(view: ScreenView) -> Page:
         if incoming.arrived > MOST:
             lines.append([Part("  too many for this page: info contributions lists them", "muted")])
             continue
-        entries = view.session.contributions(view.node, incoming.input_nr)
+        entries = view.facts.contributions(view.node, incoming.input_nr)
         for entry in sorted(entries, key=_size) if largest_first else entries:
             if entry.producer is not None:
                 nodes[len(lines)] = entry.producer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradstep.debugger.snapshot import NodeDetail, Snapshot, Value
 from gradstep.debugger.snapshot.wording import described, of_statistics
-from gradstep.findings.reports.source import SourceLine, forward_line, lines_around
+from gradstep.findings.reports.source import SourceLine, lines_around
 from gradstep.graph.statistics import (
     format_bytes,
     format_number,
@@ -28,7 +28,7 @@ AROUND = 40  # lines before and after
 def source_page(view: ScreenView) -> Page:
     """Return the file around the forward line of the selected node, with that line marked."""
     snapshot = view.snapshot
-    origin = forward_line(view.session, view.node)
+    origin = view.facts.forward_line(view.node)
     if origin is None:
         lines: list[Line] = [
             [Part("forward line", "title"), Part("  not traced", "muted")],
@@ -65,7 +65,7 @@ def forward_lines(view: ScreenView) -> list[Line]:
         return []
     about = f"  {shape_text(graph.shapes[view.node])} {graph.dtypes[view.node]}"
     lines: list[Line] = [[Part("forward value", "title"), Part(about, "muted")]]
-    value = view.session.forward_value(view.node)
+    value = view.facts.forward_value(view.node)
     if isinstance(value, Value):
         return [*lines, *([Part("  " + text)] for text in described(value))]
     text = "not kept" if value is None else of_statistics(value)
@@ -74,7 +74,7 @@ def forward_lines(view: ScreenView) -> list[Line]:
 
 def numbers_lines(view: ScreenView) -> list[Line]:
     """Time, bytes and module of the selected node."""
-    detail, snapshot = view.session.detail(view.node), view.snapshot
+    detail, snapshot = view.facts.detail(view.node), view.snapshot
     rows = [*_of_node(detail, view), *_of_recording(snapshot)]
     return [[Part("  " + fit(label, LABEL_WIDTH), "muted"), Part(text)] for label, text in rows]
 
@@ -103,7 +103,7 @@ def _ratio(detail: NodeDetail, view: ScreenView) -> float | None:
         each.total.statistics.rms
         for sender in senders
         if sender is not None
-        for each in view.session.detail(sender).incoming
+        for each in view.facts.detail(sender).incoming
         if each.total is not None
     ]
     if here is None or not before or not max(before) > 0:

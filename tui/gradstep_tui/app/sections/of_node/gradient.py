@@ -49,7 +49,7 @@ class GradientLine(NamedTuple):
 def page(view: ScreenView) -> Page:
     """Return contributions, sum and outgoing gradients of the selected node, values in one
     column."""
-    detail, snapshot = view.session.detail(view.node), view.snapshot
+    detail, snapshot = view.facts.detail(view.node), view.snapshot
     if is_inside(view, detail):
         lines = [title_line(detail, snapshot), *inside_lines(view, detail)]
         return Page(lines, focus=len(lines) - 1)

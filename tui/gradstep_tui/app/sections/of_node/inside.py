@@ -22,7 +22,7 @@ def inside_lines(view: ScreenView, detail: NodeDetail) -> list[Line]:
     if detail.status != "done" and not inside:
         return _ahead(detail)
     lines: list[Line] = [] if inside else [[Part("inside", "title"), Part("  in order", "muted")]]
-    phases = view.session.phases(detail.index)
+    phases = view.facts.phases(detail.index)
     width = max(16, min(TEXT_WIDTH, view.width - 32))
     for number, phase in enumerate(phases, 1):
         lines += _phase_lines(phase, width, here=inside and number == len(phases))

@@ -26,7 +26,7 @@ MOST_ELEMENTS = 10_000  # a clipboard is not a file
 def page(view: ScreenView) -> Page:
     """Return what arrived at each input of the selected node, a leaf's ``.grad``, the result of the
     forward op, and what was saved of it."""
-    detail, snapshot = view.session.detail(view.node), view.snapshot
+    detail, snapshot = view.facts.detail(view.node), view.snapshot
     lines: list[Line] = [title_line(detail, snapshot)]
     for incoming in detail.incoming:
         name = f"in {incoming.input_nr}" if len(detail.incoming) > 1 else "in"

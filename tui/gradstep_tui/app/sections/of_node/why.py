@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gradstep.findings.reports.why import explain_node
 from gradstep.text import printable
 from gradstep_tui.app.sections.page import Page, ScreenView
 from gradstep_tui.app.widgets.text import Part, unwrapped, wrapped
@@ -10,7 +9,7 @@ from gradstep_tui.app.widgets.text import Part, unwrapped, wrapped
 
 def page(view: ScreenView) -> Page:
     """Return the explanation, in lines that fit."""
-    first, *others = unwrapped(explain_node(view.session, view.node).lines())
+    first, *others = unwrapped(view.facts.explanation(view.node).lines())
     lines = wrapped([Part(printable(first), "strong")], view.width)
     for each in others:
         lines += wrapped([Part(printable(each))], view.width)

@@ -31,7 +31,7 @@ class Box(NamedTuple):
 
 def page(view: ScreenView) -> Page:
     """Return producers above, consumers below; each box shows the gradient on its edge."""
-    detail = view.session.detail(view.node)
+    detail = view.facts.detail(view.node)
     above = _producers(detail, view)
     below = _consumers(detail, view)
     lines: list[Line] = []

@@ -17,12 +17,11 @@ from gradstep_tui.app.widgets.text import Part
 
 def page(view: ScreenView) -> Page:
     """Return a chart: calls to the right, the root mean square of ``.grad`` upwards, in decades."""
-    call = view.session.backward_call
-    run: Run | None = getattr(call, "run", None)
-    if run is None:
+    recorded = view.facts.recorded()
+    if recorded is None:
         return sentence(view, "only a recording knows its other calls: gradstep record")
     try:
-        return _page(view, run, call.index)  # type: ignore[attr-defined]  # of a recorded call
+        return _page(view, recorded.run, recorded.call)
     except RecordingError as error:
         return sentence(view, str(error))
 

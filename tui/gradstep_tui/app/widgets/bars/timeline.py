@@ -33,7 +33,7 @@ class Timeline(ViewWidget):
             self.update_lines()
 
     def _magnitude(self, index: int) -> float | None:
-        return self.view.notes.flow.at(self.view.session, index).rms
+        return self.view.facts.flow(self.view.notes.flow, index).rms
 
     # -- line ----------------------------------------------------------------
 

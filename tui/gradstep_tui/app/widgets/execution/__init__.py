@@ -354,11 +354,11 @@ class ExecutionList(ViewWidget):
         cells = self._cells.get(node)
         if cells is None:
             try:
-                detail = self.view.session.detail(node)
+                detail = self.view.facts.detail(node)
             except AtWork:  # it is asked again afterwards
                 return Cells("", "", "")
             cells = describe(detail, self.view.snapshot, node)
             if self.view.shown != "gradient":
-                cells = cells._replace(forward=forward_text(self.view.session, node))
+                cells = cells._replace(forward=forward_text(self.view.facts.forward_value(node)))
             self._cells[node] = cells
         return cells

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import NodeDetail, Snapshot, Value
 from gradstep.debugger.snapshot.wording import is_constant, short
 from gradstep.graph.model import Graph
@@ -215,12 +214,11 @@ def _extremes(stats: Statistics) -> str:
     return f"{format_number(stats.minimum)}…{format_number(stats.maximum)}"
 
 
-def forward_text(session: Session, row: int) -> str:
+def forward_text(value: Value | Statistics | None) -> str:
     """Return what the forward op of a node made, in short; "" where that is not known."""
-    statistics = session.forward_value(row)
-    if statistics is None:
+    if value is None:
         return ""
-    return short(statistics.statistics if isinstance(statistics, Value) else statistics)
+    return short(value.statistics if isinstance(value, Value) else value)
 
 
 def fan_in_text(arrived: int, expected: int) -> str:

@@ -1,0 +1,66 @@
+"""What the screen reads beside the snapshot: frozen records about nodes, and no way to move."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gradstep.debugger.snapshot import LedgerEntry, NodeDetail, Phase, Value
+from gradstep.findings.reports.source import forward_line
+from gradstep.findings.reports.why import Explanation, explain_node
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import Statistics
+from gradstep.recording.run import Run
+from gradstep_tui.app.plan.flow import Flow, NodeFlow
+from gradstep_tui.app.worker import SessionWorker
+
+
+class RecordedPlace(NamedTuple):
+    """A recorded run, and the call of it that is looked at."""
+
+    run: Run
+    call: int
+
+
+class Facts:
+    """Records about the nodes of the pass, as of the snapshot that is shown.
+
+    Every method raises AtWork while the session is doing something: it may be past that snapshot.
+    """
+
+    def __init__(self, worker: SessionWorker) -> None:
+        self._worker = worker
+
+    def detail(self, node: int) -> NodeDetail:
+        """Return what is known about a node."""
+        return self._worker.session.detail(node)
+
+    def contributions(self, node: int, input_nr: int) -> Iterator[LedgerEntry]:
+        """Yield each contribution to an input of a node, with the running sum."""
+        return self._worker.session.contributions(node, input_nr)
+
+    def phases(self, node: int) -> tuple[Phase, ...]:
+        """Return what has happened inside a node so far."""
+        return self._worker.session.phases(node)
+
+    def forward_value(self, node: int) -> Value | Statistics | None:
+        """Return the result of the forward op of a node, or what is known of it."""
+        return self._worker.session.forward_value(node)
+
+    def forward_line(self, node: int) -> tuple[int, Source] | None:
+        """Return the node that the forward line of a node belongs to, and that line."""
+        return forward_line(self._worker.session, node)
+
+    def explanation(self, node: int) -> Explanation:
+        """Return why the gradient of a node is what it is."""
+        return explain_node(self._worker.session, node)
+
+    def flow(self, flow: Flow, node: int) -> NodeFlow:
+        """Return the flow at a node that has run, and have ``flow`` keep it."""
+        return flow.at(self._worker.session, node)
+
+    def recorded(self) -> RecordedPlace | None:
+        """Return the recording that the call comes from; None of a call that runs."""
+        call = self._worker.session.backward_call
+        run: Run | None = getattr(call, "run", None)
+        return None if run is None else RecordedPlace(run, getattr(call, "index", 0))
