@@ -84,7 +84,7 @@ def test_what_a_pass_leaves_is_recorded_when_it_is_over() -> None:
         other = ((w + 1) + 2).sum()
         loss = (x @ turned * once[:2]).exp().sum()
         loss.backward()
-        assert not tracer._deferred.told  # type: ignore[union-attr]
+        assert not tracer._deferred.notes  # type: ignore[union-attr]
         for tensor, name in ((turned, "t"), (once, "mul"), (other, "sum"), (loss, "sum")):
             record = tensor._record[0]
             assert (record.name, record.source is None) == (name, False)
@@ -124,7 +124,7 @@ def test_notes_take_as_much_memory_as_values_may_take() -> None:
         for _ in range(150):
             state = state * 1.5
         assert first() is None
-        assert len(tracer._deferred.told) < 100  # type: ignore[union-attr]
+        assert len(tracer._deferred.notes) < 100  # type: ignore[union-attr]
         batches = []
         for _ in range(5):
             batch = torch.ones(30, NOTE)

@@ -91,7 +91,7 @@ class GraphTracer:
             if deferred is None:
                 self._record(*note, self._rounds.at(caller))
                 return
-            deferred.told.append(note)
+            deferred.notes.append(note)
             nbytes = NOTE
             for each in outputs:
                 nbytes += each.array.nbytes
@@ -107,7 +107,7 @@ class GraphTracer:
     @fenced(_FORWARD)
     def settle(self) -> None:
         """Make the records that were deferred."""
-        if self._deferred is not None and self._deferred.told:
+        if self._deferred is not None and self._deferred.notes:
             for note in self._deferred.take_all():
                 self._record(*note)
 

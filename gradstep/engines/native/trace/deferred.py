@@ -21,7 +21,7 @@ from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.scopes import Scope
 
 Instruction = tuple[CodeType, int]
-Told = tuple[
+Note = tuple[
     str, tuple[Any, ...], Mapping[str, Any], tuple[Tensor, ...], Node | None, Instruction | None,
     Scope | None, bool,
 ]  # fmt: skip
@@ -36,32 +36,32 @@ NOTE: Final = 100
 
 
 class Deferred:
-    """What was ``told`` of ops, in their order; the bytes that this keeps from being freed, and the
+    """The ``notes`` on ops, in their order; the bytes that they keep from being freed, and the
     ``most`` that these may be."""
 
     def __init__(self, most: int) -> None:
-        self.told: list[Told] = []
+        self.notes: list[Note] = []
         self.nbytes = 0
         self.most = min(most, _MOST)
 
-    def take_all(self) -> list[Told]:
-        """Return what was noted, and forget it."""
-        told, self.told, self.nbytes = self.told, [], 0
-        return told
+    def take_all(self) -> list[Note]:
+        """Return the notes, and forget them."""
+        notes, self.notes, self.nbytes = self.notes, [], 0
+        return notes
 
-    def take_rest(self, line: Line) -> list[Told]:
-        """Forget what was noted, and return what of it may still be used after the backward pass
+    def take_rest(self, line: Line) -> list[Note]:
+        """Forget the notes, and return those that may still be used after the backward pass
         begun at ``line``: neither what that has freed, nor what only notes lead to."""
-        told = self.take_all()
+        taken = self.take_all()
         rest = []
-        while told:  # from the end on: what is left of those after it refers to what they read
-            each = told.pop()
-            if _are_held(each[_OUTPUTS]):
-                node = each[_NODE]
+        while taken:  # from the end on: what is left of those after it refers to what they read
+            note = taken.pop()
+            if _are_held(note[_OUTPUTS]):
+                node = note[_NODE]
                 if node is None or not node.is_freed:
-                    rest.append(each)
+                    rest.append(note)
                 else:  # to which a later pass may still come
-                    name, _, attributes, _, _, place, scope, grads = each
+                    name, _, attributes, _, _, place, scope, grads = note
                     notes, within = notes_of(node), OUTSIDE if scope is None else scope.place
                     notes.freed_at = line
                     notes.record = OpRecord(name, (), attributes, within, place, True, grads)
