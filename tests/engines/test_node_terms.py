@@ -93,6 +93,17 @@ def test_a_profile_that_runs_is_found() -> None:
         assert Session(x.exp().sum()).detail(1).forward_bytes == 12
 
 
+@pytest.mark.torch
+def test_a_method_of_a_number_is_no_arithmetic() -> None:
+    pytorch = pytest.importorskip("torch")
+    x = pytorch.tensor([1.0, 2.0], requires_grad=True)
+    session = Session(x.mean())
+    session.jump(1)
+    (term,) = session.detail(0).terms
+    assert "expand" in term.rule
+    assert term.numbers == ""
+
+
 def test_numbers_that_are_not_real_are_values(torch: Any) -> None:
     if not hasattr(torch, "view_as_complex"):
         pytest.skip("the core has no complex tensors")

@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gradstep_tui import output
+from gradstep_tui.app.widgets.text import in_ascii
 from gradstep_tui.cli import main
 from gradstep_tui.commands import embed
 from gradstep_tui.output import in_encoding
@@ -195,12 +196,14 @@ def test_an_output_that_a_script_redirects_is_for_what_the_script_prints(
 # --- encodings ------------------------------------------------------------------------------------
 
 
-def spoken_constants() -> Iterator[str]:
-    """The texts in what makes words for the two streams."""
-    places = ["gradstep", "tui"]
+def spoken_constants(*, screen: bool = False) -> Iterator[str]:
+    """The texts in what makes words for the two streams, or for the screen."""
+    places = ["tui/gradstep_tui/app"] if screen else ["gradstep", "tui"]
     for place in places:
         for path in (ROOT / place).rglob("*.py"):
-            if "tui/gradstep_tui/app" in path.as_posix() or path.name in ("text.py", "output.py"):
+            if path.name in ("text.py", "output.py"):
+                continue
+            if not screen and "tui/gradstep_tui/app" in path.as_posix():
                 continue
             tree = ast.parse(path.read_text("utf-8"))
             docs = {
@@ -221,6 +224,12 @@ def test_every_character_of_our_words_has_an_equivalent_in_ascii() -> None:
     assert {"·", "−", "²", "→"} <= ours
     assert {c: in_encoding(c, "ascii") for c in ours if "\\x" in in_encoding(c, "ascii")} == {}
     assert {c for c in ours if "\\u" in in_encoding(c, "ascii")} == set()
+
+
+def test_every_mark_of_the_screen_has_one_in_ascii() -> None:
+    marks = {c for text in spoken_constants(screen=True) for c in text if not c.isascii()}
+    assert {"•", "▲", "×", "●"} <= marks
+    assert {c for c in marks if in_ascii(c) == "?" and c not in "◆"} == set()
 
 
 @given(st.text(), st.sampled_from(["ascii", "latin-1", "cp1252", "utf-8", "cp437"]))

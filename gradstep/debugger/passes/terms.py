@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gradstep.capturing.names import Names
@@ -10,6 +11,8 @@ from gradstep.debugger.snapshot.value import Gradient, Value, value
 from gradstep.engines.protocol import Engine, Rule
 from gradstep.graph.statistics import format_number
 from gradstep.records import Node
+
+_CALLED_ON_A_NUMBER = re.compile(r"\bself\.|\d\)?\.[a-z]")  # 1.expand(self.sizes()): no arithmetic
 
 
 def terms_of(
@@ -67,4 +70,5 @@ def _with_numbers(rule: Rule, known: Mapping[str, Value | None]) -> str:
             return ""
         number = format_number(float(part.array.reshape(())))
         numbers[name] = f"({number})" if number.startswith("\N{MINUS SIGN}") else number
-    return rule.text(numbers)
+    text = rule.text(numbers)
+    return "" if _CALLED_ON_A_NUMBER.search(text) else text

@@ -8,6 +8,7 @@ from dataclasses import replace
 from textual import events
 
 from gradstep_tui.app.messages import SectionChosen, TargetClicked
+from gradstep_tui.app.plan.listing import Order
 from gradstep_tui.app.sections.page import Page, ScreenView, Section, Target, sentence
 from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part
@@ -24,7 +25,7 @@ class Pane(ViewWidget):
         self.cursor = 0
         self.chosen = False
         self._page = Page([])
-        self._shown: tuple[str, int] = ("", -1)
+        self._shown: tuple[str, int, Order] = ("", -1, "plan")
 
     @property
     def section(self) -> Section | None:
@@ -71,7 +72,8 @@ class Pane(ViewWidget):
         view, section = self.view, self.section
         if section is None or not self.display:
             return
-        subject = (section.name, view.node if section.per_node else -1)
+        node = view.node if section.per_node else -1
+        subject = (section.name, node, view.listing.order)
         # one column is left to the scrollbar, which these lines may call for
         room = replace(view, width=max(1, self.size.width - 1), height=self.visible_height)
         try:
@@ -80,7 +82,7 @@ class Pane(ViewWidget):
             if section.name == self._shown[0]:  # as it was
                 self.update_lines()
                 return
-            self._page, subject = sentence(room, "shown once it pauses"), ("", -1)
+            self._page, subject = sentence(room, "shown once it pauses"), ("", -1, "plan")
         self.cursor = max(0, min(self.cursor, self.line_count() - 1))
         self.update_lines()
         if subject != self._shown:
