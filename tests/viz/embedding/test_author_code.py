@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _json
 import os
+import shutil
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -141,3 +143,27 @@ def test_nothing_of_the_process_is_changed(
         taken(tmp_path, code + "\n1/0")
     assert (os.getcwd(), sys.argv, sys.path[:], sys.modules["__main__"], np.geterr()) == before
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.skipif(not hasattr(_json, "__file__"), reason="_json is built into this Python")
+def test_no_library_is_forgotten_wherever_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As PyTorch on ``PYTHONPATH``, and packages with compiled parts in the project itself."""
+    (tmp_path / "project" / "docs").mkdir(parents=True)
+    (tmp_path / "project" / "pyproject.toml").touch()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "library_of_others.py").touch()
+    (tmp_path / "project" / "model_of_mine.py").touch()
+    package = tmp_path / "project" / "compiled_of_mine"
+    package.mkdir()
+    (package / "__init__.py").write_text("from compiled_of_mine import _json")
+    shutil.copy(_json.__file__, package)
+    monkeypatch.syspath_prepend(tmp_path / "elsewhere")
+    monkeypatch.syspath_prepend(tmp_path / "project")
+    code = "import library_of_others, model_of_mine, compiled_of_mine\n"
+    found = taken(tmp_path / "project" / "docs", LEAVES + code + "x * y")
+    kept = {"library_of_others", "model_of_mine", "compiled_of_mine"} & set(sys.modules)
+    assert kept == {"library_of_others", "compiled_of_mine"}
+    assert {Path(file).name for file in found.files} >= {"model_of_mine.py"}
+    assert "library_of_others.py" not in {Path(file).name for file in found.files}

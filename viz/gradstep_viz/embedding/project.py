@@ -9,6 +9,9 @@ import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Final
 
 from gradstep.own_files import is_own_file
 
@@ -19,39 +22,73 @@ def _installed() -> tuple[str, ...]:
     return tuple(f"{os.path.realpath(place)}{os.sep}" for place in places)
 
 
+_MARKS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg")
+"""What lies in the folder of a project, and in no folder below."""
+_START: Final = os.getcwd()
+"""Where the program that makes the documents began."""
+
+
 @cache
-def is_of_project(file: str) -> bool:
-    """Tell whether ``file`` is the author's own: not Python's, not installed, and not part of
-    gradstep."""
+def is_of_project(file: str, folder: str) -> bool:
+    """Tell whether ``file`` is of the project that ``folder``, of a document, belongs to: neither
+    installed, nor a library from elsewhere, nor part of gradstep."""
     real = os.path.realpath(file)
-    return os.path.isabs(file) and not (is_own_file(real) or real.startswith(_installed()))
+    return (
+        os.path.isabs(file)
+        and real.startswith((_project_of(folder), _project_of(_START)))
+        and not (is_own_file(real) or real.startswith(_installed()))
+    )
+
+
+@cache
+def _project_of(folder: str) -> str:
+    """Find the nearest folder around ``folder`` that looks like a project, else itself."""
+    path = Path(folder).resolve()
+    project = next(
+        (each for each in (path, *path.parents) if any((each / mark).exists() for mark in _MARKS)),
+        path,
+    )
+    return os.path.join(project, "")
 
 
 @contextmanager
-def own_imports() -> Iterator[set[str]]:
-    """Import the author's modules as they are on disk, and forget them again afterwards.
+def own_imports(folder: str) -> Iterator[set[str]]:
+    """Import the modules of the project around ``folder`` as they are on disk, and forget them
+    again afterwards.
 
     A server that makes documents again and again would else go on with what it imported first,
     and two folders could not have modules of the same name.  The set has, at the end, the files
     that the code inside may depend on.
     """
-    before = _modules()
+    before = _modules(folder)
     files = set(before.values())
     try:
         yield files
     finally:
-        for name, file in _modules().items():
+        for name, file in _modules(folder).items():
             files.add(file)
             if name not in before:
                 del sys.modules[name]
 
 
-def _modules() -> dict[str, str]:
-    """Find the author's own modules that are imported, each with its file."""
-    found = {}
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if isinstance(file, str) and file.endswith(".py") and is_of_project(file):
-            found[name] = file
-    found.pop("__main__", None)  # the program that makes the documents
-    return found
+def _modules(folder: str) -> dict[str, str]:
+    """Find the project's own modules that are imported, each with its file; none of a package with
+    compiled parts, which cannot be imported twice."""
+    modules = {
+        name: file
+        for name, module in list(sys.modules.items())
+        if isinstance(file := getattr(module, "__file__", None), str)
+    }
+    compiled = {
+        name.partition(".")[0]
+        for name, file in modules.items()
+        if file.endswith(tuple(EXTENSION_SUFFIXES))
+    }
+    return {
+        name: file
+        for name, file in modules.items()
+        if file.endswith(".py")
+        and name != "__main__"  # the program that makes the documents
+        and name.partition(".")[0] not in compiled
+        and is_of_project(file, folder)
+    }

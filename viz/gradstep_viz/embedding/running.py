@@ -56,7 +56,7 @@ def run(snippets: Sequence[Snippet]) -> Found:
     last = snippets[-1]
     main = ModuleType(Path(last.file).stem if last.name else "__main__")
     expression = None
-    with own_imports() as files, _process(last, main):
+    with own_imports(last.folder) as files, _process(last, main):
         for snippet in snippets:
             main.__file__ = snippet.file or None
             with code_of(snippet):
@@ -96,7 +96,7 @@ def code_of(snippet: Snippet) -> Iterator[None]:
     except ScriptExited as ending:
         raise CodeFailed(f"the code exited with {ending.code!r}") from None
     except ScriptFailed as failed:
-        file, line = _place(failed.error)
+        file, line = _place(failed.error, snippet.folder)
         said = "".join(traceback.format_exception_only(failed.error)[-1:]).strip()
         if file == (snippet.file or INLINE):
             raise CodeFailed(said, where=snippet.file, line=line + snippet.line - 1) from None
@@ -105,12 +105,12 @@ def code_of(snippet: Snippet) -> Iterator[None]:
         raise CodeFailed(error.what, remedy=error.remedy) from None
 
 
-def _place(error: BaseException) -> tuple[str, int]:
+def _place(error: BaseException, folder: str) -> tuple[str, int]:
     """Find the innermost line of the author's code."""
     if isinstance(error, SyntaxError):
         return error.filename or "", error.lineno or 1
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [f for f in frames if f.filename == INLINE or is_of_project(f.filename)]
+    theirs = [f for f in frames if f.filename == INLINE or is_of_project(f.filename, folder)]
     return (theirs[-1].filename, theirs[-1].lineno or 1) if theirs else ("", 0)
 
 
