@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from gradstep.graph.folding.frames import is_inside
@@ -15,6 +17,8 @@ from gradstep_viz.picture.model import View
 from tests.viz import picture_programs
 from tests.viz.picture_programs import graph_of
 
+APART = 8
+"""As many pixels, at least, as a side of a frame is from a line beside it."""
 BOTH_ENGINES = ["core", pytest.param("pytorch", marks=pytest.mark.torch)]
 VIEWS: tuple[View, ...] = ("both", "forward", "backward")
 
@@ -33,6 +37,9 @@ def check_frames(made: Composed) -> set[str]:
     for frame in picture.frames:
         around = frame_places(picture, layout, frame)
         places.setdefault(frame.label, []).extend(around)
+        for one in around:
+            near = [x for x in _lanes(made, layout, one) if _to_a_side(one, x) < APART]
+            assert not near, f"a line along a side of {frame.label}, at {near}"
         for index in range(len(picture.boxes)):
             within = any(_holds(one, layout.places[index]) for one in around)
             assert within == (index in frame.boxes), (frame.label, picture.boxes[index].title)
@@ -48,6 +55,21 @@ def check_frames(made: Composed) -> set[str]:
             if box.half in halves:
                 assert within == is_inside(address, label), (label, address)
     return modules
+
+
+def _lanes(made: Composed, layout: Layout, frame: Rectangle) -> Iterator[float]:
+    """Where lines run straight down along at least half of a frame."""
+    for line, route in zip(made.picture.lines, layout.routes, strict=True):
+        ends = [route.start, *(segment[-2:] for segment in route.segments)]
+        for (x, y), segment in zip(ends, route.segments, strict=False):
+            if line.kind != "saved" and len(segment) == 2 and segment[0] == x:
+                beside = min(max(y, segment[1]), frame.bottom) - max(min(y, segment[1]), frame.y)
+                if 2 * beside > frame.height:
+                    yield x
+
+
+def _to_a_side(frame: Rectangle, x: float) -> float:
+    return min(abs(x - frame.x), abs(x - frame.right))
 
 
 def _has(made: Composed, label: str, half: str) -> bool:

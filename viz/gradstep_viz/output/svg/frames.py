@@ -20,6 +20,7 @@ LABEL = 12
 INDENT = 8
 STEPS = 8
 EDGE = 4
+APART = 8
 CORNER = 8
 
 
@@ -175,6 +176,20 @@ def _around(picture: Picture, layout: Layout, boxes: Sequence[int]) -> Rectangle
     return _free(picture, layout, inside, labels) or _free(picture, layout, inside, [])
 
 
+def _lanes(
+    picture: Picture, layout: Layout, boxes: Set[int], top: float, bottom: float
+) -> Iterator[float]:
+    """Yield where lines of others go straight down along at least half of these boxes: a side of
+    a frame beside them would look like one of them."""
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if line.kind == "saved" or {line.source, line.target} <= boxes:
+            continue
+        for (x, y), *_, (end_x, end_y) in _curves(route):
+            beside = min(max(y, end_y), bottom) - max(min(y, end_y), top)
+            if x == end_x and 2 * beside > bottom - top:
+                yield x
+
+
 def _free(
     picture: Picture, layout: Layout, boxes: Set[int], labels: Sequence[Rectangle]
 ) -> Rectangle | None:
@@ -183,10 +198,17 @@ def _free(
     right = max(place.right for place in [*places, *labels]) + SIDE
     top = min(place.y for place in places) - ABOVE
     bottom = max(place.bottom for place in places) + BELOW
+    first, last = min(place.x for place in places), max(place.right for place in places)
     for line, route in zip(picture.lines, layout.routes, strict=True):
         if line.kind != "saved" and {line.source, line.target} <= boxes:
             xs = [route.start[0], *(x for segment in route.segments for x in segment[::2])]
-            left, right = min(left, min(xs) - SIDE), max(right, max(xs) + SIDE)
+            first, last = min(first, *xs), max(last, *xs)
+    left, right = min(left, first - SIDE), max(right, last + SIDE)
+    for x in _lanes(picture, layout, boxes, top, bottom):
+        if x < first:
+            left = max(left, min(x + APART, first - EDGE))
+        elif x > last:
+            right = min(right, max(x - APART, last + EDGE))
     left, right = max(left, EDGE), min(right, layout.width - EDGE)
     top = max([top, *(caption.y + 2 * EDGE for caption in layout.captions)])
     for index, place in enumerate(layout.places):
