@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import suppress
+from functools import lru_cache
 from linecache import getline, getlines
 from typing import Final, NamedTuple
 
@@ -16,6 +17,62 @@ _COMPARISONS: Final = {
     "ge": (ast.LtE, ast.GtE), "eq": (ast.Eq,), "ne": (ast.NotEq,),
 }  # fmt: skip
 """Of an op, the signs that lead to it: Python may ask the right side first, and turns them."""
+
+
+_OPERATORS: Final[dict[str, type[ast.operator]]] = {
+    "div": ast.Div, "mul": ast.Mult, "pow": ast.Pow, "sub": ast.Sub, "add": ast.Add,
+    "mm": ast.MatMult, "matmul": ast.MatMult, "bmm": ast.MatMult,
+}  # fmt: skip
+
+
+class Operation(NamedTuple):
+    """An op as a line has it: the columns from ``start`` to before ``end``, and what it is given,
+    of a method what stands in front of it first; ``at`` is where its own name begins."""
+
+    start: int
+    end: int
+    at: int
+    operands: tuple[str, ...]
+
+
+def operation_at(source: Source | None, op: str) -> Operation | None:
+    """Return the one operation on a line that is the op ``op``; None where there is none, or
+    several, or where it takes several lines."""
+    line = "" if source is None else getline(source.file, source.line)
+    if source is None or not line.isascii():
+        return None
+    found: list[tuple[ast.expr, int, list[ast.expr]]] = []
+    for node in ast.walk(_parsed(source.file)):
+        if getattr(node, "lineno", 0) != source.line or node.end_lineno != source.line:  # type: ignore[attr-defined]
+            continue
+        match node:
+            case ast.BinOp(left=left, right=right, op=sign) if isinstance(
+                sign, _OPERATORS.get(op, ())
+            ):
+                found.append((node, node.col_offset, [left, right]))
+            case ast.Call(func=ast.Name(id=name), args=args) if name == op:
+                found.append((node, node.col_offset, args))
+            case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if name == op:
+                is_method = ast.unparse(value) not in _LIBRARIES
+                at = (value.end_col_offset or 0) if is_method else node.col_offset
+                found.append((node, at, [value, *args] if is_method else args))
+    if len(found) != 1:
+        return None
+    node, at, operands = found[0]
+    return Operation(
+        node.col_offset, node.end_col_offset or 0, at, tuple(map(ast.unparse, operands))
+    )
+
+
+_LIBRARIES: Final = ("torch", "F", "nn", "nn.functional", "torch.nn.functional", "torch.special")
+
+
+@lru_cache(maxsize=16)
+def _parsed(file: str) -> ast.Module:
+    try:
+        return ast.parse("".join(getlines(file)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])
 
 
 class Comparison(NamedTuple):
@@ -31,13 +88,9 @@ def comparison_at(source: Source | None, op: str) -> Comparison | None:
     if source is None or op not in _COMPARISONS:
         return None
     text = "".join(getlines(source.file))
-    try:
-        nodes = list(ast.walk(ast.parse(text)))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
     compared = [
         node
-        for node in nodes
+        for node in ast.walk(_parsed(source.file))
         if isinstance(node, ast.Compare)
         and node.lineno <= source.line <= (node.end_lineno or 0)
         and len(node.ops) == 1

@@ -15,6 +15,7 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import value
 from gradstep.engines.lookup import engine_of_call
 from gradstep.engines.protocol import Engine
+from gradstep.findings.linting.away_from_zero import away_from_zero, operand
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.finite import amount_text
 from gradstep.findings.reports.stop import elements_there, first_element
@@ -24,10 +25,6 @@ from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_element
 from gradstep.records import LEAF, BackwardCall, Gradients
 
-_AT_ZERO: Final = (
-    "keep its inputs away from there, as sqrt(x + 1e-12) does; torch.where() on its result does "
-    "not help, as that multiplies its gradient by 0, and 0 times inf is nan"
-)
 _TOO_LARGE: Final = (
     "these numbers are too large for their dtype: make the loss or the weights smaller, normalize, "
     "or compute this in a wider dtype"
@@ -150,20 +147,26 @@ def _of_trigger(session: PassSession, trigger: Trigger, found: _NotFinite) -> Fi
         what, remedy = f"{trigger.cause}: {trigger.explanation}{so}", _CODE
         return Finding("warning", "not-finite", what, remedy, address, index, source)
     there = elements_there(session, trigger, first_element(gradient))
-    given = [f"{name} is {format_element(element)}" for name, element in there]
-    formula = session.graph.node(index).formula
-    rule = f", by the rule {formula}" if formula else ""
-    where = f", where {listed(given)}" if given else ""
+    formula, stem = session.graph.node(index).formula, session.graph.stem(index)
+    inputs = [each for each in there if each[0] not in ("g", "result")]
+    results = [("its result", element) for name, element in there if name == "result"]
+    values = [
+        f"{operand(source, stem, name)} is {format_element(element)}"
+        for name, element in inputs or results
+    ]
+    where = f", where {listed(values)}" if values else ""
     amount = amount_text(known, known.trouble, gradient.array)
     remedy = _TOO_LARGE
     if any(not np.any(element) for _, element in there) or known.trouble == "nan":
-        remedy = _AT_ZERO
+        remedy = away_from_zero(source, stem)
     if not formula:
         remedy = _CODE
+    numbers = [f"{name} is {format_element(element)}" for name, element in there]
     return Finding(
-        "warning", "not-finite",
-        f"the gradient that {address} sends on is {amount}{rule}{where}{so}",
+        "warning", "not-finite", f"the gradient that {address} sends on is {amount}{where}{so}",
         remedy, address, index, source,
+        details=f"the rule is {formula}, where {listed(numbers)}"
+        if formula and there else "",
     )  # fmt: skip
 
 

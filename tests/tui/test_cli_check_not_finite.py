@@ -89,7 +89,7 @@ def test_a_gradient_that_only_the_pass_makes_nan_is_found_with_its_line(
     assert code == 5
     assert "warning [not-finite]  sqrt:1 train.py:3" in printed
     assert "nan at 1 of 2 places, first at [0]" in printed
-    assert "g is 0 and result is 0; w.grad is nan" in printed
+    assert "where its result is 0; w.grad is nan" in printed
 
 
 def test_a_tensor_that_is_named_is_checked_alike_and_left_alone(check: Check) -> None:

@@ -14,6 +14,7 @@ import pytest
 from gradstep import findings
 from gradstep.findings.explanations import MEANINGS
 from gradstep_tui.cli import main
+from gradstep_tui.commands import check_run
 
 Check = Callable[..., tuple[int, str]]
 
@@ -159,6 +160,87 @@ MENDED = {
 """What the remedies say, as code."""
 
 
+BARE = "import LIBRARY as torch\ntorch.manual_seed(0)\nx = torch.randn(16, 4)\n"
+REASONS = {
+    "the factor of this edge": (
+        BARE + "down, up = torch.zeros(4, 2), torch.zeros(2, 3)\n"
+        "for w in (down, up): w.requires_grad_()\n"
+        "(x @ down @ up - 1).square().mean().backward()\n",
+        "the gradient of down and up is exactly 0 in the only call: down is 0 everywhere",
+        "",
+    ),
+    "dead units of a weight that is 0": (
+        BARE + "inner = torch.zeros(4, 9, requires_grad=True)\nouter = torch.ones(9, 1)\n"
+        "(torch.relu(x @ inner) @ outer - 1).square().mean().backward()\n",
+        "inner is 0 everywhere",
+        "[dead-units]",
+    ),
+    "gradients clipped while they are scaled": (
+        START.replace("nn.Dropout(0.2), ", "") + """\
+for step in range(6):
+    opt.zero_grad()
+    ((net(x) - y).square().mean() * 2**15).backward()
+    nn.utils.clip_grad_norm_(net.parameters(), 0.02)
+    for p in net.parameters():
+        p.grad /= 2**15
+    opt.step()
+""",
+        "clip_grad_norm_() clips gradients that are still multiplied",
+        "[constant-loss]",
+    ),
+    "who switched gradients off": (
+        HEALTHY + "    if step == 3: torch.set_grad_enabled(False)\n",
+        "by set_grad_enabled() in line 13, which nothing undid",
+        "no_grad() in",
+    ),
+    "gradients off in a function": (
+        START + "@torch.no_grad()\ndef evaluate():\n    return (net(x) - y).square().mean()\n"
+        "opt.zero_grad()\nevaluate().backward()\n",
+        "by no_grad() in line 8",
+        "set_grad_enabled",
+    ),
+    "a step that changes a copy": (
+        BARE + "a = torch.ones(4, requires_grad=True)\nfor step in range(3):\n"
+        "    a.grad = None\n    (a * 2 - 1).square().sum().backward()\n"
+        "    a.detach().clone().sub_(0.1 * a.grad)\n",
+        "line 8 computes a step, and does not write it into it",
+        "",
+    ),
+    "modules by the names of variables": (
+        f"{HEALTHY}    if step == 3: net.eval()\n",
+        "net is in evaluation mode from call 5 on",
+        "",
+    ),
+    "numbers that index": (
+        BARE + "place = torch.tensor([1.4, 2.6], requires_grad=True)\n"
+        "gain = torch.ones(2, requires_grad=True)\n"
+        "(torch.arange(5.0)[place.int()] * gain).sum().backward()\n",
+        "warning [cut]  train.py:6",
+        "",
+    ),
+    "a loss that requires_grad_() made a leaf": (
+        HEALTHY.replace("(net(x) - y).square().mean()", "(net(x).squeeze(1).argsort() - "
+        "torch.arange(16)).abs().float().mean().requires_grad_()"),
+        "warning [cut]  train.py:9",
+        "sub()",
+    ),
+    "all that a number was computed from": (
+        HEALTHY.replace("(net(x) - y)", "torch.tensor((net(x) - y).mean().item(), "
+        "requires_grad=True)"),
+        "0.weight, 0.bias, 3.weight and 3.bias get no gradient",
+        "[unreached]",
+    ),
+    "a division, with its remedy": (
+        BARE + "p = torch.ones(3, requires_grad=True)\n"
+        "q = torch.tensor([1.0, 0.0, 2.0], requires_grad=True)\n"
+        "torch.where(q != 0, p / q, p).sum().backward()\n",
+        "p / torch.where(q != 0, q, 1.0); torch.where() on the result does not help",
+        "",
+    ),
+}  # fmt: skip
+"""What is to be said of a cause, and what is not."""
+
+
 @pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
 def check(
     request: pytest.FixtureRequest,
@@ -189,6 +271,61 @@ def test_what_a_run_shows_is_told_with_its_line(check: Check, code: str) -> None
     assert found == 5
     assert f"{MEANINGS[code].severity} [{code}]" in printed
     assert told in printed
+
+
+@pytest.mark.parametrize("case", REASONS)
+def test_a_reason_is_that_of_this_program(check: Check, case: str) -> None:
+    script, told, untold = REASONS[case]
+    found, printed = check(script)
+    assert found == 5
+    assert told in printed
+    assert not untold or untold not in printed
+
+
+def test_a_run_ends_where_it_becomes_nan(check: Check) -> None:
+    script = HEALTHY.replace("    opt.step()", "    opt.step()\n    if step == 2: x[0] = -1e30")
+    found, printed = check(script.replace("nn.Tanh()", "nn.Softplus()"))
+    assert found == 5
+    assert re.search(
+        r"not looked at: what comes after the NaN or infinity in backward\(\) call 4", printed
+    )
+    assert "looked at: 4 calls" in printed
+    assert "next: gradstep debug --fail-on nan,inf train.py" in printed
+
+
+def test_what_comes_after_the_end_is_not_said_to_be_missing(check: Check) -> None:
+    script = (
+        START.replace("x =", "late = torch.optim.SGD(other.parameters(), lr=1)\nx =").replace(
+            "opt =", "other = nn.Linear(1, 1)\nopt ="
+        )
+        + LOOP
+        + "other(net(x)).sum().backward(); late.step()\n"
+    )
+    assert check(script)[0] == 0
+    assert check(script, "--calls", "3")[0] == 0
+
+
+def test_a_long_run_tells_at_once_what_is_certain(
+    check: Check, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(check_run, "_PATIENCE", 0.0)
+    monkeypatch.setattr(check_run, "_LONG", 0.0)
+    script = PROGRAMS["softmax-dim"][0]
+    lines = []
+    monkeypatch.setattr(check_run.output, "say", lines.append)
+    monkeypatch.setattr(check_run.output, "relay", lines.append)
+    found, printed = check(script)
+    assert found == 5
+    assert "train.py:9: warning: 1/softmax" not in printed
+    assert sum("[softmax-dim]" in each for each in lines) == 1
+    assert sum("ctrl+c ends the run with the report so far" in each for each in lines) == 1
+
+
+def test_ctrl_c_ends_a_run_with_the_report_so_far(check: Check) -> None:
+    found, printed = check(f"{HEALTHY}    if step == 7: raise KeyboardInterrupt\n")
+    assert found == 130
+    assert "looked at: 8 calls" in printed
+    assert "not looked at: what comes after ctrl+c" in printed
 
 
 @pytest.mark.parametrize("code", MENDED)

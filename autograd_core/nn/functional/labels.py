@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.grad_mode import trace_taken_out
 from autograd_core.nn.functional.likelihood import cross_entropy
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.reduction import validate_reduction
@@ -35,6 +36,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("num_classes should be positive")
     if labels.size and labels.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
+    trace_taken_out("one_hot()", input)
     places = labels[..., None] == np.arange(num_classes)
     return Tensor.from_array(places.astype(np.int64, order="C"))
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.autograd.grad_mode import trace_taken_out
 from autograd_core.autograd.held import Held, index_array
 from autograd_core.dtype import bool_, float16, float64, int32, int64, uint8
 from autograd_core.ops.checks import fitting_number
@@ -258,6 +259,8 @@ def plain_indices(indices: Iterable[Any]) -> Held:
 def _plain(part: Tensor) -> Any:
     kind = part.dtype
     if kind is int64 or kind is bool_ or kind is int32:
+        if kind is not bool_:
+            trace_taken_out("indexing", part)
         return part.array
     if kind is not uint8:
         raise IndexError("tensors used as indices must be long, int, byte or bool tensors")

@@ -275,9 +275,32 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         found: LeafRecord | None = self._leaves.get(tensor)
         if found is None:
             found = self._leaves[tensor] = _leaf(tensor)
+            if tensor.numel() == 1:
+                found.cut = self._made_without_graph(tensor)
         elif tensor.numel() == 1:
             found.statistics = describe(tensor)  # training changes it from pass to pass
         return found
+
+    def _made_without_graph(self, tensor: torch.Tensor) -> Cut | None:
+        """Return where the graph ended that leads to a loss which requires_grad_() made a leaf."""
+        made = self._made.get(tensor, (None, 0))[0]
+        for op in reachable([made]) if isinstance(made, OpRecord) else []:
+            if isinstance(op, OpRecord) and (not op.requires_grad or "int" in op.dtype):
+                leaves: Any = tuple(
+                    each.tensor
+                    for each in reachable([op])
+                    if isinstance(each, LeafRecord) and each.requires_grad
+                )
+                if leaves:
+                    # the second result of an op, as of sort(), has another dtype than the first
+                    makers = [maker for maker, nr in filter(_is_result, op.inputs) if nr > 0]
+                    at = makers[0] if makers else op
+                    return Cut(f"{at.name}()", at.source, leaves)
+        return None
+
+
+def _is_result(given: Any) -> bool:
+    return isinstance(given, tuple) and isinstance(given[0], OpRecord)
 
 
 def _newest() -> int:

@@ -25,6 +25,7 @@ class Finding:
     ``what`` describes the finding, and ``remedy`` the fix. ``address`` and ``index`` are those of
     the node; "" and None if there is none. ``source`` is the program line, ``other`` a second
     related line. ``count`` says how often it was found; ``leaves`` names those that it is about.
+    ``details`` has the arithmetic behind it.
     """
 
     severity: Severity
@@ -37,6 +38,12 @@ class Finding:
     other: Source | None = None
     count: int = 1
     leaves: tuple[str, ...] = ()
+    details: str = ""
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether it is an error or a warning."""
+        return self.severity != "info"
 
     def naming(self, target: str) -> Finding:
         """Return the same with the ``target`` of this run in the commands that it names."""
@@ -53,7 +60,9 @@ class Finding:
         """
         op = self.address.rpartition(":")[0] or self.address
         what = self.what.replace(self.address, op) if self.address else self.what
-        return replace(self, what=_NUMBER.sub("#", what), address=op, index=None, count=1)
+        return replace(
+            self, what=_NUMBER.sub("#", what), address=op, index=None, count=1, details=""
+        )
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:

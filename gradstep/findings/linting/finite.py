@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
 from gradstep.capturing.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
+from gradstep.findings.linting.away_from_zero import away_from_zero
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.ingredients import (
     along_a_dimension,
@@ -111,7 +112,7 @@ class Beginning:
             return _EARLIER
         if self.given or self.verb == "has":
             return "check how these values are computed"
-        return "check its inputs there; no gradient that passes through it can be right"
+        return away_from_zero(self.source, self.name.rpartition("/")[2].partition(":")[0])
 
 
 def find_not_finite(subject: Subject) -> Iterator[Finding]:

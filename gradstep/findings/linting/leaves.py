@@ -35,8 +35,8 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
         and id(tensor) not in explained
     ]
     departures = {id(tensor): subject.engine.departure(tensor) for tensor in unreached}
-    for departure in {each.number: each for each in departures.values() if each}.values():
-        leaves = [t for t in unreached if departures[id(t)] is departure]
+    for number, departure in {each.number: each for each in departures.values() if each}.items():
+        leaves = [t for t in unreached if (at := departures[id(t)]) and at.number == number]
         yield _by_departure(departure, [subject.name(t) for t in leaves])
     unexplained = [t for t in unreached if departures[id(t)] is None]
     aside = _of_patterns(subject, unexplained)
@@ -159,7 +159,7 @@ def _by_departure(departure: Departure, names: list[str]) -> Finding:
         "warning", "cut",
         f"{listed(names)} {gets} no gradient: the loss does not depend on {them}, but "
         f"{departure.how} took a value computed from {them} out of the graph",
-        "use the value itself where you need its gradient, not an array or a number",
+        "use the value itself where you need its gradient, not an array, a number or an index",
         source=departure.source, leaves=tuple(names),
     )  # fmt: skip
 

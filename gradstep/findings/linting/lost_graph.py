@@ -7,7 +7,29 @@ from typing import Final
 from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning
-from gradstep.findings.whole_run.source_lines import calls_of
+from gradstep.findings.whole_run.source_lines import calls_of, under_no_grad
+from gradstep.graph.model import Source
+
+
+def _switched_off(name: str, at: Source) -> Finding:
+    what = f"the loss has no graph: {name}() ran while gradients were switched off, by"
+    if (around := under_no_grad(at)) is not None:
+        return Finding(
+            "error", "no-graph", f"{what} no_grad() in line {around.line}",
+            "compute the loss outside no_grad()", source=at, other=around,
+        )  # fmt: skip
+    switches = calls_of("set_grad_enabled", at.file)
+    if switches:
+        return Finding(
+            "error", "no-graph",
+            f"{what} set_grad_enabled() in line {switches[-1].line}, which nothing undid",
+            "call torch.set_grad_enabled(True) before the forward pass, or use `with "
+            "torch.no_grad():` there", source=switches[-1], other=at,
+        )  # fmt: skip
+    return Finding(
+        "error", "no-graph", f"{what} no_grad() or set_grad_enabled(False) in a caller",
+        "compute the loss outside no_grad()", source=at,
+    )  # fmt: skip
 
 
 def lost_graph(loss: Record) -> tuple[Finding, ...]:
@@ -20,20 +42,7 @@ def lost_graph(loss: Record) -> tuple[Finding, ...]:
             continue
         if op.source is None:
             return ()
-        file, line = op.source.file, op.source.line
-        switches = [at for at in calls_of("set_grad_enabled", file) if at.line < line]
-        switched = f"set_grad_enabled() in line {switches[-1].line}" if switches else "no_grad()"
-        undo = "torch.set_grad_enabled(True)" if switches else "this outside no_grad()"
-        return (
-            Finding(
-                "error", "no-graph",
-                f"the loss has no graph: {op.name}() ran while gradients were switched off, by "
-                f"{switched}",
-                f"call {undo} before the forward pass" if switches else f"compute {undo}",
-                source=switches[-1] if switches else op.source,
-                other=op.source if switches else None,
-            ),
-        )  # fmt: skip
+        return (_switched_off(op.name, op.source),)
     if any(each.requires_grad or (isinstance(each, LeafRecord) and each.cut) for each in ops):
         return ()
     for op in reversed(ops):

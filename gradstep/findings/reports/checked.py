@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import linecache
 import re
@@ -13,6 +12,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Final
 
+from gradstep.capturing.statement import operation_at
 from gradstep.findings.linting.finding import Finding, Severity
 from gradstep.findings.reports.findings import finding_text, place_text
 from gradstep.graph.model import Source
@@ -47,7 +47,7 @@ class Checked:
     @property
     def bad(self) -> list[tuple[str, Finding]]:
         """The errors and warnings."""
-        return [each for each in self.findings if each[1].severity != "info"]
+        return [each for each in self.findings if each[1].is_bad]
 
     def text(self, here: Path, *, everything: bool = False) -> str:
         """Return the report for a person, with the notes if ``everything``; files are named as seen
@@ -74,11 +74,7 @@ class Checked:
 
     def lines(self, here: Path) -> str:
         """Return one line for each error and warning, as compilers print them."""
-        return "\n".join(
-            f"{place_text(each.source, here, each.address)}: {each.severity}: {each.what} "
-            f"[{each.code}]".removeprefix(": ")
-            for _, each in self.bad
-        )
+        return "\n".join(one_line(each, here) for _, each in self.bad)
 
     def json(self, here: Path) -> str:
         """Return a JSON document, notes included; its schema is in the documentation."""
@@ -90,9 +86,9 @@ class Checked:
         findings = [
             {
                 "code": each.code, "severity": each.severity, "what": each.what,
-                "remedy": each.remedy, "at": place(each.source), "other": place(each.other),
-                "call": title, "node": each.address, "leaves": list(each.leaves),
-                "count": each.count,
+                "remedy": each.remedy, "details": each.details, "at": place(each.source),
+                "other": place(each.other), "call": title, "node": each.address,
+                "leaves": list(each.leaves), "count": each.count,
             }
             for title, each in self.findings
         ]  # fmt: skip
@@ -102,6 +98,12 @@ class Checked:
             "next": self.next,
         }  # fmt: skip
         return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def one_line(found: Finding, here: Path) -> str:
+    """Return a finding as compilers print them: ``train.py:14: warning: ... [cut]``."""
+    place = place_text(found.source, here, found.address)
+    return f"{place}: {found.severity}: {found.what} [{found.code}]".removeprefix(": ")
 
 
 def left(
@@ -135,32 +137,11 @@ def marked(found: Finding) -> list[str]:
         return []
     front = f"{found.source.line} | "
     shown = [f"    {front}{line}"]
+    indent = len(_line(found.source)) - len(line)
     for name in dict.fromkeys(_CALLED.findall(f"{found.address} {found.what}")):
-        part = _part(line, name)
+        part = operation_at(found.source, name)
         if part is not None:
-            shown.append(
-                f"    {' ' * (len(front) - 2)}| {' ' * part[0]}{'^' * (part[1] - part[0])}"
-            )
+            spaces, marks = " " * (part.at - indent), "^" * (part.end - part.at)
+            shown.append(f"    {' ' * (len(front) - 2)}| {spaces}{marks}")
             break
     return shown
-
-
-def _part(line: str, name: str) -> tuple[int, int] | None:
-    """Return the columns of the one call of ``name`` in a line: ``.detach()``, ``softmax(``."""
-    try:
-        nodes = ast.walk(ast.parse(line if not line.endswith(":") else f"{line} pass"))
-    except (SyntaxError, ValueError):
-        return None
-    parts = []
-    for node in nodes:
-        if isinstance(node, ast.Call):
-            match node.func:
-                case ast.Attribute(attr=attr, value=value) if attr == name:
-                    is_method = not isinstance(value, ast.Name) or line[
-                        value.col_offset : value.end_col_offset
-                    ] not in ("torch", "F", "nn")  # fmt: skip
-                    start = (value.end_col_offset or 0) if is_method else node.col_offset
-                    parts.append((start, node.end_col_offset or 0))
-                case ast.Name(id=id_) if id_ == name:
-                    parts.append((node.col_offset, node.end_col_offset or 0))
-    return parts[0] if len(parts) == 1 and line.isascii() else None

@@ -24,7 +24,8 @@ def finding_text(found: Finding, here: Path, lines: Sequence[str] = ()) -> str:
         where = f"{where}, {verb} {place_text(found.other, here)}"
     head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
     times = f" ({found.count} times)" if found.count > 1 else ""
-    return "\n".join([head, f"  {found.what}{times}", *lines, f"  remedy: {found.remedy}"])
+    rows = [head, f"  {found.what}{times}", *lines, f"  remedy: {found.remedy}"]
+    return "\n".join([*rows, f"  details: {found.details}"] if found.details else rows)
 
 
 def place_text(source: Source | None, here: Path, otherwise: str = "") -> str:

@@ -14,9 +14,12 @@ from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
 
 _NEED_A_LOSS: Final = ("cut", "create-graph", "unreached")
+_OPEN_TO_THE_END: Final = (*_NEED_A_LOSS, "changed", "not-finite", "dead-units", "saturated")
+"""Findings that later calls may refute, or of which they may tell the reason."""
 _SEVERITIES: Final = ("error", "warning", "info")
 _WORST_FIRST: Final = (
-    "derivative", "freed", "changed", "not-finite", "cut", "create-graph", "sampled", "unreached",
+    "derivative", "freed", "changed", "not-finite", "cut", "create-graph", "unreached",
+    "untrained", "unchanged", "zero-grad", "stale-grad",
 )  # fmt: skip
 
 
@@ -31,6 +34,13 @@ def conclusions(evidence: Evidence) -> list[tuple[str, Finding]]:
         found += [("", each) for each in rule.find(evidence)]
     found.sort(key=lambda each: _rank(each[1]))
     return list(_one_each(found))
+
+
+def certain(evidence: Evidence) -> list[tuple[str, Finding]]:
+    """Return what the calls so far have shown, whatever comes."""
+    return [
+        each for each in evidence.seen if each[1].is_bad and each[1].code not in _OPEN_TO_THE_END
+    ]
 
 
 def _rank(finding: Finding) -> tuple[int, int]:
@@ -58,16 +68,16 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
         learn = [name for name in never if name in lost]
         if finding.code == "unreached":
             learn = []  # a rule over all calls says so
-        if learn and _is_of_step(finding, evidence, lost[learn[0]]):
+        if (
+            learn
+            and not evidence.has_waiting_optimizers
+            and _is_of_step(finding, evidence, lost[learn[0]])
+        ):
             yield replace(finding, severity="warning", leaves=tuple(learn))
         elif not never or evidence.trained:
             yield replace(finding, severity="info")
         else:
             yield finding
-
-
-def _is_bad(finding: Finding) -> bool:
-    return finding.severity != "info"
 
 
 def _stepper(finding: Finding) -> str:
@@ -102,13 +112,19 @@ def _is_of_step(finding: Finding, evidence: Evidence, optimizer: str) -> bool:
 def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]:
     """Leave out what is only another symptom: of leaves of which all is said already."""
     told: set[str] = set()
-    not_finite = [each for each in found if each[1].code == "not-finite" and _is_bad(each[1])]
+    not_finite = [each for each in found if each[1].code == "not-finite" and each[1].is_bad]
     # what a step broke is behind all that follows, else the first call is
     first = [each for each in not_finite if not each[0]] or not_finite
+    zeros = {each.source for _, each in found if each.code == "zero-grad" and each.is_bad}
+    is_alone = {each.code for _, each in found if each.is_bad} == {"constant-loss"}
     for title, each in found:
-        if each.code == "not-finite" and _is_bad(each) and (title, each) != first[0]:
+        if each.code == "constant-loss" and not is_alone:
             continue
-        if each.severity != "info" and each.leaves:
+        if each.code in ("dead-units", "saturated") and each.source in zeros:
+            continue
+        if each.code == "not-finite" and each.is_bad and (title, each) != first[0]:
+            continue
+        if each.is_bad and each.leaves:
             if told.issuperset(each.leaves):
                 continue
             told.update(each.leaves)

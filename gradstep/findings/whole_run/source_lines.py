@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Final
 
 from gradstep.graph.model import Source
+
+_NO_GRAD: Final = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled)\b")
 
 
 @lru_cache(maxsize=16)
@@ -59,6 +63,24 @@ def assigned_from_itself(name: str, file: str) -> list[Source]:
     return sorted(found)
 
 
+def under_no_grad(at: Source) -> Source | None:
+    """Return the line of the ``with no_grad()``, or of the function decorated so, around a line."""
+    found = []
+    for node in _nodes(at.file):
+        switches: list[ast.expr] = []
+        if isinstance(node, ast.With):
+            switches = [each.context_expr for each in node.items]
+        elif isinstance(node, ast.FunctionDef):
+            switches = node.decorator_list
+        if (
+            switches
+            and node.lineno <= at.line <= (node.end_lineno or 0)  # type: ignore[attr-defined]
+            and any(_NO_GRAD.search(ast.unparse(each)) for each in switches)
+        ):
+            found.append(Source(at.file, switches[0].lineno))
+    return max(found, default=None)
+
+
 def returned(function: Source) -> Source | None:
     """Return the line of what the function at a line returns last."""
     for node in _nodes(function.file):
@@ -93,6 +115,34 @@ def reads_grad(name: str, file: str) -> bool:
         and ast.unparse(node.value) == name
         for node in _nodes(file)
     )
+
+
+def steps_from_grad(file: str) -> list[Source]:
+    """Return the lines of a file that multiply a ``.grad`` by a number, as a step does."""
+    return sorted(
+        Source(file, node.lineno)
+        for node in _nodes(file)
+        if isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mult)
+        and any(
+            isinstance(each, ast.Attribute) and each.attr == "grad"
+            for each in (node.left, node.right)
+        )
+    )
+
+
+def scaled_grads(file: str) -> list[Source]:
+    """Return the lines of a file that multiply or divide a ``.grad`` in place."""
+    found = []
+    for node in _nodes(file):
+        target: ast.AST | None = None
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div | ast.Mult):
+            target = node.target
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            target = node.func.value if node.func.attr in ("div_", "mul_") else None
+        if isinstance(target, ast.Attribute) and target.attr == "grad":
+            found.append(Source(file, target.lineno))
+    return sorted(found)
 
 
 def calls_with(keyword: str, file: str) -> list[Source]:

@@ -71,6 +71,7 @@ class Evidence:
     Attributes:
         run: the facts of its calls.
         is_whole: whether all calls were looked for, and not only those that were asked for.
+        is_cut_short: whether the run ended before the program did.
         seen: what was found in each call, with its title, the first of each cause.
         checks: the rules that were compared with finite differences: of the program's own
             Functions, or all.
@@ -98,6 +99,7 @@ class Evidence:
 
     run: Run = field(default_factory=lambda: MemoryRun(Header()))
     is_whole: bool = True
+    is_cut_short: bool = False
     seen: list[tuple[str, Finding]] = field(default_factory=list)
     checks: list[NodeCheck] = field(default_factory=list)
     reached: set[str] = field(default_factory=set)
@@ -117,6 +119,11 @@ class Evidence:
     equal_rows: dict[str, ref[Any]] = field(default_factory=dict)
     lowest: dict[Source | None, tuple[str, Source | None]] = field(default_factory=dict)
     results: dict[str, tuple[str, Source | None]] = field(default_factory=dict)
+
+    @property
+    def has_waiting_optimizers(self) -> bool:
+        """Whether the steps of some optimizers may come after the end of the run."""
+        return self.is_cut_short and len({each.optimizer for each in self.trained.values()}) > 1
 
     def lost(self) -> dict[str, list[Trained]]:
         """Return the leaves that an optimizer has and no call came to, by its name."""
@@ -160,6 +167,8 @@ class Watch:
         self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
         self._rules: set[Any] = set()
         self._left = perf_counter()
+        self.trouble = ""
+        """What is NaN or infinite from a call on: nothing that follows says anything."""
 
     def __call__(self, call: BackwardCall, names: Names, number: int) -> bool | Gradients:
         """Look at a call, number ``number`` of its kind, and carry it out."""
@@ -345,7 +354,10 @@ class Watch:
         )
         if passed.findings:
             self._explained.add((call.line, call.is_grad))
-            self._take(call_title(call, number), passed.findings)
+            title = call_title(call, number)
+            self._take(title, passed.findings)
+            if not call.is_grad and any(each.is_bad for each in passed.findings):
+                self.trouble = f"NaN or infinity in {title}"
         if passed.scaling is not None:
             self.evidence.skipped.append(not passed.finite)
             seen = self.evidence.seen

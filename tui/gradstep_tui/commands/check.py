@@ -6,7 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from gradstep.findings.explanations import MEANINGS, summary
-from gradstep.findings.reports.checked import Checked
+from gradstep.findings.linting import Finding
+from gradstep.findings.reports.checked import Checked, left, one_line
 from gradstep.program.calls import CallSelector
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import refuse_arguments
@@ -79,7 +80,13 @@ def run(options: argparse.Namespace) -> int:
         report = report_on_recording(target, options.ignore)
         return _show(report, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
-    asked = Asked(selected, options.derivatives, options.calls, options.seconds)
+
+    def tell(found: Finding) -> None:
+        for _, each in left([("", found)], options.ignore, str(target)):
+            output.relay(one_line(each, target.folder))
+
+    tells = None if options.quiet else tell
+    asked = Asked(selected, options.derivatives, options.calls, options.seconds, tells)
     checked = check_run(target, options.arguments, asked)
     report = report_on(target, options.arguments, checked, asked, options.ignore)
     return _show(report, target, options, checked.ran.failure)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Final, NamedTuple
@@ -10,7 +11,7 @@ from typing import Final, NamedTuple
 from gradstep.capturing.roots import tensors_in
 from gradstep.findings.linting import Finding
 from gradstep.findings.reports.checked import Checked, left
-from gradstep.findings.whole_run.conclusions import conclusions
+from gradstep.findings.whole_run.conclusions import certain, conclusions
 from gradstep.findings.whole_run.watch import Evidence, Watch
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ScriptDone, ScriptFailed
@@ -26,18 +27,22 @@ from gradstep_tui import output
 EVERY: Final = CallSelector(None, ("backward", "grad"))
 _PATIENCE: Final = 2.0
 """Seconds until progress is shown."""
+_LONG: Final = 60.0
+"""Seconds until it is told how to end the run."""
 _BETWEEN: Final = 0.2
 """Seconds from one line of progress to the next."""
 
 
 class Asked(NamedTuple):
     """What is to be looked at: which calls, all derivatives or those of custom Functions only; the
-    run ends early after so many calls, or so many seconds."""
+    run ends early after so many calls, or so many seconds; ``tells`` is given what is certain
+    before a long run ends."""
 
     selected: CallSelector = EVERY
     derivatives: bool = False
     calls: int | None = None
     seconds: float | None = None
+    tells: Callable[[Finding], None] | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -60,7 +65,7 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
     Raises:
         ProgramError: there is nothing to check.
     """
-    progress = _Progress()
+    progress = _Progress(asked.tells)
 
     def new_watch() -> Watch:
         return Watch(
@@ -76,11 +81,13 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
         answer = watch(intercepted.call, intercepted.names, intercepted.number)
         count += 1
         progress.of_calls(count, watch.evidence)
-        if asked.calls is not None and count >= asked.calls:
+        if asked.is_whole and watch.trouble:
+            ended_by = f"the {watch.trouble}, which ended the run"
+        elif asked.calls is not None and count >= asked.calls:
             ended_by = f"--calls {asked.calls}"
-            raise ScriptDone
-        if asked.seconds is not None and progress.seconds >= asked.seconds:
+        elif asked.seconds is not None and progress.seconds >= asked.seconds:
             ended_by = f"--for {asked.seconds:g}s"
+        if ended_by:
             raise ScriptDone
         return answer
 
@@ -97,6 +104,9 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
         ran = Ran(failure=failure)
     finally:
         progress.close()
+    if isinstance(ran.failure, KeyboardInterrupt):
+        ended_by = "ctrl+c"
+    watch.evidence.is_cut_short = bool(ended_by or ran.failure)
     return RunChecked(ran, watch.evidence, ended_by)
 
 
@@ -192,9 +202,11 @@ _REASONS: Final = 3
 def _next(program: str, findings: Sequence[tuple[str, Finding]]) -> str:
     """Return the command that shows more, with the names of this program."""
     for title, each in findings:
+        if each.is_bad and each.code == "not-finite":
+            return f"gradstep debug --fail-on nan,inf {program}"
         name = next((leaf for leaf in each.leaves if " " not in leaf), "")
         number = title.rpartition(" ")[2] if title else "1"
-        if each.severity != "info" and name and number.isdecimal():
+        if each.is_bad and name and number.isdecimal():
             call = f"--call {number} " if number != "1" else ""
             script, _, rest = program.partition(" ")
             return f"gradstep why {call}{script} {name} {rest}".rstrip()
@@ -202,11 +214,13 @@ def _next(program: str, findings: Sequence[tuple[str, Finding]]) -> str:
 
 
 class _Progress:
-    """A line on a terminal that tells how far a run is that takes long."""
+    """Tells how far a run is that takes long: a line on a terminal, and what is certain already."""
 
-    def __init__(self) -> None:
+    def __init__(self, tells: Callable[[Finding], None] | None) -> None:
         self._began = self._shown = monotonic()
-        self._written = False
+        self._written = self._has_offered = False
+        self._tells = tells
+        self._told = 0
 
     @property
     def seconds(self) -> float:
@@ -216,9 +230,25 @@ class _Progress:
         self._show(f"checked {done:,} of {length:,} nodes")
 
     def of_calls(self, count: int, evidence: Evidence) -> None:
-        bad = sum(each.severity != "info" for _, each in evidence.seen)
-        findings = f", {plural(bad, 'finding')}" if bad else ""
-        self._show(f"call {count:,}, {self.seconds:.0f} s{findings}")
+        if self.seconds > _PATIENCE:
+            self._tell(certain(evidence))
+        if self.seconds > _LONG and not self._has_offered:
+            self._has_offered = True
+            self.close()
+            output.say(
+                f"{count:,} calls in {self.seconds:.0f} s; ctrl+c ends the run with the report so "
+                "far, as --calls N and --for 60s do"
+            )
+        counts = Counter(each.severity for _, each in evidence.seen if each.is_bad)
+        kinds = [plural(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
+        self._show(", ".join([f"call {count:,}", f"{self.seconds:.0f} s", *kinds]))
+
+    def _tell(self, findings: Sequence[tuple[str, Finding]]) -> None:
+        for _, each in findings[self._told :]:
+            if self._tells is not None:
+                self.close()
+                self._tells(each)
+        self._told = len(findings)
 
     def _show(self, text: str) -> None:
         now = monotonic()
@@ -228,5 +258,7 @@ class _Progress:
             output.progress(text)
 
     def close(self) -> None:
+        """Clear the line."""
         if self._written:
+            self._written = False
             output.progress("")

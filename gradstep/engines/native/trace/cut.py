@@ -10,19 +10,19 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import resolve
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.stale_views import edge_of
-from gradstep.capturing.op_records import Cut, Leaves
+from gradstep.capturing.op_records import Cut, LeafRecord, Leaves, OpRecord, reachable
 
 _MOST_NODES = 100_000  # so that logging in a loop over a huge graph does not walk it each time
 
 
 def leaves_behind(tensor: Tensor) -> Leaves:
     """Return the leaves that require a gradient and that ``tensor`` was computed from, as far as
-    its graph tells; behind a cut, those that the cut knows."""
+    its graph tells, or where it has none, its record; behind a cut, those that the cut knows."""
     edge = edge_of(tensor)
     if edge is None:
         record = tensor.record
         cut = record if isinstance(record, Cut) else _cut_of(record)
-        return () if cut is None else cut.leaves
+        return _leaves_of(record) if cut is None else cut.leaves
     start = resolve(edge)[0]
     seen: dict[Any, None] = {start: None}
     stack: list[Any] = [start]
@@ -38,6 +38,15 @@ def leaves_behind(tensor: Tensor) -> Leaves:
                 seen[target] = None
                 stack.append(target)
     return tuple(leaves)
+
+
+def _leaves_of(record: Any) -> Leaves:
+    made = record[0] if isinstance(record, tuple) else None
+    behind = reachable([made]) if isinstance(made, OpRecord) else []
+    leaves = [
+        each.tensor() for each in behind if isinstance(each, LeafRecord) and each.requires_grad
+    ]
+    return tuple([ref(each) for each in leaves if each is not None])
 
 
 def _cut_of(record: Any) -> Cut | None:

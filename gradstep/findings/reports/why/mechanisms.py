@@ -10,7 +10,10 @@ import numpy as np
 
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import NodeDetail, Value
+from gradstep.debugger.snapshot.value import value
+from gradstep.engines.lookup import engine_of
 from gradstep.graph.statistics import format_number
+from gradstep.records import LEAF, resolve
 from gradstep.text import plural
 
 _RECTIFIERS: Final = ("relu", "threshold", "leaky_relu", "elu", "relu6", "hardtanh")
@@ -19,6 +22,11 @@ _STEPS: Final = ("round", "floor", "ceil", "trunc", "sign", "fix", "heaviside")
 _SATURATING: Final = ("sigmoid", "tanh", "softmax", "log_softmax")
 _CHOOSING: Final = ("maximum", "minimum", "fmax", "fmin", "where", "masked_fill")
 _OVERWRITING: Final = ("fill", "zero", "copy", "copy_slices")
+_PRODUCTS: Final = (
+    "mm", "bmm", "mv", "addmm", "mul", "linear", "t", "transpose", "permute", "view", "reshape",
+    "expand", "relu", "unsqueeze", "squeeze",
+)  # fmt: skip
+"""Ops whose result is 0 where an input is, as far as such a leaf is looked for behind them."""
 _RESULT: Final = ("result", "output")
 _INPUT: Final = ("self", "input")
 
@@ -34,6 +42,8 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
         return f"the derivative of {stem} is 0 everywhere"
     if stem in _RECTIFIERS and known is not None and known.statistics.maximum <= 0:
         inputs = plural(known.statistics.size, "input")
+        if _is_zero(known) and (name := _zero_leaf(session, index, "self")):
+            return f"{name} is 0 everywhere, and so are all {inputs} of {stem}"
         return f"all {inputs} of {stem} are negative or 0, where its derivative is 0"
     if stem in _CLAMPS and given is not None:
         stats = given.statistics
@@ -47,9 +57,12 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
         return "the value was overwritten in place, so none of it reaches the loss"
     zeros = _zero_factors(detail, output_nr)
     if zeros is None:
-        zeros = [f"saved.{name}" for name, value in kept.items() if _is_zero(value)]
+        zeros = [name for name, each in kept.items() if _is_zero(each)]
     if zeros:
-        return f"it multiplies by {zeros[0]}, which is 0 everywhere"
+        name = zeros[0].removeprefix("saved.")
+        if leaf := _zero_leaf(session, index, name):
+            return f"it is a product with {leaf}, which is 0 everywhere"
+        return f"{stem} multiplies by its {name}, which is 0 everywhere"
     if stem in _CHOOSING:
         return f"{stem} selects the other value everywhere"
     return _by_number(detail)
@@ -63,10 +76,34 @@ def _zero_factors(detail: NodeDetail, output_nr: int) -> list[str] | None:
         if [term.input] == asked and term.values:
             return [
                 name
-                for name, value in term.values
-                if name != "g" and value is not None and _is_zero(value)
+                for name, factor in term.values
+                if name != "g" and factor is not None and _is_zero(factor)
             ]
     return None
+
+
+def _zero_leaf(session: PassSession, index: int, name: str) -> str:
+    """Return the name of the leaf that is 0 everywhere, and makes the input ``name`` of a node so;
+    "" where there is none."""
+    engine = engine_of(session.roots)
+    names = [each for each, _ in session.detail(index).formulas]
+    edges = session.order[index].edges
+    at = names.index(name) if name in names else 0
+    stack = [resolve(each)[0] for each in edges[at : at + 1]]
+    seen = set(map(id, stack))
+    while stack:
+        node = stack.pop(0)
+        if node is None:
+            continue
+        leaf = engine.leaf(node) if node.kind == LEAF else None
+        held = None if leaf is None else value(engine.user_tensor(leaf))
+        if held is not None and _is_zero(held):
+            return session.names.of(engine.user_tensor(leaf))
+        if node.kind != LEAF and engine.stem(node) in _PRODUCTS:
+            after = [resolve(each)[0] for each in node.edges]
+            stack += [each for each in after if each is not None and id(each) not in seen]
+            seen.update(map(id, after))
+    return ""
 
 
 def _first(kept: Mapping[str, Value], names: tuple[str, ...]) -> Value | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gradstep.engines.lookup import named_parameters
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import histories
@@ -24,20 +25,34 @@ def modes(evidence: Evidence) -> Iterator[Finding]:
         if True in flags and not any(flags[-_CALLS:]) and None not in flags:
             first = flags.index(False)
             if flags[0] and not any(flags[first:]) and len(flags) - first >= _CALLS:
-                left.append(each.leaf.name.rpartition(".")[0] or each.leaf.name)
+                left.append(each.leaf.name)
                 line, since = each.seen[first].call.line, each.seen[first].call.number
     if not left:
         return
     switches = calls_of("eval", line.file) if line is not None else []
-    modules = list(dict.fromkeys(left))
+    modules = _modules(evidence, list(dict.fromkeys(left)))
     yield Finding(
         "warning", "eval-mode",
         f"{listed(modules)} {'is' if len(modules) == 1 else 'are'} in evaluation mode from call "
         f"{since} on: eval() was called, and train() was not, so dropout is off and batch norm "
         "keeps its statistics",
-        "call train() after the evaluation",
+        f"call {modules[0]}.train() after the evaluation",
         source=switches[0] if switches else line, other=line if switches else None,
     )  # fmt: skip
+
+
+def _modules(evidence: Evidence, leaves: list[str]) -> list[str]:
+    """Return the variables whose modules have only such leaves, and the paths of other modules."""
+    found: dict[str, None] = {}
+    rest = set(leaves)
+    names = evidence.names
+    for name, module in names.modules.items():
+        own = {names.of(each) for _, each in named_parameters(module)}
+        if own and own <= rest:
+            found[name] = None
+            rest -= own
+    found.update((each.rpartition(".")[0] or each, None) for each in leaves if each in rest)
+    return list(found)
 
 
 RULES: Final = (

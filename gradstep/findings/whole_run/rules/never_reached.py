@@ -30,7 +30,7 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
             if group.optimizer == optimizer
         )
         # a part that is not used may be one for later
-        is_certain = bool(what) or len(names) == has
+        is_certain = (bool(what) or len(names) == has) and not evidence.has_waiting_optimizers
         yield Finding(
             "warning" if is_certain else "info", "unreached",
             f"{listed(names)} never {'gets' if len(names) == 1 else 'get'} a gradient: "

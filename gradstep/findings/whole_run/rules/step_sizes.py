@@ -9,8 +9,9 @@ from typing import Final
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.source_lines import assigned, calls_of
+from gradstep.findings.whole_run.source_lines import assigned, calls_of, scaled_grads
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 
 _STEPS: Final = 5
@@ -24,25 +25,44 @@ _LARGE: Final = 0.5
 def step_sizes(evidence: Evidence) -> Iterator[Finding]:
     """Yield optimizers whose every weight moves by less than a millionth of its size in the middle
     of at least five steps, or by more than half of it."""
-    by_optimizer: dict[str, list[tuple[History, float]]] = {}
+    for optimizer, weights in _weights(evidence).items():
+        is_small = _are_small(evidence, weights)
+        if is_small or min(ratio for _, ratio in weights) > _LARGE:
+            yield _finding(optimizer, weights, is_small=is_small, evidence=evidence)
+
+
+def slow_optimizers(evidence: Evidence) -> set[str]:
+    """Return the optimizers whose steps are far too small for all their weights."""
+    every = _weights(evidence).items()
+    return {optimizer for optimizer, weights in every if _are_small(evidence, weights)}
+
+
+def _weights(evidence: Evidence) -> dict[str, list[tuple[History, float]]]:
+    """Return the weights of each optimizer, and by how much of its size each moves in a step."""
+    found: dict[str, list[tuple[History, float]]] = {}
     for each in histories(evidence.run):
         moved = [ratio for seen in each.seen if (ratio := seen.moved)]
         optimizer = each.seen[-1].facts.optimizer
         if optimizer and len(moved) >= _STEPS and len(each.leaf.shape or ()) > 1:
-            by_optimizer.setdefault(optimizer, []).append((each, median(moved)))
-    for optimizer, weights in by_optimizer.items():
-        ratios = [ratio for _, ratio in weights]
-        is_small = max(ratios) < (_CLIPPED if _clips_scaled(evidence, weights) else _SMALL)
-        if is_small or min(ratios) > _LARGE:
-            yield _finding(optimizer, weights, is_small=is_small, evidence=evidence)
+            found.setdefault(optimizer, []).append((each, median(moved)))
+    return found
 
 
-def _clips_scaled(evidence: Evidence, weights: list[tuple[History, float]]) -> bool:
-    """Return whether gradients are clipped while they are scaled: nothing calls unscale_()."""
+def _are_small(evidence: Evidence, weights: list[tuple[History, float]]) -> bool:
+    bound = _CLIPPED if _clip_of_scaled(evidence, weights) else _SMALL
+    return max(ratio for _, ratio in weights) < bound
+
+
+def _clip_of_scaled(evidence: Evidence, weights: list[tuple[History, float]]) -> Source | None:
+    """Return the line that clips gradients while they are scaled: nothing calls unscale_(), or
+    the program divides them by the scale itself, and later."""
     line = weights[0][0].seen[0].call.line
-    if line is None or not evidence.names.scalers or calls_of("unscale_", line.file):
-        return False
-    return bool(calls_of("clip_grad_norm_", line.file) + calls_of("clip_grad_value_", line.file))
+    file = "" if line is None else line.file
+    clips = [*calls_of("clip_grad_norm_", file), *calls_of("clip_grad_value_", file)]
+    if not clips or calls_of("unscale_", file):
+        return None
+    is_late = any(each.line >= clips[0].line for each in scaled_grads(file))
+    return clips[0] if is_late or evidence.names.scalers else None
 
 
 def _finding(
@@ -57,14 +77,15 @@ def _finding(
     of_rate = "" if rate is None else f" (its learning rate is {format_number(float(rate))})"
     ratio = format_number(median([each for _, each in weights]))
     made = assigned(optimizer, file)
-    clips = [*calls_of("clip_grad_norm_", file), *calls_of("clip_grad_value_", file)]
-    if is_small and clips and evidence.names.scalers:
+    clip = _clip_of_scaled(evidence, weights) if is_small else None
+    if clip is not None:
         return Finding(
             "warning", "small-steps",
             f"each step of {optimizer} changes {listed(names)} by {ratio} of their size: "
-            "clip_grad_norm_() clips gradients that are still multiplied by the scaler",
-            "call scaler.unscale_(optimizer) before clip_grad_norm_()",
-            source=clips[0], other=line, leaves=tuple(names),
+            "clip_grad_norm_() clips gradients that are still multiplied by the scale of the loss",
+            f"call scaler.unscale_({optimizer}) before clip_grad_norm_()"
+            if evidence.names.scalers else "divide the gradients by the scale before you clip them",
+            source=clip, other=line, leaves=tuple(names),
         )  # fmt: skip
     code = "small-steps" if is_small else "large-steps"
     return Finding(

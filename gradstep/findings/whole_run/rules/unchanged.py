@@ -9,7 +9,8 @@ from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.unused import Hindrance, hindrance
 from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.source_lines import assigned, calls_of
+from gradstep.findings.whole_run.rules.step_sizes import slow_optimizers
+from gradstep.findings.whole_run.source_lines import assigned, calls_of, steps_from_grad
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 
@@ -28,11 +29,16 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
     largest = max((g for each in every for s in each.seen if (g := s.gradient)), default=0.0)
     trained = {each.name: each.leaf for each in evidence.trained.values()}
     by_cause: dict[Hindrance, list[History]] = {}
+    slow = slow_optimizers(evidence)  # a finding of its own
     for each in every:
+        if each.seen[-1].facts.optimizer in slow:
+            continue
         if each.leaf.name in trained and _is_idle(each, _NOISE * largest):
             size = next((g for s in reversed(each.seen) if (g := s.gradient)), 1.0)
             cause = hindrance(evidence.names, trained[each.leaf.name], size)
             by_cause.setdefault(cause, []).append(each)
+    if not evidence.names.optimizers and not trained:
+        yield from _by_hand(every)
     for cause, alike in by_cause.items():
         names = [each.leaf.name for each in alike]
         line = alike[0].seen[-1].call.line
@@ -49,6 +55,28 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
             f"{listed(names)} {has} gradients and {has} not changed {when}: {what}",
             remedy, source=source or line, other=None if source is None else line,
             leaves=tuple(names),
+        )  # fmt: skip
+
+
+def _by_hand(every: list[History]) -> Iterator[Finding]:
+    """Yield the leaves of a program without an optimizer that computes a step from their ``.grad``,
+    and changes none of them."""
+    idle = [each for each in every if _is_idle(each, 0.0)]
+    lines = [each.seen[0].call.line for each in idle]
+    if not idle or len(idle) < len(every) or lines[0] is None or len(idle[0].seen) < _CALLS:
+        return
+    steps = steps_from_grad(lines[0].file)
+    if steps:
+        names = [each.leaf.name for each in idle]
+        one = len(names) == 1
+        yield Finding(
+            "warning", "unchanged",
+            f"{listed(names)} {'has' if one else 'have'} gradients, and no call found "
+            f"{'it' if one else 'them'} changed: line {steps[0].line} computes a step, and does "
+            f"not write it into {'it' if one else 'them'}",
+            f"change {'it' if one else 'them'} in place under no_grad(): "
+            f"{names[0]}.sub_(lr * {names[0]}.grad)",
+            source=steps[0], other=lines[0], leaves=tuple(names),
         )  # fmt: skip
 
 

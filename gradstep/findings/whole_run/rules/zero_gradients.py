@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -11,6 +12,8 @@ from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.findings.whole_run.zero_causes import ZeroCause
 
+_STEP = re.compile(r"the derivative of (\w+) is 0")
+_ZERO = re.compile(r"product with (\S+), which is 0|^(\S+) is 0 everywhere")
 _UNKNOWN = ZeroCause("", None)
 
 
@@ -25,7 +28,8 @@ def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
     ]
     by_cause: dict[ZeroCause, list[History]] = {}
     for each in zero:
-        by_cause.setdefault(evidence.zero.get(each.leaf.name, _UNKNOWN), []).append(each)
+        cause = _first_cause(evidence.zero.get(each.leaf.name, _UNKNOWN))
+        by_cause.setdefault(cause, []).append(each)
     for cause, alike in by_cause.items():
         names = [each.leaf.name for each in alike]
         calls = len(alike[0].seen)
@@ -43,14 +47,28 @@ def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
         )  # fmt: skip
 
 
+def _first_cause(cause: ZeroCause) -> ZeroCause:
+    """Return the same for all that is 0 because one leaf is."""
+    zero = _ZERO.search(cause.what)
+    return (
+        cause if zero is None else ZeroCause(f"{zero[1] or zero[2]} is 0 everywhere", cause.source)
+    )
+
+
 def _remedy(reason: str) -> str:
     if "softmax" in reason:
         return "check the dim of softmax: it is to be the one of the classes"
-    if reason.startswith("the derivative of"):
+    if step := _STEP.match(reason):
         return (
             "nothing learns through it; a straight-through estimator passes the gradient on: "
-            "h + (h.round() - h).detach()"
+            f"h + (h.{step[1]}() - h).detach()"
         )
+    if zero := _ZERO.search(reason):
+        return f"begin {zero[2]} with random numbers: nn.init.normal_({zero[2]}, std=0.02)"
+    if "limits" in reason:
+        return "scale the inputs down, into the limits"
+    if "number 0" in reason:
+        return "leave this term out, or multiply it by another number than 0"
     if "negative or 0" in reason:
         return "use leaky_relu, another initialization, or a smaller learning rate"
     if "cancel" in reason:
