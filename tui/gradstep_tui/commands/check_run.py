@@ -202,7 +202,7 @@ _REASONS: Final = 3
 def _next(program: str, findings: Sequence[tuple[str, Finding]]) -> str:
     """Return the command that shows more, with the names of this program."""
     for title, each in findings:
-        if each.is_bad and each.code == "not-finite":
+        if each.is_bad and each.code == "not-finite" and not each.leaves:
             return f"gradstep debug --fail-on nan,inf {program}"
         name = next((leaf for leaf in each.leaves if " " not in leaf), "")
         number = title.rpartition(" ")[2] if title else "1"
