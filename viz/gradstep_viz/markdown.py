@@ -110,7 +110,7 @@ def format(
 ) -> str:
     """Write the HTML of a fence, for superfences.
 
-    If the code fails, a warning is logged, and the page shows the error.
+    If the code fails, an error is logged, and the page shows it.
     """
     try:
         snippet = snippet_of(source, Path.cwd())
@@ -124,7 +124,8 @@ def format(
         drawing = draw(request, Store(CACHE.absolute()))
     except VizError as error:
         said = f"{language}: {_line(error)}{error}"
-        logger.warning("%s\n%s", said, source)  # which page it is, superfences does not tell
+        # an error, which --quiet lets through; which page it is, superfences does not tell
+        logger.error("%s\n%s", said, source)
         return f'<pre class="{escape(class_name)}">{escape(said)}</pre>'
     for note in drawing.notes:
         logger.info("%s: %s", language, note)

@@ -145,7 +145,7 @@ def test_a_mkdocs_site_shows_the_graph_and_strict_finds_failures(folder: Path) -
     page = folder / "docs" / "index.md"
 
     def build() -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+        command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict"]
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
