@@ -164,6 +164,8 @@ def test_where_leaves_were_recorded_of_some_calls_a_column_stands_for_as_many() 
 
 
 def test_few_calls_far_from_each_other_stand_side_by_side() -> None:
+    chosen = columns_of([1, 100, 500])  # --call 1,100,500
+    assert [chosen.title(column) for column in range(3)] == ["call 1", "call 100", "call 500"]
     columns = columns_of([1, 2, 3, 4, 1000, 100_000])
     assert not columns.is_even
     assert columns.places(np.array([1, 1000, 100_000])).tolist() == [0.5, 4.5, 5.5]

@@ -16,6 +16,8 @@ MOST_COLUMNS: Final = 600
 FILLED: Final = 0.25
 """Where fewer of the columns of an even scale have anything, the calls that were recorded stand
 side by side."""
+_FEW: Final = 60
+"""So many calls each have a column of their own, whatever the gaps between them."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def columns_of(
     first, last = int(indices[0]), int(indices[-1])
     count = last - first + 1
     gaps = np.diff(np.unique(np.array(shown or calls, np.int64)))
-    stride = int(np.median(gaps)) if len(gaps) else 1
+    stride = int(np.median(gaps)) if len(indices) > _FEW else 1
     width = max(ceil(count / most), stride, 1)
     starts = np.arange(first, last + 1, width, dtype=np.int64)
     even = Columns(starts, starts + width - 1, True)
