@@ -8,6 +8,7 @@ import math
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -188,3 +189,13 @@ def test_a_legend_explains_what_is_there_and_calls_it_by_its_name() -> None:
     told = plot(unknown, what="update").text
     assert ">the update is not known<" in told
     assert "no gradient arrived" not in told
+
+
+@drawn_by_matplotlib
+def test_memory_is_in_round_numbers_of_bytes() -> None:
+    run = run_of(["w"], 9, lambda *_: [1.0])
+    for index in range(1, 10):
+        run.add_ended(replace(run.call(index), memory=300 << 20), run.of_leaves(index), None)
+    told = plot(run, what="memory").text
+    sizes = re.findall(r">([\d.]+ M?B)<", told)
+    assert sizes == ["0 B", "64.0 MB", "128.0 MB", "192.0 MB", "256.0 MB"]

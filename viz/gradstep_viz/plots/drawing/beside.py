@@ -24,11 +24,15 @@ NEVER: Final = "never changes"
 LOWEST_TEXT: Final = 8.5
 """Pixels of the lowest row that has room for a text; lower ones have a sign."""
 
+_SIGN: Final = 0.11
+"""The part of the width that a sign, as NaN, takes."""
+
 
 def draw_flow(canvas: Canvas, axes: Axes, lines: Sequence[FlowLine]) -> None:
     """Draw the flow in a few calls, each with its own colour and shape: the root mean square of
     each leaf, and a bar from the least to the greatest element."""
     values: list[float] = []
+    margin = 0.0
     for number, line in enumerate(lines):
         colour = canvas.colours[LINES[number % len(LINES)]]
         known = [each for each in line.points if each.size.state == State.SIZE]
@@ -50,12 +54,13 @@ def draw_flow(canvas: Canvas, axes: Axes, lines: Sequence[FlowLine]) -> None:
         for each in line.points:
             if each.size.state in (State.NAN, State.INF, State.ZERO):
                 said = {State.NAN: "NaN", State.INF: "Inf", State.ZERO: "0"}[each.size.state]
+                margin = _SIGN * (number + 1)
                 axes.text(
-                    0.01 + 0.11 * number, each.row + 0.5, said, fontsize=9,
+                    0.01 + _SIGN * number, each.row + 0.5, said, fontsize=9,
                     color=canvas.colours["alert"], transform=axes.get_yaxis_transform(),
                     va="center", zorder=4,
                 )  # fmt: skip
-    log_axis(canvas, axes, values)
+    log_axis(canvas, axes, values, margin)
 
 
 def draw_spreads(canvas: Canvas, axes: Axes, spreads: Sequence[Spread], height: float) -> None:
@@ -93,14 +98,16 @@ def draw_spreads(canvas: Canvas, axes: Axes, spreads: Sequence[Spread], height: 
             )  # fmt: skip
 
 
-def log_axis(canvas: Canvas, axes: Axes, values: Sequence[float]) -> None:
-    """Make the x axis a log scale around ``values``, with a few powers of ten."""
+def log_axis(canvas: Canvas, axes: Axes, values: Sequence[float], left: float = 0) -> None:
+    """Make the x axis a log scale around ``values``, with a few powers of ten; a part of its width,
+    ``left``, stays free."""
     from matplotlib.ticker import NullFormatter, NullLocator  # with the axes
 
     finite = [each for each in values if each > 0 and math.isfinite(each)] or [0.1, 1.0]
     low, high = math.log10(min(finite)), math.log10(max(finite))
     margin = max((high - low) * 0.06, 0.3)
     low, high = low - margin, high + margin
+    low -= (high - low) * left / (1 - left)
     axes.set_xscale("log")
     axes.set_xlim(10**low, 10**high)
     step = max(math.ceil((high - low) / 4), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -89,7 +90,12 @@ def _with_gaps(x: Numbers, y: Numbers) -> tuple[Numbers, Numbers]:
 
 
 def _scale(axes: Axes, series: Sequence[Series], quantity: Quantity) -> None:
-    from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator  # with the axes
+    from matplotlib.ticker import (  # with the axes
+        FuncFormatter,
+        MultipleLocator,
+        NullFormatter,
+        NullLocator,
+    )
 
     values = np.concatenate([[*each.least, *each.greatest] for each in series])
     values = values[np.isfinite(values)]
@@ -98,7 +104,10 @@ def _scale(axes: Axes, series: Sequence[Series], quantity: Quantity) -> None:
         axes.yaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_minor_formatter(NullFormatter())
     elif len(values) and quantity != "loss":
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, values.max() * 1.05 or 1)
+        if quantity == "memory":  # 128 MB, not 122.1
+            step = 2.0 ** math.floor(math.log2(max(values.max() / 4, 1)))
+            axes.yaxis.set_major_locator(MultipleLocator(step))
     else:
         axes.locator_params(axis="y", nbins=5)
     write = FORMATS[quantity]
