@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
@@ -15,9 +16,9 @@ from gradstep.records import CallKind
 from gradstep.text import plural
 
 _SLOW: Final = 1.5
-"""Times the median of all ranks that a rank is told to be slow at."""
-_LEAST: Final = 0.01
-"""Seconds of a call below which nobody waits for a rank."""
+"""Times the median of the other ranks that a rank is told to be slow at."""
+_LEAST: Final = 0.5
+"""Seconds of a run below which nobody minds that a rank is slow."""
 _MOST: Final = 8
 Key = tuple[CallKind, int]
 H = TypeVar("H", bound=Hashable)
@@ -178,13 +179,37 @@ def _leaves(runs: Mapping[int, Run], calls: Calls) -> Iterator[RankFinding]:
 
 
 def _slowest(calls: Calls) -> RankFinding | None:
-    times = {
-        rank: median([each.seconds for each in known.values() if each.seconds is not None] or [0.0])
-        for rank, known in calls.items()
+    """Return the rank that takes longest. Where one is slow between its calls, the others wait for
+    it inside of theirs; so that comes first."""
+    between = {rank: dict(_times_between(each.values())) for rank, each in calls.items()}
+    inside = {
+        rank: {key: call.seconds for key, call in each.items() if call.seconds is not None}
+        for rank, each in calls.items()
     }
-    usual = median(times.values()) if times else 0.0
-    rank = max(times, key=lambda each: times[each], default=0)
-    if not times or times[rank] < max(_LEAST, _SLOW * usual):
-        return None
-    ratio = f"{times[rank] / usual:.1f} times" if usual else "much more than"
-    return RankFinding((rank,), "", f"its calls take {ratio} the median of all ranks")
+    for where, times in (
+        ("between its calls (data, forward pass, optimizer) it takes", between),
+        ("its calls take", inside),
+    ):
+        usual = {rank: median(each.values()) if each else 0.0 for rank, each in times.items()}
+        rank = max(usual, key=lambda each: usual[each], default=0)
+        others = [usual[each] for each in usual if each != rank]
+        of_others = median(others) if others else 0.0
+        lost = (usual[rank] - of_others) * len(times[rank]) if others else 0.0
+        if lost < _LEAST or usual[rank] < _SLOW * of_others:
+            continue
+        key = max(times[rank], key=lambda each: times[rank][each])
+        call = calls[rank][key]
+        line = f", {call.line.file}:{call.line.line}" if call.line else ""
+        ratio = f"{usual[rank] / of_others:.1f} times" if of_others else "much more than"
+        what = f"{where} {ratio} the median of the others, most at {call.title}{line}"
+        return RankFinding((rank,), "", what)
+    return None
+
+
+def _times_between(calls: Iterable[CallFacts]) -> Iterator[tuple[Key, float]]:
+    """Yield how long it took from the call before to each call."""
+    for one, other in pairwise(calls):
+        yield (
+            (other.kind, other.number),
+            max(other.began - one.began - (one.seconds or 0.0), 0.0),
+        )

@@ -22,6 +22,7 @@ from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.passes.editor import Editor
 from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.passes.recorded_pass import RecordedPass
+from gradstep.debugger.ranks import Ranks
 from gradstep.debugger.snapshot import (
     LeafGradient,
     LedgerEntry,
@@ -114,6 +115,7 @@ class PassSession:
         self._search = StopSearch(self._stack, self.breakpoints)
         self._selected: int | None = None
         self._closed = False
+        self.ranks: Ranks | None = None
         self._say("before the first node")
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -121,3 +122,57 @@ def test_processes_of_the_script_itself_are_pointed_out(tmp_path: Path) -> None:
     found = run_gradstep(["render", "train.py"], tmp_path)
     assert found.returncode == 3
     assert "start them with torchrun --no-python gradstep ..." in found.stderr
+
+
+JOB = """\
+import os
+import autograd_core as torch
+
+rank = int(os.environ["RANK"])
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+for step in range(3):
+    x = torch.tensor([3.0, float("nan") if rank == 1 and step == 1 else 4.0])
+    h = w * x
+    if rank != 2 or step != 2:
+        h = h.tanh()
+    h.sum().backward()
+    w.grad = None
+"""
+
+
+@pytest.fixture
+def recordings(folder: Path) -> list[str]:
+    """Recordings of three processes, of which one has a NaN, and one another graph."""
+    (folder / "job.py").write_text(JOB, "utf-8")
+    for rank in range(3):
+        run_as(rank, folder, "record", "--on-rank", "all", "-o", "run.gsr", "job.py", of=3)
+    return [f"run.rank{rank}.gsr" for rank in (1, 0, 2)]
+
+
+def test_recordings_of_a_job_are_compared_and_checked(folder: Path, recordings: list[str]) -> None:
+    found = run_gradstep(["diff", "--ranks", *recordings], folder)
+    assert found.returncode == 5
+    lines = found.stdout.splitlines()
+    assert lines[0] == "rank 1: backward() call 2: nan in the result of mul:1, job.py:8"
+    assert lines[1].startswith("rank 2: backward() call 3: its graph is not that of rank 0: ")
+    checked = run_gradstep(["check", *recordings], folder)
+    assert checked.returncode == 5
+    assert checked.stdout.startswith("\n".join(lines))
+    assert "run.rank1.gsr: 1 warning" in checked.stdout
+    told = run_gradstep(["check", "--format", "json", *recordings], folder)
+    assert json.loads(told.stdout)["findings"][0]["ranks"] == [1]
+    twice = run_gradstep(["diff", "--ranks", recordings[0], recordings[0]], folder)
+    assert (twice.returncode, "are both of rank 1" in twice.stderr) == (2, True)
+
+
+def test_the_debugger_goes_from_rank_to_rank(folder: Path, recordings: list[str]) -> None:
+    words = ("next", "rank 1", "next", "info leaves", "rank", "rank 2", "rank 0", "rank")
+    options = [option for word in words for option in ("--ex", word)]
+    found = run_gradstep(["debug", "--batch", "--call", "2", *options, *recordings], folder)
+    assert found.returncode == 0, found.stderr
+    assert "rank 1; the others are 0, 2\n" in found.stdout
+    assert found.stdout.endswith("rank 0; the others are 1, 2\n")
+    wrong = run_gradstep(["debug", "--batch", "--ex", "rank 7", *recordings], folder)
+    assert "there is no rank '7': rank 0; the others are 1, 2" in wrong.stderr
+    alone = run_gradstep(["debug", "--batch", "--ex", "rank", recordings[0]], folder)
+    assert "this is one process" in alone.stderr

@@ -112,6 +112,21 @@ def _abort(console: Console, operands: Operands) -> str:
     return restore_text(ran, "have run", session.cursor.driver.restore_note) if ran else ""
 
 
+def _rank(console: Console, operands: Operands) -> str:
+    ranks = console.session.ranks
+    if ranks is None:
+        raise operands.error("this is one process: gradstep debug run.rank*.gsr opens several")
+    if not operands.text:
+        return str(ranks)
+    if not operands.text.isdecimal() or int(operands.text) not in ranks.numbers:
+        raise operands.error(f"there is no rank '{operands.text}': {ranks}")
+    ranks.wanted = int(operands.text)
+    if ranks.wanted == ranks.current:
+        return str(ranks)
+    console.leaving = "rank"
+    return ""
+
+
 COMMANDS: Final = (
     Command("source FILE", "run the commands in FILE", _source, (), "file"),
     Command("save breakpoints FILE", "save breakpoints as commands for source", _save, (), "file"),
@@ -121,6 +136,15 @@ COMMANDS: Final = (
         _quit,
         ("q",),
         details="COUNT chooses the next call to open: 3 skips two.",
+    ),
+    Command(
+        "rank [NUMBER]",
+        "show the same call of another process of the job",
+        _rank,
+        (),
+        "word",
+        details="For recordings of several processes: gradstep debug run.rank*.gsr. Without a "
+        "number, it lists them.",
     ),
     Command("detach", "the same, without opening in later calls", _detach, ("D",)),
     Command("abort", "end the program, with .grad as before", _abort, ("Q", "kill")),

@@ -22,7 +22,7 @@ from gradstep.graph.statistics import Statistics
 from gradstep.records import CallKind
 
 Status = Literal["paused", "finished", "failed"]
-Leave = Literal["", "continue", "detach", "abort", "calls"]
+Leave = Literal["", "continue", "detach", "abort", "calls", "rank"]
 NodeStatus = Literal["done", "current", "waiting"]
 
 
@@ -294,8 +294,9 @@ class Reply:
     """The reply to one command: text for the console, and whether it is an error.
 
     ``leave`` asks the front end to close the session, and then to "continue" the program, "detach"
-    (continue without stopping again), run "calls" (continue to the next stop in a later call), or
-    "abort" it. ``open_block`` means that the following lines, up to ``end``, belong to the command.
+    (continue without stopping again), run "calls" (continue to the next stop in a later call),
+    "abort" it, or show the same call of another "rank". ``open_block`` means that the following
+    lines, up to ``end``, belong to the command.
     """
 
     text: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 
 from gradstep.findings.explanations import MEANINGS, summary
@@ -18,6 +19,7 @@ from gradstep_tui.commands.check_run import EVERY, Asked, check_run, report_on, 
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, TARGET, words
+from gradstep_tui.rank_recordings import compared, json_of, paths_by_rank, text_of
 from gradstep_tui.ranks import add_rank_option, chooses_this_process
 
 _NOTES = f"""\
@@ -34,6 +36,7 @@ examples:
   gradstep check --for 60s train.py --epochs 1
   gradstep check --ignore stale-grad,dead-units train.py --epochs 1
   gradstep check -q models/net.py:loss
+  gradstep check run.rank*.gsr                 all processes of a job
 """
 
 
@@ -76,7 +79,8 @@ def run(options: argparse.Namespace) -> int:
     target = parse_target(options.target, module=options.module)
     _require_codes(options.ignore)
     if target.is_recording:
-        refuse_arguments(target, options.arguments)
+        if options.arguments:
+            return _check_ranks([options.target, *options.arguments], options)
         report = report_on_recording(target, options.ignore)
         return _show(report, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
@@ -90,6 +94,30 @@ def run(options: argparse.Namespace) -> int:
     checked = check_run(target, options.arguments, asked)
     report = report_on(target, options.arguments, checked, asked, options.ignore)
     return _show(report, target, options, checked.ran.failure)
+
+
+def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
+    """Tell what the processes of a job do differently, then what is wrong in the one that was named
+    first there: what is wrong in all of them is wrong in it, too."""
+    for name in names:
+        if not parse_target(name).is_recording:
+            refuse_arguments(parse_target(names[0]), [name])
+    paths = paths_by_rank(names)
+    findings = compared([*paths.values()])
+    rank = findings[0].ranks[0] if findings else next(iter(paths))
+    target = parse_target(str(paths[rank]))
+    report = report_on_recording(target, options.ignore)
+    if options.format == "json":
+        whole = json.loads(json_of(findings, len(paths)))
+        output.show(
+            json.dumps(whole | {"report": json.loads(report.json(target.folder))}, indent=2)
+        )
+    else:
+        output.show(text_of(findings, len(paths)))
+        if not options.quiet:
+            output.show("")
+        _show(report, target, options, None)
+    return ExitCode.FOUND if findings or report.bad else ExitCode.FINE
 
 
 def _show(

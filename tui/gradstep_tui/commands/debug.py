@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from math import prod
@@ -22,6 +22,7 @@ from gradstep.debugger.commands import command_lines, open_console, uncommented
 from gradstep.debugger.commands.console import DEFECT
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.history import DEFAULT_BUDGET
+from gradstep.debugger.ranks import Ranks
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply
 from gradstep.debugger.snapshot.timeline import Timeline
@@ -34,6 +35,7 @@ from gradstep.program.errors import ProgramError, ScriptDone
 from gradstep.program.process import run_as_main, user_code
 from gradstep.program.run import Found, run_target
 from gradstep.program.target import Target, parse_target, require_file
+from gradstep.recording.errors import RecordingError
 from gradstep.records import BackwardCall, Gradients
 from gradstep.text import plural
 from gradstep_tui import output
@@ -44,6 +46,7 @@ from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.guardian import go_on_in_child
 from gradstep_tui.options import ARGUMENTS, TARGET, size
 from gradstep_tui.output import say, show
+from gradstep_tui.rank_recordings import paths_by_rank
 from gradstep_tui.ranks import ALL, add_rank_option, chooses_this_process
 from gradstep_tui.terminal import show_screen, why_no_screen
 
@@ -61,6 +64,7 @@ examples:
   gradstep debug --batch --ex continue --ex 'info leaves' train.py
   gradstep debug --batch --fail-on nan,inf train.py
   gradstep debug --call grad:1 penalty.py       the first autograd.grad()
+  gradstep debug run.rank*.gsr                  all processes of a job: rank 3
 """
 
 
@@ -208,6 +212,10 @@ def debug_target(
         _require_screen()
         go_on_in_child()
         import gradstep_tui.app  # noqa: F401  # now, while no module of the script's can come before it
+    paths: dict[int, Path] = {}
+    if target.is_recording and arguments:
+        paths = paths_by_rank([target.place, *arguments])
+        arguments = []
     face = _Face(places, commands or (), batch, condition, title=Path(target.place).name)
     face.certifies, face.keeps_graph = certify, keep_graph
     face.runs_on = until is not None
@@ -215,7 +223,30 @@ def debug_target(
         face.history_bytes = history
         face.forward_values = Budget(history // 2)
     stopped = CallSelector(None, ("backward", "grad") if grads else ("backward",))
-    return _debug(target, arguments, face, stopped if call is None else call)
+    chosen = stopped if call is None else call
+    return _debug_ranks(paths, face, chosen) if paths else _debug(target, arguments, face, chosen)
+
+
+def _debug_ranks(paths: Mapping[int, Path], face: _Face, stopped: CallSelector) -> int:
+    """Debug the recordings of a job, one after the other as the command ``rank`` says."""
+    first = next(iter(paths))
+    ranks = face.ranks = Ranks([*paths], first, first)
+    before: tuple[int, CallSelector] | None = None
+    while True:
+        ranks.current = ranks.wanted
+        face.title = paths[ranks.current].name
+        try:
+            code = _debug(parse_target(str(paths[ranks.current])), [], face, stopped)
+        except (ProgramError, RecordingError) as error:
+            if before is None:
+                raise
+            say(f"rank {ranks.current}: {error}")
+            (ranks.wanted, stopped), before = before, None
+            continue
+        if ranks.wanted == ranks.current:
+            return code
+        before = ranks.current, face.shown
+        stopped = face.shown
 
 
 def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelector) -> int:
@@ -303,7 +334,9 @@ class _Face:
         self._lines = deque(lines)
         self._batch = batch
         self._fail_on = fail_on
-        self._title = title
+        self.title = title
+        self.ranks: Ranks | None = None  # of a job of several processes
+        self.shown = CallSelector()  # the call that was shown last, and those after it
         self._breakpoints = Breakpoints() if fail_on is None else fail_on.breakpoints
         self._timeline = Timeline()
         self.waiting = _Waiting(title, shown=not batch)
@@ -420,16 +453,21 @@ class _Face:
             if self._batch and (reached := session.breakpoints.last) is not None:
                 show(f"{call_title(session.kind, session.call)}: {stop_text(session, reached)}")
                 session.select(reached.trigger.subject.index)
+        session.ranks = self.ranks
         outcome = self._carry_out(session) if stop else ""
         if not outcome and not self._batch:
             _require_screen()
             self.waiting.stop()
-            outcome = show_screen(session, self._title)
+            outcome = show_screen(session, self.title)
+        if outcome == "rank":
+            self.shown = CallSelector(None, (session.kind,), ((session.call, None),))
+            session.abort()
+            raise ScriptDone
         if outcome == "abort":
             session.abort()
             if not self._batch:
                 call = call_title(session.kind, session.call)
-                say(f"{self._title} was ended at its {call}; every .grad is as before that call")
+                say(f"{self.title} was ended at its {call}; every .grad is as before that call")
             raise ScriptDone
         if self._fail_on is not None and self._batch:
             self._fail_on.run_on(session)

@@ -11,7 +11,6 @@ from pathlib import Path
 from gradstep.capturing import capture
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.comparing import report
-from gradstep.comparing.ranks import compare_ranks
 from gradstep.comparing.runs import Comparison, Pair, compare, run_of_graph, shown_graphs
 from gradstep.comparing.values import Tolerance
 from gradstep.graph.collector import collector_slowed
@@ -22,12 +21,12 @@ from gradstep.program.run import run_target
 from gradstep.program.target import Target, parse_target, require_file
 from gradstep.recording.reading import FileRun, is_recording
 from gradstep.recording.run import MemoryRun, Run
-from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.afresh import CAUSES, ON_THE_CORE, VARIATIONS, copied, name_within, record_afresh
 from gradstep_tui.command_line import TargetParser, is_script
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import positive_number
+from gradstep_tui.rank_recordings import compared, json_of, paths_by_rank, text_of
 from gradstep_viz.comparison import draw_comparison
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.rendering import choose_format
@@ -106,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
         raise Failure("diff: -m is for other commands; name a file", ExitCode.USAGE)
     drawing = options.output and (Path(options.output), choose_format(options.output, None))
     if options.ranks:
-        return _of_ranks([options.target, *options.arguments])
+        return _of_ranks([options.target, *options.arguments], options.format)
     with ExitStack() as within, collector_slowed():
         folder = Path(within.enter_context(tempfile.TemporaryDirectory(prefix="gradstep-")))
         if options.repeat or options.vary:
@@ -141,14 +140,10 @@ def _draw(
     output.say(f"wrote {path}")
 
 
-def _of_ranks(names: Sequence[str]) -> int:
-    with ExitStack() as within:
-        runs = [within.enter_context(FileRun(Path(name))) for name in names]
-        ranks = [run.header.rank for run in runs]
-        if len(set(ranks)) < len(ranks):
-            raise Failure("diff: --ranks takes one recording of each rank", ExitCode.USAGE)
-        findings = compare_ranks(runs)
-    output.show("\n".join(map(str, findings)) or f"{plural(len(runs), 'rank')}: all do the same")
+def _of_ranks(names: Sequence[str], format: str) -> int:
+    paths = paths_by_rank(names)
+    findings = compared([*paths.values()])
+    output.show((json_of if format == "json" else text_of)(findings, len(paths)))
     return ExitCode.FOUND if findings else ExitCode.FINE
 
 
