@@ -45,9 +45,9 @@ def find_nodes(graph: Graph, text: str, length: int | None = None) -> tuple[int,
             ways[2].append(id)
         elif line is not None and _is_at(graph.sources.get(id), *line):
             ways[3].append(id)
-    for found in ways:
-        if found:
-            return tuple(found)
+    for address in ways:
+        if address:
+            return tuple(address)
     if line is not None and line[0][-1].endswith(".py") and not graph.sources:
         raise UnknownAddress("source lines are unknown", NOT_TRACED)
     raise unknown("here", text, vocabulary(graph, length), _REMEDY)

@@ -28,22 +28,22 @@ def checksums(arrays: Sequence[NDArray[np.generic]]) -> list[int]:
     >>> one == same, one == other
     (True, False)
     """
-    found = [0] * len(arrays)
+    sums = [0] * len(arrays)
     together: list[tuple[int, Words]] = []
     length = 0
     for at, array in enumerate(arrays):
         words = words_of(array)
-        found[at] = words.size  # else zeros of any number would agree
+        sums[at] = words.size  # else zeros of any number would agree
         if words.size > _PART:
-            found[at] = _wrapped(found[at] + _of_long(words))
+            sums[at] = _wrapped(sums[at] + _of_long(words))
         elif words.size:
             together.append((at, words))
             length += words.size
             if length > _PART:
-                _of_short(together, found)
+                _of_short(together, sums)
                 together, length = [], 0
-    _of_short(together, found)
-    return found
+    _of_short(together, sums)
+    return sums
 
 
 def words_of(array: NDArray[np.generic]) -> Words:

@@ -119,10 +119,10 @@ class LazyEntries(Mapping[int, T], Generic[T]):
     def __getitem__(self, id: int) -> T:
         if not 0 <= id < self._length:
             return self._set[id]
-        found = self._make(id)
-        if not found:
+        item = self._make(id)
+        if not item:
             raise KeyError(id)
-        return found
+        return item
 
     @overload
     def get(self, id: int, default: None = None, /) -> T | None: ...

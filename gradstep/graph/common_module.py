@@ -34,8 +34,8 @@ def _common(paths: Iterable[str]) -> str:
     shared = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], ends)]
     while shared and any("".join(path[len(shared) :][:1]).isdigit() for path in split):
         shared.pop()
-    found = ".".join(shared)
-    return found if len(shared) > 1 and len(found) >= LONG else ""
+    module = ".".join(shared)
+    return module if len(shared) > 1 and len(module) >= LONG else ""
 
 
 def without_module(graph: Graph, module: str) -> Graph:

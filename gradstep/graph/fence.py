@@ -62,10 +62,8 @@ def is_from_signal_handler(error: BaseException) -> bool:
 
 def _code_of(function: Any) -> CodeType | None:
     """Return the code that runs where ``function`` is called, None of one of C."""
-    found = getattr(function, "__code__", None) or getattr(
-        type(function).__call__, "__code__", None
-    )
-    return found if isinstance(found, CodeType) else None
+    code = getattr(function, "__code__", None) or getattr(type(function).__call__, "__code__", None)
+    return code if isinstance(code, CodeType) else None
 
 
 _LONGEST: Final = 300
@@ -163,15 +161,15 @@ call_run: ContextVar[CallRun | None] = ContextVar("gradstep_call_run", default=N
 
 def run_of(roots: object) -> CallRun | None:
     """Return what is noted of the call with these ``roots``, None where nothing is."""
-    found = call_run.get()
-    return found if found is not None and found.roots is roots else None
+    run = call_run.get()
+    return run if run is not None and run.roots is roots else None
 
 
 def raised(error: BaseException) -> None:
     """Note that a node or a hook of the program's raised."""
-    found = call_run.get()
-    if found is not None:
-        found.errors.append(error)
+    run = call_run.get()
+    if run is not None:
+        run.errors.append(error)
 
 
 @contextmanager
@@ -191,15 +189,15 @@ def carried_out(run: Callable[[], T]) -> T:
         return run()
     noted.begun = True
     with by_program():
-        found = run()
-    noted.over, noted.gradients = True, lambda: found
-    return found
+        result = run()
+    noted.over, noted.gradients = True, lambda: result
+    return result
 
 
 def is_ours(error: BaseException) -> bool:
     """Return whether an error came of what was done around the pass that runs."""
-    found = call_run.get()
-    return found is not None and found.is_ours(error)
+    run = call_run.get()
+    return run is not None and run.is_ours(error)
 
 
 class Call(Protocol):
@@ -243,8 +241,8 @@ def answered(
         if not noted.over and noted.finish is not None:
             noted.finish()
         noted.release()
-        found: T = noted.gradients()
-        return found if call.is_grad else True
+        gradients: T = noted.gradients()
+        return gradients if call.is_grad else True
     finally:
         call_run.reset(token)
 
@@ -303,8 +301,8 @@ def variables_in(value: object) -> dict[str, Any]:
     Its class is not asked, which may do anything; some that have a dictionary do not show it.
     """
     try:
-        found = object.__getattribute__(value, "__dict__")
+        attributes = object.__getattribute__(value, "__dict__")
     except Exception as error:
         let_through(error)
         return {}
-    return found if isinstance(found, dict) else {}
+    return attributes if isinstance(attributes, dict) else {}

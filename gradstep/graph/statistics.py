@@ -177,8 +177,8 @@ def first_place(array: NDArray[Any], trouble: Trouble) -> tuple[int, ...]:
     >>> first_place(np.array([[1.0, 2.0], [np.inf, np.nan]]), "nan")
     (1, 1)
     """
-    found = np.isnan(array) if trouble == "nan" else np.isinf(array)
-    return tuple(int(each) for each in np.unravel_index(int(found.argmax()), array.shape))
+    troubled = np.isnan(array) if trouble == "nan" else np.isinf(array)
+    return tuple(int(each) for each in np.unravel_index(int(troubled.argmax()), array.shape))
 
 
 def _of_number(value: float) -> Statistics:
@@ -223,9 +223,9 @@ def format_element(value: float | np.generic) -> str:
     ('1.0001', '1', '1')
     """
     number = float(value)
-    said = format_number(number)
-    if not math.isfinite(number) or number == int(number) or "." in said or "e" in said:
-        return said
+    text = format_number(number)
+    if not math.isfinite(number) or number == int(number) or "." in text or "e" in text:
+        return text
     is_short = isinstance(value, np.floating)  # of few digits: those of its own dtype
     return str(value if is_short else number).replace("-", _MINUS)
 

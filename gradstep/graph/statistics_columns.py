@@ -47,14 +47,14 @@ class StatisticsColumns(Mapping[int, Statistics]):
         """Return the statistics of ``ids``, which are in order."""
         places = np.asarray(ids, np.int64)
         first = int(np.searchsorted(places, len(self._rows)))
-        found = StatisticsTable(len(places))
+        table = StatisticsTable(len(places))
         rows = self._rows[places[:first]]
         known = np.flatnonzero(rows >= 0)
-        found.columns[:, known] = self._table.columns[:, rows[known]]
+        table.columns[:, known] = self._table.columns[:, rows[known]]
         for at in range(first, len(places)) if self._set else ():
             if (one := self._set.get(ids[at])) is not None:
-                found[at] = one
-        return found
+                table[at] = one
+        return table
 
     def troubled(self) -> Iterator[int]:
         """Yield the ids of those with NaN or infinite elements."""
@@ -68,10 +68,10 @@ class StatisticsColumns(Mapping[int, Statistics]):
         self._set[id] = statistics
 
     def __getitem__(self, id: int) -> Statistics:
-        found = self.get(id)
-        if found is None:
+        statistics = self.get(id)
+        if statistics is None:
             raise KeyError(id)
-        return found
+        return statistics
 
     @overload
     def get(self, id: int, default: None = None, /) -> Statistics | None: ...
@@ -82,10 +82,10 @@ class StatisticsColumns(Mapping[int, Statistics]):
     def get(self, id: int, default: Any = None, /) -> Any:
         if id >= len(self._rows):
             return self._set.get(id, default)
-        found: Any = self._made.get(id)
-        if found is None and (row := int(self._rows[id])) >= 0:
-            found = self._made[id] = self._table[row]  # type: ignore[assignment]
-        return default if found is None else found
+        statistics: Any = self._made.get(id)
+        if statistics is None and (row := int(self._rows[id])) >= 0:
+            statistics = self._made[id] = self._table[row]  # type: ignore[assignment]
+        return default if statistics is None else statistics
 
     def items(self) -> ItemsView[int, Statistics]:
         """Return all, made at once: one by one takes three times as long."""

@@ -67,9 +67,9 @@ class CallSelector(NamedTuple):
             return cls(None, kinds, last=numbers == "last")
         if numbers.isdecimal() and int(numbers):
             return cls(int(numbers), kinds)
-        found = [_RANGE.fullmatch(part.strip()) for part in numbers.split(",")]
-        ranges = [(int(f[1]), int(f[1] if f[2] is None else f[2] or 0)) for f in found if f]
-        if len(ranges) < len(found) or any(not first for first, _ in ranges):
+        matches = [_RANGE.fullmatch(part.strip()) for part in numbers.split(",")]
+        ranges = [(int(f[1]), int(f[1] if f[2] is None else f[2] or 0)) for f in matches if f]
+        if len(ranges) < len(matches) or any(not first for first, _ in ranges):
             raise BadTarget(
                 f"--call {text}: a call is a positive integer, last, all, or numbers and ranges "
                 f"such as 1,100:110, optionally after grad:"
@@ -193,8 +193,8 @@ class Calls:
         engine = engine_of_call(call)
         engine.settle_trace()
         with asking(None):  # a backward within this one is not the script's
-            found = engine.run(call)
-        return found if call.is_grad else True
+            result = engine.run(call)
+        return result if call.is_grad else True
 
     def requests(self, kind: CallKind) -> bool:
         """Count a call; return whether it is to be handed to :meth:`handle`.

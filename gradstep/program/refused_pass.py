@@ -30,12 +30,12 @@ def note_of(error: BaseException) -> str:
     roots = _roots_in(error.__traceback__)
     if not roots:
         return ""
-    found = engine_of(roots).tensors(roots)[0].record
-    record = found[0] if isinstance(found, tuple) else None
+    origin = engine_of(roots).tensors(roots)[0].record
+    record = origin[0] if isinstance(origin, tuple) else None
     if not isinstance(record, OpRecord | LeafRecord):
         return _CHECK
-    said = (text for each in reachable([record]) if (text := _cut_at(each)))
-    cut = next(said, "nothing that it was computed from requires one")
+    texts = (text for each in reachable([record]) if (text := _cut_at(each)))
+    cut = next(texts, "nothing that it was computed from requires one")
     return f"the loss requires no gradient: {cut}"
 
 

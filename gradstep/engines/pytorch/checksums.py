@@ -17,7 +17,7 @@ from gradstep.graph import checksums as on_cpu
 def checksums(tensors: Sequence[Any]) -> list[int | None]:
     """Return what :func:`gradstep.graph.checksums.checksums` does for each of some tensors, None of
     one whose bytes cannot be read."""
-    found: list[int | None] = [None] * len(tensors)
+    sums: list[int | None] = [None] * len(tensors)
     places, arrays = [], []
     elsewhere: dict[torch.device, list[tuple[int, torch.Tensor]]] = {}
     with unobserved(), torch.no_grad():
@@ -37,10 +37,10 @@ def checksums(tensors: Sequence[Any]) -> list[int | None]:
         for on_device in elsewhere.values():
             totals = torch.stack([total for _, total in on_device]).tolist()
             for (at, _), total in zip(on_device, totals, strict=True):
-                found[at] = total & 0xFFFFFFFFFFFFFFFF
+                sums[at] = total & 0xFFFFFFFFFFFFFFFF
     for at, total in zip(places, on_cpu.checksums(arrays), strict=True):
-        found[at] = total
-    return found
+        sums[at] = total
+    return sums
 
 
 def _bytes_of(tensor: Any) -> torch.Tensor | None:

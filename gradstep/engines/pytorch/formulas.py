@@ -55,7 +55,7 @@ def _plain_numbers(node: Any, entry: Derivative) -> tuple[tuple[str, float], ...
         [
             (key, signed(value))
             for key in entry.plain
-            if isinstance(value := node.told(key), int | float)
+            if isinstance(value := node.saved_argument(key), int | float)
         ]
     )
 
@@ -168,11 +168,11 @@ def readable(rule: str, called: Mapping[str, str], numbers: Mapping[str, float])
 
 
 def _in_full(rule: str) -> str:
-    found = re.fullmatch(r"(\w+)\((.*)\)", rule)
-    template = _HELPERS.get(found[1]) if found else None
-    if found is None or template is None:
+    match = re.fullmatch(r"(\w+)\((.*)\)", rule)
+    template = _HELPERS.get(match[1]) if match else None
+    if match is None or template is None:
         return rule
-    return template.format(*map(_in_full, _arguments(found[2])), *[""] * 4)
+    return template.format(*map(_in_full, _arguments(match[2])), *[""] * 4)
 
 
 def _arguments(text: str) -> list[str]:
@@ -180,14 +180,14 @@ def _arguments(text: str) -> list[str]:
     >>> _arguments("grad, self.size(0, 1), 2")
     ['grad', 'self.size(0, 1)', '2']
     """
-    found, depth = [""], 0
+    parts, depth = [""], 0
     for character in text:
         depth += (character in "([{") - (character in ")]}")
         if character == "," and not depth:
-            found.append("")
+            parts.append("")
         else:
-            found[-1] += character
-    return [each.strip() for each in found]
+            parts[-1] += character
+    return [each.strip() for each in parts]
 
 
 @lru_cache(maxsize=4096)
@@ -197,10 +197,10 @@ def entry_of(name: str) -> Derivative | None:
     >>> entry_of("MulBackward0").rules[0][0], entry_of("FBackward")
     ('self', None)
     """
-    found = re.fullmatch(r"(\w+?)Backward(\d+)", name)
-    blocks = _table().get(found[1].lower(), []) if found else []
+    match = re.fullmatch(r"(\w+?)Backward(\d+)", name)
+    blocks = _table().get(match[1].lower(), []) if match else []
     entries = [entry for block in blocks if (entry := _entry(block)) is not None]
-    number = int(found[2]) if found else 0
+    number = int(match[2]) if match else 0
     return entries[number] if number < len(entries) else None
 
 

@@ -136,8 +136,8 @@ class Inputs:
 
     def copy_of(self, tensor: torch.Tensor) -> Copy | None:
         """Return the copy that was made of ``tensor``, None where there is none."""
-        found: Copy | None = self._copies.get(tensor, lambda: None)()
-        return found
+        copy: Copy | None = self._copies.get(tensor, lambda: None)()
+        return copy
 
     def _call(
         self,

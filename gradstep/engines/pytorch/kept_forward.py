@@ -156,9 +156,9 @@ class TorchKeptForward:
             results = list(tensors_in(op(**named)))
         except Exception:  # an argument that nobody knows, or values that do not go together
             return []
-        told = [(shape, node.output_dtype.name) for shape in node.output_shapes[:1]]
-        made = [(shape_of(each), str(each.dtype)[6:]) for each in results[:1]]
-        return results if told == made else []
+        expected = [(shape, node.output_dtype.name) for shape in node.output_shapes[:1]]
+        actual = [(shape_of(each), str(each.dtype)[6:]) for each in results[:1]]
+        return results if expected == actual else []
 
     def _arguments(
         self, node: TorchNode, entry: Derivative, op: Any, given: Collection[str]
@@ -173,7 +173,7 @@ class TorchKeptForward:
                 else:
                     yield name, self._tensor(next(edges))
             elif hasattr(type(node.origin), f"_saved_{name}"):
-                yield name, signed(node.told(name))
+                yield name, signed(node.saved_argument(name))
             elif name in _SIZES and node.output_shape is not None:
                 yield name, list(node.output_shape)
             elif name == "half_to_float":
@@ -194,17 +194,17 @@ class TorchKeptForward:
 def saved_results(order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
     """Return the first result of the op of each node, where some node saved it; no op runs again
     for it."""
-    found: dict[TorchNode, torch.Tensor] = {}
+    results: dict[TorchNode, torch.Tensor] = {}
     with unobserved():
         for node in order:
             for name, kept, state in node.saved():
                 if state == "kept" and kept.edge is not None:
                     maker, nr = _at(kept.edge)
-                    if nr == 0 and maker not in found:
+                    if nr == 0 and maker not in results:
                         value = node.value_of(name)
                         if value is not None:
-                            found[maker] = value
-    return found
+                            results[maker] = value
+    return results
 
 
 def _at(edge: Any) -> tuple[Any, int]:
@@ -237,8 +237,10 @@ def _told(node: TorchNode, entry: Derivative | None) -> dict[str, Any]:
     """Return the arguments of an op that are no tensors."""
     op = op_of(entry)
     named = [] if op is None else [each.name for each in op._schema.arguments]
-    told = {name: signed(node.told(name)) for name in named}
-    return {name: value for name, value in told.items() if isinstance(value, int | float | list)}
+    arguments = {name: signed(node.saved_argument(name)) for name in named}
+    return {
+        name: value for name, value in arguments.items() if isinstance(value, int | float | list)
+    }
 
 
 def _is_told(node: TorchNode, entry: Derivative, name: str) -> bool:

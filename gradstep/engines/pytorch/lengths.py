@@ -16,11 +16,11 @@ from gradstep.graph.statistics import length
 def lengths(tensors: Sequence[Any]) -> list[float | None]:
     """Return the norm of each tensor, None of one that has no numbers."""
     with unobserved(), torch.no_grad():
-        found = [length(view_of(each.detach())) if is_plain(each) else None for each in tensors]
-    others = [at for at, each in enumerate(tensors) if found[at] is None and each is not None]
+        lengths = [length(view_of(each.detach())) if is_plain(each) else None for each in tensors]
+    others = [at for at, each in enumerate(tensors) if lengths[at] is None and each is not None]
     for at, norm in zip(others, measured([tensors[at] for at in others]), strict=True):
-        found[at] = norm
-    return found
+        lengths[at] = norm
+    return lengths
 
 
 def distances(ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:

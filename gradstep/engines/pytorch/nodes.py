@@ -143,11 +143,11 @@ class TorchNode:
             value = getattr(self.origin, place, None)
         except RuntimeError:
             return None
-        found = value[int(rest.rstrip("]"))] if rest and value is not None else value
-        return found if isinstance(found, torch.Tensor) else None
+        tensor = value[int(rest.rstrip("]"))] if rest and value is not None else value
+        return tensor if isinstance(tensor, torch.Tensor) else None
 
-    def told(self, name: str) -> Any:
-        """Return the argument ``name`` of its op, None where it does not tell that, or where that
+    def saved_argument(self, name: str) -> Any:
+        """Return the argument ``name`` of its op, None where it does not save that, or where that
         is gone: a tensor after its pass, say."""
         try:
             return getattr(self.origin, f"_saved_{name}", None)
@@ -171,10 +171,10 @@ class TorchNode:
         """List what it keeps, as it was when this was first asked."""
         if self._saved is None:
             with unobserved():
-                found = _read_saved(self)
+                values = _read_saved(self)
                 if FREED_MARK in self.origin.metadata:
-                    found = [(name, None, "freed") for name, _, _ in found]
-                self._saved = found
+                    values = [(name, None, "freed") for name, _, _ in values]
+                self._saved = values
         return iter(self._saved)
 
     def is_packed(self) -> bool:
@@ -345,8 +345,8 @@ class TorchGraph:
         kind: Any = classes.get((name, transposed))
         if kind is None:
             kind = classes[name, transposed] = _class_of(name, type(origin), transposed)
-        made: TorchNode = kind(origin, self)
-        return made
+        node: TorchNode = kind(origin, self)
+        return node
 
     def keeps_values(self, origin: Any) -> bool:
         """Return whether a node of PyTorch keeps any."""
@@ -384,32 +384,32 @@ def _place(node: TorchNode, nr: int) -> TorchNode | Port:
 
 def _read_saved(node: TorchNode) -> list[KeptValue]:
     origin = node.origin
-    found: list[KeptValue] = []
+    values: list[KeptValue] = []
     for name, raw_name, value_name in node.saved_places:
         try:
             raw = getattr(origin, raw_name, None)
         except RuntimeError:  # of several it does not tell any more how many they were
-            found.append((name, None, "freed"))
+            values.append((name, None, "freed"))
             continue
         if raw is None:
             continue
         if isinstance(raw, tuple | list):
-            found += _several(node, name, raw, value_name)
+            values += _several(node, name, raw, value_name)
             continue
         if type(raw.unpack_hook) is Freed:
-            found.append((name, None, "freed"))
+            values.append((name, None, "freed"))
             continue
         if raw.unpack_hook is not None:  # reading it would call code of the program's
-            found.append((name, None, "packed"))
+            values.append((name, None, "packed"))
             continue
         try:
             tensor = getattr(origin, value_name)
         except RuntimeError as error:
-            found.append((name, None, _lost(node, name, raw, error)))
+            values.append((name, None, _lost(node, name, raw, error)))
             continue
         if isinstance(tensor, torch.Tensor):
-            found.append((name, _seen(node, tensor), "kept"))
-    return found
+            values.append((name, _seen(node, tensor), "kept"))
+    return values
 
 
 def _several(
@@ -470,7 +470,7 @@ def _number_of(tensor: torch.Tensor) -> float | None:
     if not has_memory(tensor):
         return None
     try:
-        found = tensor.numpy().item()
+        number = tensor.numpy().item()
     except (TypeError, RuntimeError):  # NumPy has no such dtype, or there is no data
         return None
-    return found if isinstance(found, int | float) else None
+    return number if isinstance(number, int | float) else None

@@ -265,21 +265,21 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if tensor.is_leaf and tensor.requires_grad:
             base = tensor._base  # of a view that was made under no_grad, unseen, as in linear()
             return self.leaf(tensor if base is None or not base.is_leaf else base), 0
-        found: tuple[Any, int] | None = self._made.get(tensor)
-        if found is None:
-            found = self._made[tensor] = _leaf(tensor), 0
-        return found
+        origin: tuple[Any, int] | None = self._made.get(tensor)
+        if origin is None:
+            origin = self._made[tensor] = _leaf(tensor), 0
+        return origin
 
     def leaf(self, tensor: torch.Tensor) -> LeafRecord:
         """Return the record of a leaf; whatever changed its values, the graph begins with it."""
-        found: LeafRecord | None = self._leaves.get(tensor)
-        if found is None:
-            found = self._leaves[tensor] = _leaf(tensor)
+        record: LeafRecord | None = self._leaves.get(tensor)
+        if record is None:
+            record = self._leaves[tensor] = _leaf(tensor)
             if tensor.numel() == 1:
-                found.cut = self._made_without_graph(tensor)
+                record.cut = self._made_without_graph(tensor)
         elif tensor.numel() == 1:
-            found.statistics = describe(tensor)  # training changes it from pass to pass
-        return found
+            record.statistics = describe(tensor)  # training changes it from pass to pass
+        return record
 
     def _made_without_graph(self, tensor: torch.Tensor) -> Cut | None:
         """Return where the graph ended that leads to a loss which requires_grad_() made a leaf."""

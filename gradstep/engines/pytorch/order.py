@@ -73,8 +73,8 @@ def plan_of(tensors: Sequence[Any]) -> TorchPlan:
     plans = tensors[0].graph.plans
     if edges not in plans:
         plans[edges] = plan_from(edges)
-    found: TorchPlan = plans[edges]
-    return found
+    plan: TorchPlan = plans[edges]
+    return plan
 
 
 def plan_from(places: Iterable[Any], only: Collection[TorchNode] | None = None) -> TorchPlan:
@@ -113,11 +113,11 @@ def plan_from(places: Iterable[Any], only: Collection[TorchNode] | None = None) 
 
 def leading_to(places: Iterable[Any], plan: TorchPlan) -> set[TorchNode]:
     """Return the nodes of ``plan`` from which a gradient gets to one of ``places``, and these."""
-    found = set(map(owner, places))
+    owners = set(map(owner, places))
     for node in reversed(plan.order):
-        if any(edge is not None and owner(edge) in found for edge in node.edges):
-            found.add(node)
-    return found
+        if any(edge is not None and owner(edge) in owners for edge in node.edges):
+            owners.add(node)
+    return owners
 
 
 def owner(place: Any) -> TorchNode:

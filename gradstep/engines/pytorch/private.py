@@ -224,8 +224,8 @@ def norms(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     wide = torch.float32 if tensors[0].dtype.itemsize < 4 else None
     if _norms is None:
         return [torch.linalg.vector_norm(each, dtype=wide) for each in tensors]
-    found: list[torch.Tensor] = list(_norms(tensors, 2, wide))
-    return found
+    norms: list[torch.Tensor] = list(_norms(tensors, 2, wide))
+    return norms
 
 
 def skip_code(code: CodeType) -> None:

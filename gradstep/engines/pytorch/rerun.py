@@ -355,8 +355,8 @@ def _real(tensor: torch.Tensor) -> Array:
         t = t.to_dense()
     if t.is_complex():
         t = torch.view_as_real(t)
-    found: Array = t.to("cpu", torch.float64).numpy(force=True)
-    return found
+    array: Array = t.to("cpu", torch.float64).numpy(force=True)
+    return array
 
 
 def _like(tensor: torch.Tensor, numbers: Array) -> torch.Tensor:

@@ -284,7 +284,7 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
     called: until then, small ones are kept as copies."""
     together: dict[torch.dtype, list[int]] = {}
     copies: list[tuple[list[int], list[int], torch.Tensor]] = []
-    found = StatisticsTable(len(tensors))
+    table = StatisticsTable(len(tensors))
     elements, larger = 0, []
     with unobserved(), torch.no_grad():
         for at, each in enumerate(tensors):
@@ -301,26 +301,28 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
                 elements = 0
         copies += _copied_together(tensors, together)
         given = [tensors[at] for at in larger]
-        told = statistics_of_each([view_of(t.detach() if t.requires_grad else t) for t in given])
-        found.columns[:, larger] = told.columns
+        statistics = statistics_of_each(
+            [view_of(t.detach() if t.requires_grad else t) for t in given]
+        )
+        table.columns[:, larger] = statistics.columns
     known = {at for places, _, _ in copies for at in places}
     if len(known) + len(larger) < len(tensors):
-        _describe_on_devices(tensors, found)
-        for at in found.unknown().tolist():
+        _describe_on_devices(tensors, table)
+        for at in table.unknown().tolist():
             if at not in known and isinstance(tensors[at], torch.Tensor):
-                found[at] = describe(tensors[at])
+                table[at] = describe(tensors[at])
 
     def described() -> StatisticsTable:
         with unobserved(), torch.no_grad():
             while copies:
                 places, sizes, numbers = copies.pop()
                 parts = statistics_of_parts(view_of(numbers.double()), sizes)
-                found.columns[:, places] = parts.columns
+                table.columns[:, places] = parts.columns
                 if len(odd := parts.unknown()):
                     each = numbers.split(sizes)
                     for number in odd.tolist():
-                        found[places[number]] = describe(each[number])
-        return found
+                        table[places[number]] = describe(each[number])
+        return table
 
     return described
 

@@ -91,13 +91,13 @@ class RecordedCall:
 
     def _nodes(self) -> list[RecordedNode]:
         kinds = self.drawn.kinds
-        found: list[RecordedNode] = []
+        nodes: list[RecordedNode] = []
         for index, half in enumerate(self.drawn.halves):
             if half != "backward" or kinds[index] == "seed":
                 break
-            made = RecordedNode if kinds[index] == "op" else RecordedLeaf
-            found.append(made(self, index))
-        return found
+            node_class = RecordedNode if kinds[index] == "op" else RecordedLeaf
+            nodes.append(node_class(self, index))
+        return nodes
 
     def _require_whole(self) -> None:
         """See that all numbers are those of nodes and values."""
@@ -178,10 +178,10 @@ class RecordedCall:
         """Return a value by its number, None of NONE."""
         if number < 0:
             return None
-        found = self._values.get(number)
-        if found is None:
-            found = self._values[number] = RecordedValue(self._flow.values, number)
-        return found
+        value = self._values.get(number)
+        if value is None:
+            value = self._values[number] = RecordedValue(self._flow.values, number)
+        return value
 
     def values(self, numbers: Sequence[int]) -> tuple[RecordedValue | None, ...]:
         """Return several values."""
@@ -285,9 +285,9 @@ class RecordedCall:
         own = self.drawn.pairs.get(index) == maker
         if saved.state != "kept" or maker in self._several or (own and saved.name not in _RESULTS):
             return None
-        found = self.value(self._flow.nodes.get(maker, NONE))
-        fits = found is not None and (found.shape, found.dtype) == (saved.shape, saved.dtype)
-        return found if fits else None
+        value = self.value(self._flow.nodes.get(maker, NONE))
+        fits = value is not None and (value.shape, value.dtype) == (saved.shape, saved.dtype)
+        return value if fits else None
 
     def _extent(self, id: int) -> tuple[Shape | None, str, int]:
         graph = self.drawn

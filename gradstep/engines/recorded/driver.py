@@ -140,8 +140,8 @@ class RecordedDriver:
 
     def step_bytes(self, step: Step) -> int:
         """Return the bytes that the gradients took which a node made."""
-        made = [each.gradient for each in step.deliveries]
-        return sum(each.nbytes for each in made if each is not None)
+        gradients = [each.gradient for each in step.deliveries]
+        return sum(each.nbytes for each in gradients if each is not None)
 
     def kept_bytes(self) -> int:
         return 0
@@ -165,9 +165,9 @@ class RecordedDriver:
         return step.after
 
     def numbers(self, gradient: RecordedValue) -> NDArray[Any]:
-        found = gradient.array()
-        assert found is not None
-        return found
+        numbers = gradient.array()
+        assert numbers is not None
+        return numbers
 
     def agree(self, one: Any, other: Any) -> bool:
         return one is other

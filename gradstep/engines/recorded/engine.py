@@ -83,8 +83,8 @@ class RecordedEngine:
         return StatisticsTable.of([None if g is None else self.statistics(g) for g in gradients])
 
     def scalar_statistics(self, tensor: RecordedTensor) -> Statistics | None:
-        found = self.statistics(tensor)
-        return found if found is not None and found.size == 1 else None
+        statistics = self.statistics(tensor)
+        return statistics if statistics is not None and statistics.size == 1 else None
 
     def checksums(self, tensors: Sequence[Any]) -> Sequence[None]:
         return [None] * len(tensors)

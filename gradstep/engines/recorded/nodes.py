@@ -240,13 +240,13 @@ def rules_in(formula: str) -> list[str]:
     >>> rules_in("g · b, sum(g, dim)"), rules_in("")
     (['g · b', 'sum(g, dim)'], [])
     """
-    found, depth = [""], 0
+    parts, depth = [""], 0
     for part in formula.split(", "):
-        found[-1] += f", {part}" if depth else part
+        parts[-1] += f", {part}" if depth else part
         depth += sum(map(part.count, "([{")) - sum(map(part.count, ")]}"))
         if not depth:
-            found.append("")
-    return [each for each in found if each]
+            parts.append("")
+    return [each for each in parts if each]
 
 
 class RecordedPlan(NamedTuple):

@@ -63,22 +63,22 @@ class RecordedValue:
         Raises:
             NotRecorded: only its description was kept.
         """
-        found = self._numbers()
-        if found is None and self.statistics is not None:
+        numbers = self._numbers()
+        if numbers is None and self.statistics is not None:
             raise NotRecorded(
                 "the numbers of this tensor were not recorded, only what describes them",
                 remedy="record the call with --values all",
             )
-        return found
+        return numbers
 
     def _numbers(self) -> NDArray[np.generic] | None:
-        found = None if self._read is None else self._read()
-        if found is None:
-            found = self._values.array(self.number)
-            if found is None:
+        numbers = None if self._read is None else self._read()
+        if numbers is None:
+            numbers = self._values.array(self.number)
+            if numbers is None:
                 return self._single()
-            self._read = ref(found)
-        return found
+            self._read = ref(numbers)
+        return numbers
 
     def _single(self) -> NDArray[np.generic] | None:
         """Return a single number, which its description tells whole."""

@@ -324,7 +324,7 @@ class TorchDriver:
         return self._effects
 
     def inner_passes(self) -> Iterable[Nested]:
-        return [each for found in self._engine.inside.values() for each in found]
+        return [each for passes in self._engine.inside.values() for each in passes]
 
     def added(self, index: int) -> Any:
         run = self._engine.runs.get(index)

@@ -107,7 +107,7 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
 
     Those of one dtype on one device are measured together, and each device is waited for once.
     """
-    found: list[float | None] = [None] * len(tensors)
+    norms: list[float | None] = [None] * len(tensors)
     alike: dict[Any, tuple[list[int], list[torch.Tensor]]] = {}
     with unobserved(), torch.no_grad():
         for at, each in enumerate(tensors):
@@ -126,15 +126,15 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
                 started.setdefault(together.device, []).append((places, together))
                 continue
             for at in places:
-                found[at] = _norm(tensors[at], precisely)
+                norms[at] = _norm(tensors[at], precisely)
         for of_device in started.values():
             alone = len(of_device) == 1  # as nearly always
             given = of_device[0][1] if alone else torch.cat([each for _, each in of_device])
             lengths = given.tolist()
             found_at = chain(*[places for places, _ in of_device])
             for at, length in zip(found_at, lengths, strict=True):
-                found[at] = length
-    return found
+                norms[at] = length
+    return norms
 
 
 def _started(
@@ -243,10 +243,10 @@ class _Heard:
         """Let a pass run inside a node."""
         before, self._inside, self.whole = self._inside, True, False
         try:
-            found = carry_out(call.arguments)
+            result = carry_out(call.arguments)
         finally:
             self._inside = before
-        return found if call.is_grad else True
+        return result if call.is_grad else True
 
     def end(self, made: Iterator[Any]) -> None:
         """Tell of what is left, and of what the call has ``made``."""

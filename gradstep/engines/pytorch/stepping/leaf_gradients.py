@@ -163,11 +163,11 @@ class LeafGradients:
 
     def _last(self, index: int, until: float) -> State:
         """Return what a leaf held before node ``until``, ahead of its own."""
-        found = self.first[index]
+        gradient = self.first[index]
         for node in sorted(self.changed):
             if node < until:
-                found = self.changed[node].get(index, found)
-        return found
+                gradient = self.changed[node].get(index, gradient)
+        return gradient
 
     def forget(self, start: int) -> None:
         """Forget what happened from node ``start`` on."""

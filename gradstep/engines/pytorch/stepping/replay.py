@@ -33,14 +33,16 @@ def call_node(node: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
             torch.zeros(list(like.shape), dtype=like.dtype, device=like.device) if g is None else g
             for g, like in zip(gradients, metadata_of(origin), strict=True)
         ]
-        made = _listed(origin.apply(*given))
+        sent = _listed(origin.apply(*given))
         # one for each argument of forward(), of which those that are tensors have edges
-        wanted = [g for g, needed in zip(made, origin.needs_input_grad, strict=False) if needed]
-        found = iter(wanted)
-        made = tuple(None if to is None else next(found, None) for to, _ in origin.next_functions)
+        wanted = [g for g, needed in zip(sent, origin.needs_input_grad, strict=False) if needed]
+        following = iter(wanted)
+        sent = tuple(
+            None if to is None else next(following, None) for to, _ in origin.next_functions
+        )
     else:
-        made = _listed(origin(*gradients))
-    return tuple(map(_fitted, made, node.edges))
+        sent = _listed(origin(*gradients))
+    return tuple(map(_fitted, sent, node.edges))
 
 
 def _listed(made: Any) -> tuple[Any, ...]:
