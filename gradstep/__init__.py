@@ -60,7 +60,7 @@ _HOMES = {
     "debug": "gradstep_tui",
     "film": "gradstep_viz",
     "lint": "gradstep.findings",
-    "load_ipython_extension": "gradstep_viz.notebook",
+    "load_ipython_extension": "gradstep_tui.notebook",
     "plot": "gradstep_viz.plots",
     "record": "gradstep.program.recording",
     "render": "gradstep_viz",
@@ -68,7 +68,7 @@ _HOMES = {
     "to_dot": "gradstep_viz",
     "to_graphviz": "gradstep_viz",
     "trace": "gradstep.engines.native.trace",
-    "unload_ipython_extension": "gradstep_viz.notebook",
+    "unload_ipython_extension": "gradstep_tui.notebook",
     "why": "gradstep.findings",
 }
 

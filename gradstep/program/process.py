@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -31,15 +32,36 @@ def run_as_main(target: Target, arguments: list[str]) -> dict[str, Any]:
     """
     with script_process(target, arguments), user_code():
         main, code = load_main(target)
+        shared = _shared.get()
+        vars(main).update(shared or {})
         if target.path is None and main.__file__:
             sys.argv[0] = main.__file__
         with registered("__main__", main):
             if "WORLD_SIZE" in os.environ:
                 _left[:] = [vars(main)]
-            with user_code():  # what it defined up to a sys.exit() in good order counts
-                exec(code, vars(main))
+            try:
+                with user_code():  # what it defined up to a sys.exit() in good order counts
+                    exec(code, vars(main))
+            finally:
+                if shared is not None:
+                    own = {k: v for k, v in vars(main).items() if not k.startswith("__")}
+                    shared.update(own)
             return vars(main)
     return {}
+
+
+_shared: ContextVar[dict[str, Any] | None] = ContextVar("shared", default=None)
+
+
+@contextmanager
+def variables_shared(variables: dict[str, Any]) -> Iterator[None]:
+    """Let a program that is run inside begin with ``variables``, and leave its own there: the cell
+    of a notebook."""
+    token = _shared.set(variables)
+    try:
+        yield
+    finally:
+        _shared.reset(token)
 
 
 _left: list[dict[str, Any]] = []

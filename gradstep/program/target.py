@@ -87,6 +87,11 @@ def _instead(text: str) -> str:
     path = Path(text)
     if text and path.is_dir():
         return f"it is a directory; {_FORMS}"
+    if path.suffix == ".ipynb":
+        return (
+            "it is a notebook; in it, run %load_ext gradstep, then begin a cell with %%gradstep "
+            f"check, or write it out as a script: jupyter nbconvert --to script {text}"
+        )
     if path.is_file():
         return f"the name of a Python file ends in .py; {_FORMS}"
     if Path(f"{text}.py").is_file():

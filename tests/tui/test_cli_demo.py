@@ -53,3 +53,13 @@ def test_help_alone_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["help"]) == 0
     said = capsys.readouterr().out
     assert all(f"\n  {name} " in said for name in COMMANDS)
+
+
+def test_a_notebook_as_target_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "model.ipynb").touch()
+    assert main(["check", str(tmp_path / "model.ipynb")]) == 2
+    said = capsys.readouterr().err
+    assert "begin a cell with %%gradstep check" in said
+    assert "jupyter nbconvert --to script" in said

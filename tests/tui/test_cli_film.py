@@ -54,6 +54,15 @@ def test_the_last_call_is_filmed_while_all_the_others_run(film):
     assert "10 + 2 = 12" in Path("last.html").read_text()
 
 
+def test_standard_output_takes_the_film_and_nothing_else(film):
+    code, out, err = film("--call", "last", "-o", "-", "script.py")
+    assert code == 0
+    assert out.startswith("<svg")
+    assert out.rstrip().endswith("</svg>")
+    assert err.splitlines() == ["step 0 6.0", "step 1 10.0", "step 2 12.0"]
+    assert [path.name for path in Path().iterdir()] == ["script.py"]
+
+
 def test_a_named_tensor_is_filmed_into_stills(film):
     code, _, err = film("script.py:loss", "-o", "frames", script=SQUARE)
     assert (code, err) == (0, "gradstep: wrote frames, 7 frames\n")

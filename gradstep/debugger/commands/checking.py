@@ -94,7 +94,7 @@ def _lint(console: Console, operands: Operands) -> str:
         remedy = _UNTRACED if found.code == "untraced" else found.remedy
         lines += [
             wrapped(f"{found.severity}: {found.what}{_times(found)}{place}"),
-            f"  {remedy}",
+            wrapped(f"  {remedy}"),
         ]
     return "\n".join(lines) or "no findings"
 

@@ -247,7 +247,7 @@ class Display(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Snapshot:
     """The debugger at one position.
 
@@ -288,8 +288,15 @@ class Snapshot:
     def past(self) -> bool:
         return self.position < self.recorded
 
+    def __repr__(self) -> str:
+        where = f"call {self.call}, {self.position} of {self.length} nodes have run"
+        if self.current is not None:
+            where += f", next is {self.graph.address(self.position)}"
+        have = sum(leaf.now is not None for leaf in self.leaves)
+        return f"<Snapshot: {where}; {have} of {len(self.leaves)} leaves have a gradient>"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Reply:
     """The reply to one command: text for the console, and whether it is an error.
 
@@ -303,3 +310,6 @@ class Reply:
     error: bool = False
     leave: Leave = ""
     open_block: bool = False
+
+    def __repr__(self) -> str:
+        return self.text

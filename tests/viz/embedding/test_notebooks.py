@@ -11,7 +11,7 @@ import pytest
 import autograd_core as torch
 from gradstep import capture
 from gradstep.debugger import Session
-from gradstep_viz.notebook import graph_as_html, session_as_html
+from gradstep_tui.notebook import graph_as_html, run_cell, session_as_html
 
 ROOT = Path(__file__).parents[3]
 
@@ -39,6 +39,27 @@ def test_a_session_shows_where_it_stands_and_what_is_not_there_yet() -> None:
     session.abort()
 
 
+def test_a_cell_is_run_under_a_command_and_shares_the_variables_of_the_notebook(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    variables: dict[str, Any] = {"x": torch.tensor([0.0, 4.0], requires_grad=True)}
+    code = "import autograd_core as torch\nroot = x.sqrt()\n(root * x).sum().backward()\n"
+    assert run_cell("check", [], code, variables) is None
+    said = capsys.readouterr().out
+    assert "[not-finite]" in said
+    assert "cell.py:2" in said
+    assert variables["root"].tolist() == [0.0, 2.0]
+    assert "__name__" not in variables
+    assert run_cell("why", ["x"], code, variables) is None
+    assert "x.grad is nan" in capsys.readouterr().out
+    picture = run_cell("render", ["--view", "backward"], code, variables)
+    assert "Backward graph of" in picture.text
+    assert run_cell("film", [], code, variables).data.startswith(b"<svg")
+    assert capsys.readouterr() == ("", "")
+    assert run_cell("render", [], "x.sqrt(", variables) is None
+    assert "SyntaxError" in capsys.readouterr().err
+
+
 CELLS = [
     """import autograd_core as torch, gradstep
 from gradstep import capture
@@ -52,6 +73,10 @@ z""",
     "%load_ext gradstep",
     "capture(z)",
     "Session(z)",
+    "Session(z).snapshot",
+    "%%gradstep check\nloss = (x - x).sqrt()\nloss.backward()",
+    "%%gradstep render\nloss = (x * 3).sin()\nloss.backward()",
+    "loss",
     "%unload_ext gradstep\ncapture(z)",
 ]
 
@@ -81,7 +106,11 @@ def test_an_executed_notebook_shows_pictures_where_they_were_asked_for(
     assert "text/html" not in shown(3)
     assert "graph of z" in shown(5)["text/html"]
     assert "0 of 3 nodes have run" in shown(6)["text/html"]
-    assert "text/html" not in shown(7)
+    assert "0 of 3 nodes have run" in shown(7)["text/html"]
+    assert "[not-finite]" in "".join(output.get("text", "") for output in notebook.cells[8].outputs)
+    assert "graph of loss" in notebook.cells[9].outputs[-1]["data"]["text/html"]
+    assert shown(10)["text/plain"].startswith("tensor(-0.279")
+    assert "text/html" not in shown(11)
 
 
 EXAMPLE = '''"""

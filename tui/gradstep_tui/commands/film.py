@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,11 @@ from gradstep.program.run import Found, chosen_call, run_target
 from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.commands.render import Drawn, writable
+from gradstep_tui.commands.render import Drawn, stdout_kept_free, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
-from gradstep_tui.output import say
+from gradstep_tui.output import say, show_bytes
 from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
 from gradstep_viz.films import film_of
 from gradstep_viz.films.recording import Recording, record_call, record_passing
@@ -47,8 +48,8 @@ def parser() -> TargetParser:
     )
     add = command.add_argument_group("options").add_argument
     add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
-        "with a scrubber; or a directory, for one SVG per frame (default: the name of TARGET "
-        "with .svg, in the current directory)")  # fmt: skip
+        "with a scrubber; a directory, for one SVG per frame; or -, for an SVG on standard "
+        "output (default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
     add("--output", help=argparse.SUPPRESS)
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward (the graph being built), backward (the gradients flowing back), or both "
@@ -104,7 +105,8 @@ def film_target(
     """Film a TARGET, and return notes for the user, and how the program failed after that.
 
     Args:
-        output: an SVG, a page, or a directory for stills; None for an SVG named after TARGET.
+        output: an SVG, a page, or a directory for stills; "-" for an SVG on standard output; None
+            for one named after TARGET.
         call: which call of a script to film; of several, the last one.
         on_rank: which process of a job writes the film; "all", each its own.
         saves: write it; else this process only does what the others wait for.
@@ -113,10 +115,15 @@ def film_target(
     Raises:
         Failure, ProgramError, VizError: no file has been touched.
     """
-    name = str(file_of_rank(Path(output or f"{target.stem}.svg"), on_rank))
-    path = _place(Path(name)) if saves else None
-    recording, drawn = _recording_of(target, arguments, view, call)
-    film = film_of(recording, view=view, **options)
+    to_stdout = output == "-"
+    name = "" if to_stdout else str(file_of_rank(Path(output or f"{target.stem}.svg"), on_rank))
+    path = _place(Path(name)) if saves and not to_stdout else None
+    with stdout_kept_free() if to_stdout else nullcontext():
+        recording, drawn = _recording_of(target, arguments, view, call)
+        film = film_of(recording, view=view, **options)
+    if to_stdout:
+        show_bytes(film.svg().encode() if saves else b"")
+        return drawn
     if path is not None:
         film.save(path)
     return drawn._replace(notes=[*drawn.notes, f"wrote {name}, {len(film)} frames"])

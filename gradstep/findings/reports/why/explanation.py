@@ -14,7 +14,7 @@ Verdict = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation:
     """Why the gradient ``name`` is what it is: one sentence, and what speaks for it.
 
@@ -43,3 +43,5 @@ class Explanation:
     def __str__(self) -> str:
         """Return all of it, for a terminal of 80 columns."""
         return "\n".join(self.lines())
+
+    __repr__ = __str__  # where a notebook or a prompt shows a result
