@@ -8,7 +8,7 @@ where a frame stands at an earlier instruction than it did, or at the same one a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from inspect import CO_OPTIMIZED
+from inspect import CO_GENERATOR, CO_OPTIMIZED
 from itertools import count, takewhile
 from types import CodeType, FrameType
 
@@ -72,6 +72,8 @@ class Rounds:
         ):
             same += 1
         before, self._library = self._library, library
+        if same == len(frames) < len(levels) and levels[same].code.co_flags & CO_GENERATOR:
+            return self._innermost  # what sum adds to it belongs to the round that yielded
         if levels and len(levels) == len(frames) and same >= len(frames) - 1:
             # nearly always the innermost one has gone on, or its loop has gone round
             level, frame = levels[-1], frames[-1]
