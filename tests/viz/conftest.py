@@ -12,6 +12,7 @@ import pytest
 from gradstep.graph.model import Graph
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.model import Picture, View
+from gradstep_viz.picture.wording import DEFAULT_FACTS
 from tests.viz.truth import check_leaves, check_lines
 
 
@@ -29,7 +30,8 @@ def every_picture_is_true() -> Iterator[None]:
     @functools.wraps(make_picture)
     def checked(graph: Graph, view: View = "both", **options: Any) -> Picture:
         picture = make(graph, view, **options)
-        check_lines(graph, picture, options.get("leaves"))
+        shows_saved = "saved" in options.get("facts", DEFAULT_FACTS)
+        check_lines(graph, picture, options.get("leaves"), shows_saved=shows_saved)
         check_leaves(graph)
         return picture
 

@@ -145,9 +145,11 @@ def check_saved_lines(picture: Picture, layout: Layout) -> None:
                 stretches.append((line.target, level, one[1] if level else one[0], low, high))
     table = np.array(stretches, np.float64).reshape(-1, 5)
     for number, (target, level, at, low, high) in enumerate(stretches):
-        between = BETWEEN if level else BETWEEN_UPRIGHT
+        between, close = BETWEEN if level else BETWEEN_UPRIGHT, CLOSE
+        if picture.rankdir == "LR":  # lines leave the short sides of boxes
+            between, close = 0, 1
         targets, levels, others, lows, highs = table[:number].T
-        near = (targets != target) & (levels == level) & (abs(others - at) < CLOSE)
+        near = (targets != target) & (levels == level) & (abs(others - at) < close)
         shared = near & (low - highs < between) & (lows - high < between)
         assert not shared.any(), f"two saved lines share a stretch at {'y' if level else 'x'} {at}"
 

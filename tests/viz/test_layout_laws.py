@@ -78,6 +78,33 @@ def test_samples_keep_the_laws(graph: Graph, view: View) -> None:
     check(picture, lay_out(picture))
 
 
+@pytest.mark.parametrize("graph", SAMPLES, ids=lambda graph: graph.title)
+@pytest.mark.parametrize("view", VIEWS)
+def test_samples_keep_the_laws_from_left_to_right(graph: Graph, view: View) -> None:
+    picture = make_picture(graph, view)._replace(rankdir="LR")
+    layout = lay_out(picture)
+    check(picture, layout)
+    check_labels(picture, layout)
+    for line in picture.lines:
+        if line.kind != "saved" and line.source != line.target:
+            start, end = layout.places[line.source], layout.places[line.target]
+            assert (start.x < end.x) == (line.kind == "value"), "a line that runs the other way"
+
+
+@given(twins(), st.sampled_from(VIEWS))
+def test_random_graphs_keep_the_laws_from_left_to_right(graph: Graph, view: View) -> None:
+    picture = make_picture(graph, view)._replace(rankdir="LR")
+    layout = lay_out(picture)
+    check(picture, layout)
+    check_labels(picture, layout)
+
+
+@given(twins(), st.sampled_from([300, 700, 1500]))
+def test_wrapped_graphs_keep_the_laws(graph: Graph, wide: int) -> None:
+    picture = make_picture(graph)
+    check(picture, lay_out(picture, paged=False, wide=wide))
+
+
 @given(twins(), st.sampled_from(VIEWS), st.sampled_from([None, True, False]))
 def test_random_graphs_keep_the_laws(graph: Graph, view: View, leaves: bool | None) -> None:
     picture = make_picture(graph, view, leaves=leaves)

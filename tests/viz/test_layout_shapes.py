@@ -7,6 +7,8 @@ import pytest
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Graph
 from gradstep_viz.layout import lay_out
+from gradstep_viz.level_of_detail import LEAST_SCALE, Composer, folding_of
+from gradstep_viz.options import RenderOptions
 from gradstep_viz.output.svg import write_svg
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.model import VIEWS, View
@@ -116,6 +118,51 @@ def test_a_tall_picture_can_stay_in_one_column() -> None:
     check_labels(picture, whole)
     assert whole.width < paged.width
     assert whole.height > paged.height
+
+
+def test_many_branches_are_no_stair() -> None:
+    """Each branch is added one row further down, so that straight ones would stand in a stair."""
+    build = GraphBuilder("branches")
+    total = build.node("op", "forward", "sin", shape=(2,))
+    for _ in range(200):
+        made = build.node("op", "forward", "mul", shape=(2,))
+        branch = build.node("op", "forward", "sin", shape=(2,))
+        added = build.node("op", "forward", "add", shape=(2,))
+        build.edge("value", made, branch)
+        build.edge("value", total, added)
+        build.edge("value", branch, added, input_nr=1)
+        total = added
+    picture = make_picture(build.graph(), "forward")
+    layout = lay_out(picture, paged=False)
+    check(picture, layout)
+    assert layout.width < 1000
+
+
+def test_branches_are_wrapped_for_a_width() -> None:
+    """Ten functions of one input, side by side in a default picture, one below the other here."""
+    build = GraphBuilder("functions")
+    x = build.node("leaf", "forward", "x", shape=(2,))
+    ends = []
+    for _ in range(10):
+        made, end = (build.node("op", "forward", name, shape=(2,)) for name in ("sin", "sum"))
+        build.edge("value", x, made)
+        build.edge("value", made, end)
+        ends.append(end)
+    total = ends[0]
+    for end in ends[1:]:
+        added = build.node("op", "forward", "add")
+        build.edge("value", total, added)
+        build.edge("value", end, added, input_nr=1)
+        total = added
+    picture = make_picture(build.graph(), "forward")
+    narrow = lay_out(picture, paged=False, wide=500)
+    check(picture, narrow)
+    check_labels(picture, narrow)
+    assert narrow.width < 0.8 * lay_out(picture, paged=False).width
+    options = RenderOptions(view="forward", width="600")
+    composed = Composer(folding_of(build.graph(), "forward")).compose_for_a_screen(options)
+    assert composed.layout is not None
+    assert composed.layout.width <= 600 / LEAST_SCALE
 
 
 def test_a_half_closes_the_gaps_that_only_the_other_half_needs() -> None:

@@ -49,7 +49,9 @@ def _leaves(graph: Graph, half: str) -> list[int]:
     ]
 
 
-def check_lines(graph: Graph, picture: Picture, leaves: bool | None = None) -> None:
+def check_lines(
+    graph: Graph, picture: Picture, leaves: bool | None = None, *, shows_saved: bool = True
+) -> None:
     """Every line is an edge between what its boxes stand for, and every edge between two boxes is
     a line; of the saved values that run between the same boxes there is one line."""
     hosts = host_leaves(graph, picture.view, leaves)
@@ -64,7 +66,7 @@ def check_lines(graph: Graph, picture: Picture, leaves: bool | None = None) -> N
     expected = list(_edges_between_boxes(graph, picture, hosts))
     flowing = Counter({edge: count for edge, count in drawn.items() if kinds[edge] != "saved"})
     assert flowing == Counter(e for e in expected if kinds[e] != "saved"), "an edge lost, or twice"
-    saved = [edge for edge in expected if kinds[edge] == "saved"]
+    saved = [edge for edge in expected if kinds[edge] == "saved" and shows_saved]
     assert drawn.keys() <= set(expected)
     assert {targets[e] for e in drawn if kinds[e] == "saved"} == {targets[e] for e in saved}
     for edge in saved:

@@ -17,13 +17,14 @@ from gradstep.graph.folding.fold import BOTH
 from gradstep.graph.model import Graph
 from gradstep_viz.errors import NothingToDraw, UnknownNode
 from gradstep_viz.layout import lay_out
-from gradstep_viz.options import HOPS, MAX_BOXES, RenderOptions
+from gradstep_viz.options import HOPS, MAX_BOXES, MOST_BOXES, RenderOptions
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import Layout
 from gradstep_viz.picture.leaves import box_count
 from gradstep_viz.picture.links import Links
 from gradstep_viz.picture.magnitude import scale_of
 from gradstep_viz.picture.model import Picture
+from gradstep_viz.theme import MARGIN
 
 SCREEN_WIDTH: Final = 1920
 SCREEN_HEIGHT: Final = 1080
@@ -33,6 +34,12 @@ LEAST_SCALE: Final = 0.75
 
 LEAST_TEXT: Final = 8
 """So many pixels high is the smallest text then."""
+
+GUTTER: Final = 80
+"""About the space between two halves."""
+
+SHARES: Final = (1, 0.7, 0.4)
+"""So much of the room of a half its boxes may take: labels and lanes need the rest."""
 
 FEWER: Final = 0.9
 """By this factor less boxes are asked for where a picture does not fit."""
@@ -66,9 +73,23 @@ def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
         if options.around is not None:
             hops = HOPS if options.hops is None else options.hops
             graph = neighbourhood(graph, _find(graph, options.around), hops, options.around)
+        for address in options.labels:
+            _see_known(graph, address)
     except UnknownAddress as error:
         raise UnknownNode(error.what, remedy=error.remedy) from None
     return graph
+
+
+def _see_known(graph: Graph, address: str) -> None:
+    """See that a label is that of something: an address, a round, or several modules alike.
+
+    Raises:
+        UnknownAddress: it is not.
+    """
+    known = {one.label for rounds in graph.rounds.values() for one in rounds}
+    first = address.partition(" … ")[0]
+    if not known.intersection((address.replace("=", " = "), first)):
+        _find(graph, first)
 
 
 def _find(graph: Graph, text: str) -> tuple[int, ...]:
@@ -162,7 +183,8 @@ class Composer(NamedTuple):
         graph, items = small
         picture = make_picture(
             graph, options.view, leaves=options.leaves, title=options.title,
-            scale=scale_of(graph, options.magnitude), position=self.position, links=self.links,
+            scale=scale_of(graph, options.magnitude) if "rms" in options.facts else None,
+            facts=options.facts, labels=options.labels, position=self.position, links=self.links,
             module=self.folding.module,
         )  # fmt: skip
         if options.rankdir == "LR":
@@ -205,15 +227,15 @@ class Composer(NamedTuple):
     ) -> Composed:
         """Make the finest picture that can be read at a width, however high it is; else that which
         is scaled down least, with a note."""
-        best = finest._replace(layout=lay_out(finest.picture, paged=False))
-        found, boxes = best, len(finest.picture.boxes)
+        best = _laid_out_for(finest, width)
+        boxes = len(finest.picture.boxes)
         allowed = 0 if options.full or options.folds else boxes
         while _scale_at(best, width) < LEAST_SCALE and allowed > 1:
             allowed = min(boxes - 1, int(allowed * FEWER))
             coarser = self.compose(replace(options, max_boxes=allowed))
             if len(coarser.picture.boxes) < boxes:
                 boxes = len(coarser.picture.boxes)
-                found = coarser._replace(layout=lay_out(coarser.picture, paged=False))
+                found = _laid_out_for(coarser, width)
                 best = max(best, found, key=lambda each: _scale_at(each, width))
         notes, scale = finest.notes, _scale_at(best, width)
         if scale < LEAST_SCALE:
@@ -221,6 +243,21 @@ class Composer(NamedTuple):
             small = f"at a width of {options.width}, the smallest text is {high:.1f} pixels high"
             notes += (f"{small}; one half (view) or a part (around, path) needs less",)
         return best._replace(notes=notes)
+
+
+def _laid_out_for(composed: Composed, width: float) -> Composed:
+    """Lay a picture out so that it can be read at a width, with branches one below the other where
+    it takes that."""
+    picture = composed.picture
+    room = width / LEAST_SCALE - 2 * MARGIN - GUTTER * (len(picture.halves) - 1)
+    best = composed._replace(layout=lay_out(picture, paged=False))
+    for share in SHARES if len(picture.boxes) <= MOST_BOXES else ():
+        if _scale_at(best, width) >= LEAST_SCALE or picture.rankdir == "LR":
+            break
+        wide = room * share / max(1, len(picture.halves))
+        narrow = composed._replace(layout=lay_out(picture, paged=False, wide=wide))
+        best = max(best, narrow, key=lambda each: _scale_at(each, width))
+    return best
 
 
 def _scale_at(composed: Composed, width: float) -> float:

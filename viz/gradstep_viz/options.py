@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, cached_property
+from pathlib import Path
 from textwrap import fill
 from typing import (
     Any,
@@ -27,6 +28,7 @@ from typing import (
 from gradstep.graph.model import View
 from gradstep_viz.errors import UnknownFormat, VizError
 from gradstep_viz.picture.model import RankDir
+from gradstep_viz.picture.wording import DEFAULT_FACTS, FACTS
 
 Theme = Literal["auto", "light", "dark"]
 LayoutName = Literal["own", "graphviz"]
@@ -77,8 +79,7 @@ class RenderOptions:
     layout: LayoutName = _option("own", "the layout engine: own or graphviz", "LAYOUT")
     rankdir: RankDir = _option(
         "TB",
-        "the direction of the forward half: TB (down) or LR (right), as in Graphviz; LR needs the "
-        "layout graphviz, or the format dot or mermaid",
+        "the direction of the forward half: TB (down) or LR (right), as in Graphviz",
         "DIR",
     )
     theme: Theme = _option(
@@ -97,6 +98,18 @@ class RenderOptions:
         "link boxes to lines of the program: vscode://file/{path}:{line} or "
         "https://host/repo/blob/main/{path}#L{line}",
         "URL",
+    )
+    label: str | Sequence[str] = _option(
+        (),
+        "call a node or a leaf by a name of your own, as addmm:1='W₁ x' or fc.weight=W; or the "
+        "name of a file with such a line for each; may be repeated",
+        "ADDRESS=TEXT",
+    )
+    show: str | Sequence[str] = _option(
+        (),
+        "the facts to show, separated by commas: shapes, rms (and other numbers), formulas, saved "
+        "(lines to saved values), lines (of the program) (default: all but lines)",
+        "FACTS",
     )
     width: str | None = _option(
         None,
@@ -138,6 +151,13 @@ class RenderOptions:
     def __post_init__(self) -> None:
         names = (self.expand,) if isinstance(self.expand, str) else tuple(self.expand)
         object.__setattr__(self, "expand", names)
+        labels = (self.label,) if isinstance(self.label, str) else tuple(self.label)
+        object.__setattr__(self, "label", labels)
+        shown = (self.show,) if isinstance(self.show, str) else self.show
+        facts = tuple(fact.strip() for text in shown for fact in text.split(","))
+        object.__setattr__(self, "show", facts)
+        for fact in facts:
+            validate("fact to show", fact, FACTS)
         for option in render_options():
             if option.choices:
                 validate(option.name, getattr(self, option.name), option.choices)
@@ -159,6 +179,23 @@ class RenderOptions:
     def pixels(self) -> float | None:
         """The width at which it is shown in CSS pixels, None where that is not given."""
         return None if self.width is None else pixels_of(self.width)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """Those of :data:`~gradstep_viz.picture.wording.FACTS` that are shown."""
+        return tuple(self.show) or DEFAULT_FACTS
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """The names of the user's own, by the addresses of nodes.
+
+        Raises:
+            VizError: an entry is neither a name for an address nor a file that can be read.
+        """
+        found: dict[str, str] = {}
+        for entry in self.label:
+            found |= dict([_label(entry)] if "=" in entry else map(_label, _lines_of(entry)))
+        return found
 
     @property
     def folds(self) -> bool:
@@ -191,6 +228,25 @@ def pixels_of(width: str) -> float | None:
     return float(found[1]) * _PIXELS[found[2]] if found and found[2] in _PIXELS else None
 
 
+def _label(entry: str) -> tuple[str, str]:
+    """Read ``addmm:1=W x``: an address has no ``=`` but in ``i=3``."""
+    address, sign, text = entry.partition("=")
+    if not (sign and address.strip() and text.strip()):
+        raise VizError(f"'{entry}' is no label", remedy="write an address, = and a name")
+    return address.strip(), text.strip().strip("'\"")
+
+
+def _lines_of(file: str) -> list[str]:
+    try:
+        lines = Path(file).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise VizError(
+            f"cannot read labels from '{file}' ({type(error).__name__})",
+            remedy="write ADDRESS=TEXT, or the name of a text file with such lines",
+        ) from None
+    return [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
 class RenderKeywords(TypedDict, total=False):
     """The fields of :class:`RenderOptions`, for the type checkers of those who write them as
     keywords."""
@@ -204,6 +260,8 @@ class RenderKeywords(TypedDict, total=False):
     magnitude: bool | None
     legend: bool
     link: str | None
+    label: str | Sequence[str]
+    show: str | Sequence[str]
     width: str | None
     max_boxes: int | None
     depth: int | None

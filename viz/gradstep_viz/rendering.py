@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.model import Graph
-from gradstep_viz.errors import FormatMismatch, UnknownFormat, VizError
+from gradstep_viz.errors import FormatMismatch, UnknownFormat
 from gradstep_viz.formats import FORMATS, Drawing, size_of
 from gradstep_viz.level_of_detail import chosen_part
 from gradstep_viz.options import RenderOptions, validate
@@ -104,11 +104,6 @@ def render_graph(
     options = RenderOptions() if options is None else options
     validate("format", format, FORMATS)
     chosen = FORMATS[format]
-    if options.rankdir != "TB" and chosen.is_laid_out and options.layout == "own":
-        raise VizError(
-            "this layout draws the forward half downwards only",
-            remedy="use the layout graphviz, or the format dot or mermaid",
-        )
     links = None
     if options.link is not None:
         links = Links(options.link, Path.cwd() if folder is None else folder)

@@ -80,6 +80,8 @@ def _read(option: Option, text: str) -> Value:
             return _whole(text)
         case "choice":
             return _one_of(option.choices, text.strip())
+        case "texts" if option.name == "label":
+            return tuple(line.strip() for line in text.splitlines() if line.strip())
         case "texts":
             return tuple(re.split(r"[,\s]+", text.strip()))
         case "text":

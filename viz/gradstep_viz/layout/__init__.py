@@ -1,4 +1,5 @@
-"""Our own layout: rows from top to bottom, the backward half as the mirror of the forward one.
+"""Our own layout: rows from top to bottom, or columns from left to right, the backward half as the
+mirror of the forward one.
 
 It is a layered layout after Sugiyama, Tagawa and Toda (1981), in time linear in the size of the
 picture.  The views of one half are the two halves of the ladder.  Boxes stand in rows; the space
@@ -8,14 +9,16 @@ returns what it found out.
 
 from __future__ import annotations
 
+from collections import Counter
 from math import ceil
+from typing import Final
 
 from gradstep.graph.collector import collector_paused
 from gradstep_viz import theme
 from gradstep_viz.layout.compaction import compact
 from gradstep_viz.layout.crossings import order
 from gradstep_viz.layout.graph import merge_partners
-from gradstep_viz.layout.grid import MANY, Grid, position_columns
+from gradstep_viz.layout.grid import BESIDE, MANY, Grid, position_columns
 from gradstep_viz.layout.halves import place_halves
 from gradstep_viz.layout.labels import label
 from gradstep_viz.layout.lanes import side_lanes
@@ -26,25 +29,33 @@ from gradstep_viz.layout.routes import plan_square_lines, route
 from gradstep_viz.layout.rows import position_rows
 from gradstep_viz.layout.saved import plan_saved
 from gradstep_viz.layout.tracks import stack_runs
+from gradstep_viz.layout.turned import label_beside, turn_boxes, turn_routes
+from gradstep_viz.layout.wrapping import WIDE
 from gradstep_viz.picture import geometry
 from gradstep_viz.picture.geometry import Layout, Rectangle, Route
-from gradstep_viz.picture.model import Picture
+from gradstep_viz.picture.model import Line, Picture
 from gradstep_viz.picture.records import Records
 
 __all__ = ["lay_out"]
 
 
-MOST_ROUNDS = 4
+MOST_ROUNDS: Final = 4
 """So often more room is made for labels that other lines would cut."""
+
+MORE_ROOM: Final = 40
+"""By so much columns stand further apart then."""
 
 
 @collector_paused()
-def lay_out(picture: Picture, *, paged: bool = True) -> Layout:
+def lay_out(picture: Picture, *, paged: bool = True, wide: float = WIDE) -> Layout:
     """Find places and routes for everything in ``picture``, in time linear in its size; what is far
-    too tall goes on in another column, unless it is not to be ``paged``."""
+    too tall goes on in another column, unless it is not to be ``paged``, and branches that would
+    make a half wider than ``wide`` stand one below the other."""
+    if picture.rankdir == "LR":
+        return _lay_out_turned(picture)
     # rank: a row for every box and its partner, a bend in every row that a line passes
     graph = merge_partners(picture)
-    layers = rank(graph)
+    layers = rank(graph, wide)
     # order: within each row, so that few lines cross
     layers = order(layers)
     # position and route, with more room where labels are cut, as long as that helps
@@ -61,6 +72,45 @@ def lay_out(picture: Picture, *, paged: bool = True) -> Layout:
         if not cut:
             break
     return layout
+
+
+def _lay_out_turned(picture: Picture) -> Layout:
+    """Lay out from left to right: rows become columns, as far apart as labels are wide."""
+    texts = picture.lines.column("label")
+    bare = picture._replace(
+        title="", captions=("",) * len(picture.captions), frames=(),
+        lines=Records.of(Line, [line._replace(label="") for line in picture.lines]),
+    )  # fmt: skip
+    graph = merge_partners(bare)
+    graph = graph._replace(sizes=[(height, width) for width, height in graph.sizes])
+    grid = position_columns(graph, order(rank(graph, WIDE)), {})
+    rooms: Counter[int] = Counter()
+    for line, text in enumerate(texts):
+        if text and grid.arcs[line] is not None:
+            row = grid.rows[grid.upper[line]]
+            rooms[row] = max(rooms[row], _room_between(text))
+    choices: list[tuple[int, Layout]] = []
+    for _ in range(MOST_ROUNDS):
+        layout, _ = _arrange(grid, Relief(rooms), paged=False)
+        share = (layout.height - 2 * theme.MARGIN) / max(1, len(picture.halves))
+        columns = [(theme.MARGIN + share * place, share) for place in range(len(picture.halves))]
+        captions = geometry.place_captions(picture, columns)
+        down = geometry.header_height(picture, captions) - theme.MARGIN
+        places, routes = turn_boxes(layout.places, down), turn_routes(layout.routes, down)
+        labels, cut = label_beside(picture, places, routes)
+        labelled = (route._replace(label=one) for route, one in zip(routes, labels, strict=True))
+        width = max(layout.height, geometry.header_width(picture, captions) + theme.MARGIN)
+        turned = Records.of(Route, labelled)
+        choices.append((len(cut), Layout(width, layout.width + down, places, turned, captions)))
+        if not cut or len(routes) > MANY:
+            break
+        rooms.update({grid.rows[grid.upper[line]]: MORE_ROOM for line in cut})
+    return min(choices, key=lambda choice: choice[0])[1]
+
+
+def _room_between(text: str) -> int:
+    """How much further apart two columns are than rows, for a label between them."""
+    return max(0, ceil(geometry.text_width(text, theme.MUTED_SIZE) + 2 * BESIDE - theme.ROW_GAP))
 
 
 def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]]:

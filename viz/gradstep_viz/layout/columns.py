@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,10 @@ Neighbours = list[tuple[int, ...]]
 BALANCED = 6000
 """Up to this many vertices all four directions are computed, beyond it one."""
 
+
+STAIR: Final = 2 * 1920
+STAIR_SHAPE: Final = 2
+"""Columns that are wider than two screens, and than so many of their widest row, are a stair."""
 
 Floats = NDArray[np.float64]
 
@@ -51,14 +55,31 @@ def assign_columns(layers: Layers, space: Space) -> list[float]:
     """Choose the centre of every vertex."""
     if not layers.ranks:
         return []
+    found = _assign(layers, space)
+    widest = max(sum(space.widths[row]) + space.gap * len(row) for row in layers.rows)
+    if max(found) - min(found) > max(STAIR, STAIR_SHAPE * widest):
+        # branches that are straight, each one row below the other, stand in a stair
+        found = min(found, _assign(layers, space, is_stair=True), key=lambda x: max(x) - min(x))
+    return found
+
+
+def _assign(layers: Layers, space: Space, *, is_stair: bool = False) -> list[float]:
     crossed, spines = _crossed_lanes(layers), _spines(layers)
+    alone = _beside_the_way(layers) if is_stair else frozenset[int]()
     variants = []
     directions = (False, True) if len(layers.ranks) <= BALANCED else (False,)
     for downwards in (True, False)[: len(directions)]:
         for rightwards in directions:
-            blocks = _tie(layers, spines, crossed, downwards, rightwards)
+            blocks = _tie(layers, spines, crossed, alone, downwards, rightwards)
             variants.append(_compact(layers, blocks, space, rightwards))
     return _balance(variants, space.widths.tolist())
+
+
+def _beside_the_way(layers: Layers) -> frozenset[int]:
+    """Find the boxes that are on none of the longest ways through the graph."""
+    ways = [depth + height for depth, height in zip(layers.depth, layers.height, strict=True)]
+    longest = max(ways)
+    return frozenset(vertex for vertex in range(layers.box_count) if ways[vertex] < longest)
 
 
 def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
@@ -118,12 +139,14 @@ def _tie(
     layers: Layers,
     spines: tuple[Neighbours, Neighbours],
     crossed: set[tuple[int, int]],
+    alone: Collection[int],
     downwards: bool,
     rightwards: bool,
 ) -> list[int]:
     """Tie each vertex to the middle one of its neighbours; returns the block of each vertex.
 
-    Neighbours along a spine go first; one that is on a spine itself is left to that.
+    Neighbours along a spine go first; one that is on a spine itself is left to that.  Those that
+    stay ``alone`` are tied to none.
     """
     sign = -1 if rightwards else 1
     position = [sign * index for index in layers.position()]
@@ -133,6 +156,8 @@ def _tie(
     for row in layers.rows if downwards else reversed(layers.rows):
         reach = -len(layers.ranks) - 1
         for vertex in reversed(row) if rightwards else row:
+            if vertex in alone:
+                continue
             near = ours[vertex] or [v for v in neighbours[vertex] if not theirs[v]]
             if len(near) > 1:
                 near = sorted(near, key=position.__getitem__)

@@ -17,7 +17,7 @@ import numpy as np
 from gradstep.graph.columns import Ints, grouped
 from gradstep_viz import theme
 from gradstep_viz.layout.graph import Arc, LayoutGraph
-from gradstep_viz.layout.wrapping import wrapped
+from gradstep_viz.layout.wrapping import WIDE, wrapped
 
 MOST_LANES = 12
 _NO_BENDS = range(0)
@@ -59,18 +59,20 @@ class Layers:
         return found
 
 
-def rank(graph: LayoutGraph) -> Layers:
+def rank(graph: LayoutGraph, wide: float = WIDE) -> Layers:
     """Give every vertex a row, and every line a bend in each row that it passes; within a row, in
-    the order in which ops name their operands."""
+    the order in which ops name their operands.  Rows that are wider than ``wide`` are wrapped."""
     operands = np.array(graph.picture.lines.column("operand"), np.int64)
     arcs = (graph.arcs[line] for line in np.argsort(operands, kind="stable").tolist())
     widths = np.zeros(graph.vertex_count, np.int64)
     sizes = np.array(graph.sizes, np.int64).reshape(-1, 2)
     np.maximum.at(widths, np.array(graph.vertex, np.int64), sizes[:, 0] + theme.COLUMN_GAP)
-    return make_layers(graph.vertex_count, [arc for arc in arcs if arc is not None], widths)
+    return make_layers(graph.vertex_count, [arc for arc in arcs if arc is not None], widths, wide)
 
 
-def make_layers(count: int, arcs: Ints | Sequence[Arc], widths: Ints | None = None) -> Layers:
+def make_layers(
+    count: int, arcs: Ints | Sequence[Arc], widths: Ints | None = None, wide: float = WIDE
+) -> Layers:
     """Make the rows and bends of so many vertices, joined by ``arcs``; rows that are too wide for
     the ``widths`` of the vertices, where these are given, are wrapped."""
     ends = np.fromiter(chain.from_iterable(arcs), np.int64, 2 * len(arcs))
@@ -78,7 +80,7 @@ def make_layers(count: int, arcs: Ints | Sequence[Arc], widths: Ints | None = No
     ranking = longest_paths(count, pairs)
     ranks, depth, height = (np.array(column, np.int64) for column in ranking)
     if widths is not None:
-        ranks = wrapped(ranks, pairs, widths)
+        ranks = wrapped(ranks, pairs, widths, wide)
     kept = _affordable(pairs, ranks)
     upper, lower = kept[:, 0], kept[:, 1]
     spans = ranks[lower] - ranks[upper]

@@ -57,8 +57,9 @@ def right_text(
     return "", True
 
 
-def detail(graph: Graph, id: int, view: str, changed: str) -> str:
-    """Write the second line, which answers the next question; ``changed`` says what is wrong."""
+def detail(graph: Graph, id: int, view: str, changed: str, lines: bool = False) -> str:
+    """Write the second line, which answers the next question; ``changed`` says what is wrong, and
+    ``lines`` that the line of the program is shown."""
     if changed:
         return formatting.shorten(f"! {changed}", LONGEST_DETAIL)
     if id in graph.marks:
@@ -73,9 +74,11 @@ def detail(graph: Graph, id: int, view: str, changed: str) -> str:
         text = formatting.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
     took = formatting.cost(graph, id) if graph.costs else ""
     changed = _hooked(graph, id) if id in graph.hooks else ""
-    if not took and not changed:
+    source = graph.sources.get(id) if lines else None
+    where = "" if source is None else printable(formatting.place(source))
+    if not took and not changed and not where:
         return text
-    return " · ".join(part for part in (took, changed, text) if part)
+    return " · ".join(part for part in (took, changed, text, where) if part)
 
 
 def _hooked(graph: Graph, id: int) -> str:

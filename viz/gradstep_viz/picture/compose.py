@@ -6,8 +6,9 @@ write the boxes, write the lines, write the captions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from gradstep.graph.collector import collector_paused
@@ -26,6 +27,7 @@ from gradstep_viz.picture.magnitude import Gradients, Scale, has_gradients, sign
 from gradstep_viz.picture.model import HALVES, Box, Chip, Frame, Picture
 from gradstep_viz.picture.records import Records, read_late
 from gradstep_viz.picture.tooltips import node_tooltip
+from gradstep_viz.picture.wording import DEFAULT_FACTS, with_facts, with_labels
 
 LONGEST_TEXT = 40
 MOST_CHIPS = 6
@@ -44,6 +46,8 @@ def make_picture(
     position: int | None = None,
     links: Links | None = None,
     module: str = "",
+    facts: Collection[str] = DEFAULT_FACTS,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Picture:
     """Write down what a picture of ``graph`` says.
 
@@ -51,7 +55,9 @@ def make_picture(
     all that have one consumer inside it, ``None`` does the latter when there are many.
     ``scale`` is that by which magnitudes of gradients are shown, ``position`` the order of the
     node that a debugger runs next, ``links`` says where lines of the program are found.  Names
-    of what is in ``module`` are given within it, but for those in tooltips.
+    of what is in ``module`` are given within it, but for those in tooltips.  ``facts`` are those of
+    :data:`~gradstep_viz.picture.wording.FACTS` that are shown, ``labels`` names that the user has
+    for nodes, by their addresses.
     """
     graph = _read(graph)
     masked = {id: stats for id, stats in graph.statistics.items() if graph.is_masked(id)}
@@ -64,8 +70,9 @@ def make_picture(
     ]
     index = {id: index for index, id in enumerate(shown)}
     pairs = _pairs(graph)
-    gradients = Gradients(has_gradients(graph), scale)
-    said = without_module(graph, module)
+    addresses = [printable(graph.address(id)) for id in range(len(graph))]
+    said = with_labels(without_module(with_facts(graph, facts), module), labels)
+    gradients = Gradients(has_gradients(said), scale)
     chips = _Chips(
         said,
         count_uses(graph, hosts),
@@ -74,7 +81,6 @@ def make_picture(
         {graph.edge_targets[id]: change for id, change in graph.edge_hooks.items()},
         {},
     )
-    addresses = [printable(graph.address(id)) for id in range(len(graph))]
     saved = SavedColumns.of(graph.saved)
     boxes = _boxes(
         graph,
@@ -90,13 +96,24 @@ def make_picture(
         saved=saved,
         hooked=_hooked(graph, shown, inside),
         masked=masked,
+        lines="lines" in facts,
     )
     return Picture(
         title=printable(_title(graph) if title is None else title),
         view=view,
         captions=captions(graph, view, scale, position, module),
         boxes=boxes,
-        lines=lines_of(graph, view, hosts, index, gradients, addresses, saved),
+        lines=lines_of(
+            graph,
+            said,
+            view,
+            hosts,
+            index,
+            gradients,
+            addresses,
+            saved,
+            shows_saved="saved" in facts,
+        ),
         scale=scale,
         part="" if graph.part is None else printable(graph.part.which),
         frames=tuple(_frames(said, shown)),
@@ -185,18 +202,20 @@ def _boxes(
     saved: SavedColumns,
     hooked: Sequence[bool],
     masked: Mapping[int, Statistics],
+    lines: bool,
 ) -> Records[Box]:
     """Write the boxes of the nodes ``shown``, with the names that ``said`` has for them;
-    ``addresses`` are those of all nodes, ``saved`` what they keep."""
+    ``addresses`` are those of all nodes, ``saved`` what they keep, and ``lines`` says that the
+    lines of the program are shown."""
     halves = [graph.halves[id] for id in shown]
-    stats = [graph.statistics.get(id) for id in shown]
+    stats = [said.statistics.get(id) for id in shown]
     groups = [graph.groups.get(id) for id in shown]
     changed_values = formatting.changed_values(saved)
     changed = [changed_values.get(id, "") for id in shown]
     rights = [
         (formatting.masked(masked[id]), False)
         if id in masked
-        else box_text.right_text(graph, id, one, gradients)
+        else box_text.right_text(said, id, one, gradients)
         for id, one in zip(shown, stats)
     ]
     return Records(
@@ -207,7 +226,7 @@ def _boxes(
         title=formatting.shorten_all([formatting.title(said, id) for id in shown], LONGEST_TEXT),
         right=[text for text, _ in rights],
         right_muted=[muted for _, muted in rights],
-        detail=[box_text.detail(said, id, view, one) for id, one in zip(shown, changed)],
+        detail=[box_text.detail(said, id, view, one, lines) for id, one in zip(shown, changed)],
         chips=chips,
         tooltip=read_late(
             len(shown),

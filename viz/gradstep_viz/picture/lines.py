@@ -21,22 +21,27 @@ LONGEST_LABEL = 64
 
 def lines_of(
     graph: Graph,
+    said: Graph,
     view: View,
     hosts: Mapping[int, tuple[int, ...]],
     index: Mapping[int, int],
     gradients: Gradients,
     addresses: Sequence[str],
     saved: SavedColumns,
+    *,
+    shows_saved: bool = True,
 ) -> Records[Line]:
-    """Write the lines between the boxes of ``index``, which has the position of each node;
-    ``addresses`` are those of all nodes, and ``saved`` what they keep."""
+    """Write the lines between the boxes of ``index``, which has the position of each node, with
+    what ``said`` has of the facts of ``graph``; ``addresses`` are those of all nodes, and ``saved``
+    what they keep."""
     text = SavedText(graph, saved, saved_of_edges(graph, saved) if view == "both" else {})
     several = _sources_with_several_outputs(graph)
-    ends, bundles = _bundled(graph, _ends(graph, view, hosts, index), text)
+    drawn = _ends(graph, view, hosts, index, shows_saved and view == "both")
+    ends, bundles = _bundled(graph, drawn, text)
     ids, sources, targets = ([end[at] for end in ends] for at in range(3))
     kinds = [graph.edge_kinds[id] for id in ids]
-    if graph.edge_statistics or graph.statistics:
-        stats = [formatting.flowing(graph, id) for id in ids]
+    if said.edge_statistics or said.statistics:
+        stats = [formatting.flowing(said, id) for id in ids]
     else:  # a fifth of the time that lines take
         stats = [None] * len(ids)
     flows = [kind == "gradient" for kind in kinds]
@@ -46,7 +51,7 @@ def lines_of(
         for source, one, flow in zip(sources, stats, flows)
     ]
     labels = [
-        _label(graph, id, one, source in several, step, wait)
+        _label(said, id, one, source in several, step, wait)
         if kind != "saved"
         else text.label_of_bundle(bundles[id])
         if id in bundles
@@ -106,7 +111,11 @@ def _waits(graph: Graph, source: int, gradients: Gradients) -> bool:
 
 
 def _ends(
-    graph: Graph, view: View, hosts: Mapping[int, tuple[int, ...]], index: Mapping[int, int]
+    graph: Graph,
+    view: View,
+    hosts: Mapping[int, tuple[int, ...]],
+    index: Mapping[int, int],
+    shows_saved: bool,
 ) -> list[tuple[int, int, int]]:
     """Find the edges that are drawn, with the nodes whose boxes they join."""
     ends = []
@@ -114,7 +123,7 @@ def _ends(
     rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
     for id, (kind, source, target) in enumerate(rows):
         if kind == "saved":
-            if view != "both":
+            if not shows_saved:
                 continue
             if source in consumers:
                 source = _saved_source(graph, source, target, consumers)

@@ -1,0 +1,94 @@
+"""Own names for nodes, and a choice of the facts in a picture."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import gradstep
+from gradstep_viz.errors import UnknownNode, VizError
+from gradstep_viz.options import RenderOptions
+from tests.viz import picture_programs, sample_graphs
+
+ENGINES = ["core", pytest.param("pytorch", marks=pytest.mark.torch)]
+
+NET = """
+import torch
+from torch import nn
+
+fc1, fc2 = nn.Linear(2, 3), nn.Linear(3, 1)
+x = torch.ones(5, 2)
+h = torch.tanh(fc1(x))
+fc2(h).pow(2).mean().backward()
+"""
+LABELS = ["fc1/addmm:1=W₁ x + b₁", "fc1.weight=W₁", "TanhBackward0=σ′"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("format", ["svg", "txt", "dot", "mermaid", "html"])
+def test_nodes_and_leaves_bear_names_of_the_users_own(engine: str, format: str) -> None:
+    graph = picture_programs.graph_of_code(NET, engine)
+    text = gradstep.render(graph, format=format, label=LABELS).text
+    for name in ("W₁ x + b₁", "W₁.grad", "σ′"):
+        assert name in text
+    for name in ("fc1.weight", "AddmmBackward0 #8"):
+        assert name not in re.sub(r"<title>.*?</title>|tooltip.*", "", text, flags=re.DOTALL)
+
+
+def test_labels_may_stand_in_a_file(tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("# of the paper\npow:1 = a³\n\nb = β = 6\n", "utf-8")
+    text = gradstep.render(sample_graphs.quadratic(), format="txt", label=str(names)).text
+    assert "a³" in text
+    assert "β = 6" in text
+    assert RenderOptions(label=str(names)).labels == {"pow:1": "a³", "b": "β = 6"}
+
+
+def test_text_of_a_label_is_escaped() -> None:
+    text = gradstep.render(sample_graphs.quadratic(), label="pow:1=<b>&").text
+    assert "&lt;b&gt;&amp;" in text
+    assert "<b>" not in text
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"label": "pow:9=x"}, UnknownNode, "nothing here is called 'pow:9'; did you mean pow"),
+        ({"label": "nowhere.txt"}, VizError, "cannot read labels from 'nowhere.txt'"),
+        ({"label": "pow:1="}, VizError, "'pow:1=' is no label"),
+        ({"show": "colours"}, VizError, "choose one of shapes, rms, formulas, saved, lines"),
+    ],
+)
+def test_what_cannot_be_is_said(options, error, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(error, match=message):
+        gradstep.render(sample_graphs.quadratic(), format="txt", **options)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_picture_shows_the_facts_that_were_asked_for(engine: str) -> None:
+    graph = picture_programs.graph_of_code(NET, engine)
+    signs = {
+        "shapes": r"\[5, 3\]",
+        "rms": r"rms \d",
+        "formulas": r"1 − result",
+        "saved": r"class=\"edge saved|e saved",
+        "lines": r"train\.py:7",
+    }
+
+    def shown(show: str | tuple[str, ...]) -> set[str]:
+        text = gradstep.render(graph, show=show).text
+        text = re.sub(r"<title>.*?</title>|<desc>.*?</desc>", "", text, flags=re.DOTALL)
+        return {fact for fact, sign in signs.items() if re.search(sign, text)}
+
+    assert shown(()) == {*signs} - {"lines"}
+    assert shown("shapes, lines") == {"shapes", "lines"}
+    for fact in signs:
+        assert shown(fact) == {fact}
+
+
+def test_trouble_is_shown_whatever_was_asked_for() -> None:
+    code = "import torch\nx = torch.zeros(2, requires_grad=True)\n(x / x).sum().backward()\n"
+    text = gradstep.render(picture_programs.graph_of_code(code, "core"), show="shapes").text
+    assert "nan" in text
