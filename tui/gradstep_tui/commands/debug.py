@@ -46,7 +46,6 @@ from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.guardian import go_on_in_child
 from gradstep_tui.options import ARGUMENTS, TARGET, size
 from gradstep_tui.output import say, show
-from gradstep_tui.rank_recordings import paths_by_rank
 from gradstep_tui.ranks import ALL, add_rank_option, chooses_this_process
 from gradstep_tui.terminal import show_screen, why_no_screen
 
@@ -214,6 +213,9 @@ def debug_target(
         import gradstep_tui.app  # noqa: F401  # now, while no module of the script's can come before it
     paths: dict[int, Path] = {}
     if target.is_recording and arguments:
+        # a script that runs reads no recording
+        from gradstep_tui.rank_recordings import paths_by_rank
+
         paths = paths_by_rank([target.place, *arguments])
         arguments = []
     face = _Face(places, commands or (), batch, condition, title=Path(target.place).name)
