@@ -15,7 +15,7 @@ from gradstep_tui.options import Parser
 
 COMMANDS = (
     "render", "film", "debug", "why", "check", "explain", "record", "plot", "diff", "demo", "ops",
-    "embed",
+    "embed", "completion",
 )  # fmt: skip
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
@@ -35,6 +35,7 @@ commands:
   demo        copy small programs with a bug, and look at one
   ops         list the ops and their derivatives
   embed       update the pictures in Markdown files
+  completion  let a shell complete commands, options and files
 """
 _NOTES = """\
 examples:
