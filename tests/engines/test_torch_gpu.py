@@ -131,6 +131,15 @@ def test_a_program_on_a_side_stream_ends_as_it_does_plainly(
         assert trained(PROGRAMS[name]) == plain
 
 
+def test_a_session_reads_on_the_streams_of_the_program() -> None:
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        session = Session(torch.ones(2, device="cuda", requires_grad=True).exp().sum(), names={})
+        assert session.host(torch.cuda.current_stream) == stream
+        session.finish()
+    assert torch.cuda.current_stream() == torch.cuda.default_stream()
+
+
 def test_a_pass_that_nobody_halts_waits_no_more_for_the_device() -> None:
     model = PROGRAMS["mlp"]().cuda()
     x = torch.randn(6, 64, device="cuda")

@@ -70,7 +70,8 @@ class EngineThread:
 
         def run() -> None:
             try:
-                outcome.append(_Answer(value=context.run(body)))
+                with self._state.on_devices():
+                    outcome.append(_Answer(value=context.run(body)))
             except BaseException as error:
                 outcome.append(_Answer(error=error))
             finally:

@@ -63,16 +63,25 @@ class ThreadState(NamedTuple):
         )
 
     @contextmanager
+    def on_devices(self) -> Iterator[None]:
+        """Within it, this thread is on the device and the streams of that one: what it reads on
+        another stream may be memory that has been given to others since."""
+        if self.device is None:
+            yield
+            return
+        with torch.cuda.device(self.device):
+            for stream in self.streams:
+                torch.cuda.set_stream(stream)
+            torch.cuda.set_device(self.device)
+            yield
+
+    @contextmanager
     def applied(self) -> Iterator[None]:
         """Within it, this thread is in this state."""
         with ExitStack() as stack:
             if self.flushes_denormal:
                 torch.set_flush_denormal(True)
-            if self.device is not None:
-                stack.enter_context(torch.cuda.device(self.device))
-                for stream in self.streams:
-                    torch.cuda.set_stream(stream)
-                torch.cuda.set_device(self.device)
+            stack.enter_context(self.on_devices())
             stack.enter_context(torch.inference_mode(self.inference))
             stack.enter_context(torch.set_grad_enabled(self.gradients))
             for each in self.autocast:
