@@ -20,7 +20,7 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 from gradstep.capturing.module_paths import OUTSIDE  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
-from gradstep.engines.pytorch import private  # noqa: E402
+from gradstep.engines.pytorch import entry, private  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
@@ -464,3 +464,54 @@ def test_a_module_that_takes_the_place_of_another_has_its_path() -> None:
         node = model(x).grad_fn
     nodes = [node, node.next_functions[0][0]]
     assert [origins.place(each._sequence_nr()).scope.path for each in nodes] == ["1", "0"]
+
+
+class RunsInDeviceThread(torch.autograd.Function):  # type: ignore[misc]  # torch may be missing
+    """Runs a pass inside as a node on a GPU does: in a thread that has no context."""
+
+    w: Any = None
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        def inner() -> None:
+            w = RunsInDeviceThread.w
+            (w * w).sum().backward()
+
+        thread = Thread(target=inner)
+        thread.start()
+        thread.join()
+        return g * 2
+
+
+@pytest.mark.parametrize("shares", [False, True], ids=["its own leaf", "a leaf of both"])
+def test_a_pass_inside_in_a_thread_of_a_device_is_not_made_twice(
+    shares: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entry, "running_pass", lambda: 0)  # as a hook is told there
+
+    def made() -> tuple[Any, Any, Any]:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        w = RunsInDeviceThread.w = torch.tensor([3.0, 4.0], requires_grad=True)
+        return x, w, (RunsInDeviceThread.apply(x) * (w if shares else 1.0)).sum()
+
+    x, w, loss = made()
+    loss.backward()
+    plain = [x.grad.tolist(), w.grad.tolist()]
+    x, w, loss = made()
+    session = Session(loss, names={})
+    session.continue_()
+    session.restart()
+    assert "in a thread of the GPU's" in session.do("scale 2").text
+    session.finish()
+    assert [x.grad.tolist(), w.grad.tolist()] == plain
+    x, w, loss = made()
+    session = Session(loss, names={})
+    session.continue_()
+    session.abort()
+    assert (x.grad, w.grad) == (None, None)
+    loss.backward()
+    assert [x.grad.tolist(), w.grad.tolist()] == plain

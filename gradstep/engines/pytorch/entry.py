@@ -33,6 +33,8 @@ from gradstep.records import Interceptor
 _ENGINE: Final[Any] = run_backward()
 
 
+_listening: Final[list[Interceptor | None]] = []
+"""Who hears of calls inside each of the passes that run."""
 _attached = 0  # how many ask for it
 _attaching: Final = Lock()
 
@@ -70,8 +72,11 @@ def is_engine_call(frame: FrameType | None, by: FrameType | None) -> bool:
 
 def _run_backward(*given: Any, **named: Any) -> Any:
     intercept: Any = interceptor.get()
-    if intercept is None and running_pass() in (None, -1):  # device threads have none either
-        tell_if_unheard()
+    if intercept is None:
+        if running_pass() in (None, -1):
+            tell_if_unheard()
+        elif len(_listening) == 1:  # a device's own thread has none; of several, which is unknown
+            (intercept,) = _listening
     # inside of vmap and grad of torch.func, and while a function is compiled, tensors stand for
     # others, and the call is PyTorch's own
     if transform_level() is not None or is_traced(given[0]):
@@ -137,6 +142,7 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
     """Let PyTorch's engine do what it was called for; ``inner`` hears of calls made inside."""
     origins, noted = current.get() or Origins(), run_of(given.outputs)
     token, inside, origins.running = interceptor.set(inner), origins.running, True
+    _listening.append(inner)
     if noted is not None:
         noted.begun = True
     try:
@@ -149,6 +155,7 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
                 error.gradstep_note = _who_freed(given.outputs)  # type: ignore[attr-defined]
         raise
     finally:
+        _listening.remove(inner)
         interceptor.reset(token)
         origins.running = inside
     if not inside and not given.keep:

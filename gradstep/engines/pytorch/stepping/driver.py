@@ -665,6 +665,8 @@ class TorchDriver:
         return "hooks of parameters, such as an optimizer's, would be called once more"
 
     def why_not_replayable(self, start: int) -> str:
+        if self._engine.ran_unseen:
+            return "a pass ran inside this one in a thread of the GPU's, and cannot be undone"
         if not self._engine.gradients.is_rewritten(start):
             return ""
         return "parameters were changed by a hook in this pass, so what has run cannot run again"

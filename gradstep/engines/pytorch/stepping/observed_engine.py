@@ -85,6 +85,8 @@ class ObservedEngine:
         relieve: is called every few runs of a pass that does not halt, and may take the first ones.
         taken: how many nodes it has taken.
         elsewhere: the thread in which a pass runs that does not halt; None for the one that asks.
+        ran_unseen: whether a pass ran inside a node in a device's own thread, where a session could
+            not halt it.
         retains: whether a run keeps the graph, so that the pass can go on in another way.
         result: what the engine returned.
     """
@@ -118,6 +120,8 @@ class ObservedEngine:
         self.relieve: Callable[[], None] | None = None
         self.taken = 0
         self.elsewhere: EngineThread | None = None
+        self.ran_unseen = False
+        self._inside = 0  # passes that run inside, and that nobody is asked about
         self._sums = sums
         self._thread_id = 0  # of the thread in which the engine runs
         self._halted_at: int | None = None  # the last node behind which it did
@@ -390,11 +394,18 @@ class ObservedEngine:
 
     def _hear(self, call: TorchCall) -> Any:
         """Let a pass run inside a node."""
-        if self.intercept is not None:
+        is_on_device = get_ident() != self._thread_id
+        self.ran_unseen = self.ran_unseen or is_on_device
+        # halted there, a device would wait for itself
+        if self.intercept is not None and not is_on_device:
             return self.intercept(call)
         if self.retains and not call.is_grad:  # what runs is to be undone
             self._note_leaves(call)
-        found = carry_out(call.arguments, self._hear)
+        self._inside += 1
+        try:
+            found = carry_out(call.arguments, self._hear)
+        finally:
+            self._inside -= 1
         return found if call.is_grad else True
 
     def _note_leaves(self, call: TorchCall) -> None:
@@ -453,7 +464,7 @@ class ObservedEngine:
                 self._keep_run(index, sent, arrived, self.gradients.has_run(index, arrived[0]))
             else:
                 caller = _getframe(1)  # a device's own thread has none
-                beside = caller is not None and get_ident() != self._thread_id
+                beside = caller is not None and get_ident() != self._thread_id and not self._inside
                 self.gradients.set_by_others(index, beside=beside)
                 self._deadline = 0.0  # the next halt shows what is inside the node
         except Exception as error:
