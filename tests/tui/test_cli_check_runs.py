@@ -13,6 +13,7 @@ import pytest
 
 from gradstep import findings
 from gradstep.findings.explanations import MEANINGS
+from gradstep_tui import output
 from gradstep_tui.cli import main
 from gradstep_tui.commands import check_run
 
@@ -227,8 +228,27 @@ for step in range(6):
     "all that a number was computed from": (
         HEALTHY.replace("(net(x) - y)", "torch.tensor((net(x) - y).mean().item(), "
         "requires_grad=True)"),
-        "0.weight, 0.bias, 3.weight and 3.bias get no gradient",
+        "0.weight, 0.bias, 3.weight and 3.bias (all of net) get no gradient",
         "[unreached]",
+    ),
+    "a sample of what is to learn": (
+        HEALTHY.replace("(net(x) - y)", "(torch.distributions.Normal(net(x), 1).sample() - y)")
+        .replace("mean()\n", "mean() + net(x).square().mean()\n"),
+        "use rsample() instead of sample()",
+        "",
+    ),
+    "a state that is carried over": (
+        START.replace("y =", "state = torch.zeros(16, 4)\ny =") + """\
+mix = nn.Linear(4, 4, bias=False)
+other = torch.optim.SGD(mix.parameters(), lr=0.05)
+for step in range(4):
+    state = mix(state) + x
+    other.zero_grad()
+    state.square().mean().backward(retain_graph=True)
+    other.step()
+""",
+        "state = state.detach() before it is used again",
+        "x += 1",
     ),
     "a division, with its remedy": (
         BARE + "p = torch.ones(3, requires_grad=True)\n"
@@ -282,6 +302,16 @@ def test_a_reason_is_that_of_this_program(check: Check, case: str) -> None:
     assert not untold or untold not in printed
 
 
+def test_a_report_has_colours_on_a_terminal_only(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = PROGRAMS["softmax-dim"][0]
+    assert "\x1b" not in check(script)[1]
+    monkeypatch.setattr(output.Stream, "has_colours", True)
+    printed = check(script)[1]
+    assert "\x1b[1;33mwarning [softmax-dim]\x1b[0m" in printed
+
+
 def test_a_run_ends_where_it_becomes_nan(check: Check) -> None:
     script = HEALTHY.replace("    opt.step()", "    opt.step()\n    if step == 2: x[0] = -1e30")
     found, printed = check(script.replace("nn.Tanh()", "nn.Softplus()"))
@@ -311,9 +341,9 @@ def test_a_long_run_tells_at_once_what_is_certain(
     monkeypatch.setattr(check_run, "_PATIENCE", 0.0)
     monkeypatch.setattr(check_run, "_LONG", 0.0)
     script = PROGRAMS["softmax-dim"][0]
-    lines = []
-    monkeypatch.setattr(check_run.output, "say", lines.append)
-    monkeypatch.setattr(check_run.output, "relay", lines.append)
+    lines: list[str] = []
+    monkeypatch.setattr(output, "say", lines.append)
+    monkeypatch.setattr(output, "relay", lines.append)
     found, printed = check(script)
     assert found == 5
     assert "train.py:9: warning: 1/softmax" not in printed

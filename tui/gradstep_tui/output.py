@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from shutil import get_terminal_size
 from textwrap import indent
@@ -49,14 +50,21 @@ class Stream:
         """The file to write to, None where there is none."""
         return next(filter(_is_open, (self._first, getattr(sys, self._name))), None)
 
-    def write(self, text: str) -> None:
-        """Write text, with control characters replaced."""
+    def write(self, text: str, paint: Callable[[str], str] | None = None) -> None:
+        """Write text, with control characters replaced; on a terminal with the colours of
+        ``paint``."""
         if not text.replace("\n", "").isprintable():
             # late: usage and help need nothing of the core, and should not wait for it
             from gradstep.text import printable_lines
 
             text = printable_lines(text)
-        self.write_as_it_is(text)
+        self.write_as_it_is(paint(text) if paint is not None and self.has_colours else text)
+
+    @property
+    def has_colours(self) -> bool:
+        """Whether it is a terminal that shows colours, and nobody asked for none."""
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return not plain and self.file is not None and bool(self.file.isatty())
 
     def write_as_it_is(self, text: str) -> None:
         """Write text of our own, with escapes in it, or such as the program printed."""
@@ -170,10 +178,10 @@ def flush() -> None:
     _out.flush()
 
 
-def show(text: str, end: str = "\n") -> None:
-    """Print what was asked for."""
+def show(text: str, end: str = "\n", paint: Callable[[str], str] | None = None) -> None:
+    """Print what was asked for, on a terminal with the colours of ``paint``."""
     if not _is_silent:
-        _out.write(_with_prefix(text) + end)
+        _out.write(_with_prefix(text) + end, paint)
 
 
 def show_bytes(data: bytes) -> None:

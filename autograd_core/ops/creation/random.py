@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.grad_mode import trace_cut
 from autograd_core.dtype import dtype, get_default_dtype, int64
 from autograd_core.op import public
 from autograd_core.ops.creation.creation import like, size_of
@@ -94,7 +95,11 @@ def normal(
     kind = dtype or (get_default_dtype() if given is None else given.dtype)
     shape = None if size is None else tuple(size)
     array = np.asarray(generator().normal(parts[0], parts[1], shape))
-    return Tensor.from_array(array.astype(kind.dtype))
+    result = Tensor.from_array(array.astype(kind.dtype))
+    for part in (mean, std):
+        if isinstance(part, Tensor):
+            trace_cut("normal()", part, result)
+    return result
 
 
 @public("function method", out="cast")

@@ -12,6 +12,7 @@ from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
+from gradstep.graph.model import Source
 
 _MOST = 1 << 20  # elements of leaves that are compared
 
@@ -49,7 +50,7 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
                         "gradient of its own: from the first step on they differ",
                         "use one module in both places if they are to share their weights; else "
                         "initialize them apart",
-                        leaves=tuple(names),
+                        source=_use(subject, alike[at][0], users), leaves=tuple(names),
                     )  # fmt: skip
                     return
 
@@ -72,6 +73,12 @@ def _are_apart(
                     seen.add(each)
                     stack.append(each)
     return True
+
+
+def _use(subject: Subject, leaf: int, users: Mapping[int, list[int]]) -> Source | None:
+    """Return the line that uses a leaf."""
+    lines = [subject.source(each) for each in _ops_of(leaf, users)]
+    return next((each for each in lines if each is not None), None)
 
 
 def _ops_of(leaf: int, users: Mapping[int, list[int]]) -> Iterator[int]:

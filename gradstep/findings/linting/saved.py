@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from linecache import getline
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source
+from gradstep.records import LEAF, Node, resolve
 
 FREED: Final = "backward through the graph a second time"
 CHANGED: Final = "modified by an inplace operation"
@@ -62,12 +64,30 @@ def find_changed(subject: Subject) -> Iterator[Finding]:
                 lines = node.changed_at(name)
                 detached = subject.engine.is_detached(value)
                 change, remedy = _DETACHED if detached else _CHANGED
+                by_step = lines and ".step(" in getline(*lines[0][:2])
+                saved = (by_step and _leaf(subject, node)) or name  # it changes nothing but leaves
                 yield Finding(
                     "error", "changed",
-                    f"{address} saved {name}, which was {change} in place afterwards",
+                    f"{address} saved {saved}, which was {change} in place afterwards",
                     remedy,
                     address, index, subject.source(index), Source(*lines[0]) if lines else None,
                 )  # fmt: skip
+
+
+def _leaf(subject: Subject, node: Node) -> str:
+    """Return the name of the one leaf that a node was given, or a view of it; "" where it was given
+    none, or several."""
+    found = []
+    nodes = [resolve(edge)[0] for edge in node.edges]
+    for each in nodes:
+        while each is not None and subject.engine.stem(each) in _VIEWS:
+            each = resolve(each.edges[0])[0]
+        if each is not None and each.kind == LEAF and (leaf := subject.leaf(each)) is not None:
+            found.append(subject.name(leaf))
+    return found[0] if len(found) == 1 else ""
+
+
+_VIEWS: Final = ("t", "transpose", "permute", "view", "expand", "unsqueeze")
 
 
 RULES: Final = (

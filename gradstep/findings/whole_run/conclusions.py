@@ -6,9 +6,12 @@ import linecache
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
+from gradstep.capturing.names import Names
+from gradstep.engines.lookup import named_parameters
 from gradstep.findings.linting import Finding
+from gradstep.findings.linting.finding import listed
 from gradstep.findings.whole_run.rules import RULES
 from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
@@ -32,8 +35,20 @@ def conclusions(evidence: Evidence) -> list[tuple[str, Finding]]:
     ]
     for rule in RULES:
         found += [("", each) for each in rule.find(evidence)]
+    found = [(title, _with_module(each, evidence.names)) for title, each in found]
     found.sort(key=lambda each: _rank(each[1]))
     return list(_one_each(found))
+
+
+def _with_module(finding: Finding, names: Names) -> Finding:
+    """Say of which variable all leaves are that a finding names, where their names do not."""
+    leaves = set(finding.leaves)
+    for variable, module in names.modules.items():
+        own = {names.of(each) for _, each in named_parameters(module)}
+        if len(own) > 1 and own == leaves and not any(variable in each for each in own):
+            text = listed(finding.leaves)
+            return replace(finding, what=finding.what.replace(text, f"{text} (all of {variable})"))
+    return finding
 
 
 def certain(evidence: Evidence) -> list[tuple[str, Finding]]:
@@ -54,9 +69,12 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
         finding = replace(
             finding,
             what=f"{finding.what}, by {changer}.step()",
-            remedy=f"call {changer}.step() after this backward(), or compute the loss again after "
-            "the step; detach() a state that is carried over",
+            remedy=_detached(evidence)
+            or f"call {changer}.step() after this backward(), or compute "
+            "the loss again after the step",
         )
+    if finding.code == "freed" and (remedy := _detached(evidence)):
+        finding = replace(finding, remedy=remedy)
     if finding.code == "create-graph" and not finding.leaves:
         # by parameters, it may be a constant on purpose, as in first-order MAML
         is_penalty = finding.source in evidence.by_inputs
@@ -78,6 +96,16 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
             yield replace(finding, severity="info")
         else:
             yield finding
+
+
+def _detached(evidence: Evidence) -> str:
+    """Return what keeps a state from taking its graph along to the next iteration, "" where the
+    program has none."""
+    state = next(iter(evidence.carried), "")
+    return state and (
+        f"{state} is carried over from one iteration to the next with its graph: "
+        f"{state} = {state}.detach() before it is used again"
+    )
 
 
 def _stepper(finding: Finding) -> str:
@@ -112,6 +140,7 @@ def _is_of_step(finding: Finding, evidence: Evidence, optimizer: str) -> bool:
 def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]:
     """Leave out what is only another symptom: of leaves of which all is said already."""
     told: set[str] = set()
+    refused: set[Any] = set()  # two nodes of a line that saved what one line changed
     not_finite = [each for each in found if each[1].code == "not-finite" and each[1].is_bad]
     # what a step broke is behind all that follows, else the first call is
     first = [each for each in not_finite if not each[0]] or not_finite
@@ -120,6 +149,10 @@ def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]
     for title, each in found:
         if each.code == "constant-loss" and not is_alone:
             continue
+        if each.code in ("changed", "freed") and each.source is not None:
+            if (each.code, each.source, each.other) in refused:
+                continue
+            refused.add((each.code, each.source, each.other))
         if each.code in ("dead-units", "saturated") and each.source in zeros:
             continue
         if each.code == "not-finite" and each.is_bad and (title, each) != first[0]:

@@ -63,22 +63,27 @@ def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep why``."""
     chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
+    hint = f"only call 1 was looked at; gradstep check {target} looks at all of them"
     return why_target(
         target,
         options.leaf,
         options.arguments,
         call=chosen_call(target, options.call),
+        hint=hint if options.call is None and not target.is_recording and not target.name else "",
     )
 
 
-def why_target(target: Target, leaf: str, arguments: list[str], *, call: CallSelector) -> int:
+def why_target(
+    target: Target, leaf: str, arguments: list[str], *, call: CallSelector, hint: str = ""
+) -> int:
     """Explain the gradient of ``leaf`` in a call of a TARGET, and return the exit code: FOUND where
-    something is wrong with it; else the program's own.
+    something is wrong with it; else the program's own. ``hint`` is added where this call alone may
+    not show what is wrong.
 
     Raises:
         Failure, ProgramError: there is nothing to explain.
     """
-    asked = _Asked(leaf, call)
+    asked = _Asked(leaf, call, hint)
     if target.is_recording:
         # what reads recordings is not loaded for a script
         from gradstep.findings.reports.why.recorded import afterwards
@@ -101,8 +106,9 @@ class _Asked:
     """The question about ``leaf``: the ``answer`` is found at the call ``wanted``, and shown at the
     end."""
 
-    def __init__(self, leaf: str, wanted: CallSelector) -> None:
+    def __init__(self, leaf: str, wanted: CallSelector, hint: str = "") -> None:
         self._leaf = leaf
+        self._hint = hint
         self._wanted = wanted
         self._count = 0
         self._title = ""
@@ -150,7 +156,9 @@ class _Asked:
             more = tuple(self.later(session.backward_call, self.answer.name))
             self.answer = replace(self.answer, rows=(*self.answer.rows, *more))
         elif tensor is not None and tensor.is_leaf:
-            self._afterwards = Afterwards(self.answer.name, tensor, session.names)
+            line = session.backward_call.line
+            file = "" if line is None else line[0]
+            self._afterwards = Afterwards(self.answer.name, tensor, session.names, file)
 
     def _look_again(self, until: str) -> None:
         if self.answer is not None and self._afterwards is not None:
@@ -173,6 +181,8 @@ class _Asked:
                 remedy="omit --call",
             )
         self._look_again("the end of the script")
+        if self._hint and self.answer.verdict in ("ordinary", "none"):
+            self.answer = replace(self.answer, rows=(*self.answer.rows, ("note", self._hint)))
         output.show(f"{self._title}\n{self.answer}")
         is_known = self.answer.verdict != "unknown"
         return ExitCode.FOUND if is_known and self.answer.is_wrong else ExitCode.FINE

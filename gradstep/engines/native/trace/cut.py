@@ -19,11 +19,11 @@ def leaves_behind(tensor: Tensor) -> Leaves:
     """Return the leaves that require a gradient and that ``tensor`` was computed from, as far as
     its graph tells, or where it has none, its record; behind a cut, those that the cut knows."""
     edge = edge_of(tensor)
-    if edge is None:
+    start = None if edge is None else resolve(edge)[0]
+    if start is None:  # also of a view that was made without gradients
         record = tensor.record
         cut = record if isinstance(record, Cut) else _cut_of(record)
         return _leaves_of(record) if cut is None else cut.leaves
-    start = resolve(edge)[0]
     seen: dict[Any, None] = {start: None}
     stack: list[Any] = [start]
     leaves: list[ref[Tensor]] = []

@@ -11,14 +11,16 @@ from gradstep.capturing.names import Names
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.linting.unused import hindrance
 from gradstep.findings.reports.rows import Row
+from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.graph.statistics import format_number, statistics
 
 
 class Afterwards:
-    """Keeps ``leaf`` and its ``.grad`` as they are at the end of a pass, to be compared later."""
+    """Keeps ``leaf`` and its ``.grad`` as they are at the end of a pass that ``file`` called, to be
+    compared later."""
 
-    def __init__(self, name: str, leaf: Any, names: Names) -> None:
-        self._name, self._names = name, names
+    def __init__(self, name: str, leaf: Any, names: Names, file: str = "") -> None:
+        self._name, self._names, self._file = name, names, file
         self._leaf = leaf
         self._values = array_of(leaf).copy()
         self._gradient = None if leaf.grad is None else array_of(leaf.grad).copy()
@@ -44,7 +46,8 @@ class Afterwards:
         yield "after", f"{name} did not change before {until}, and its .grad {state}"
         what = cause.of(1)
         if not cause.known:
-            what = "zero_grad() ran before step()" if cleared else "no step() ran"
+            stepped = not self._file or calls_of("step", self._file)
+            what = "zero_grad() ran before step()" if cleared and stepped else "no step() ran"
             if not self._names.optimizers:
                 what += ", or no optimizer has it, or its learning rate is 0"
         yield "likely", what

@@ -1,0 +1,45 @@
+"""Samples of a distribution that is to learn, in a loss that needs their gradient."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.rule import Rule
+from gradstep.findings.whole_run.source_lines import calls_of
+from gradstep.findings.whole_run.watch import Evidence
+
+_HAVE_RSAMPLE: Final = re.compile(
+    r"\b(Normal|Laplace|LogNormal|Gumbel|Uniform|Beta|Gamma|Dirichlet|Cauchy|StudentT|Exponential|"
+    r"MultivariateNormal|RelaxedOneHotCategorical|RelaxedBernoulli)\b"
+)
+
+
+def sampled(evidence: Evidence) -> Iterator[Finding]:
+    """Yield a loss that uses a ``sample()`` of a distribution with ``rsample()``, whose parameters
+    have a graph that the sample lacks; not with ``log_prob()``, as where a policy is trained."""
+    for _, each in evidence.seen:
+        at = each.source
+        if (
+            each.code == "cut"
+            and not each.is_bad
+            and at is not None
+            and at in calls_of("sample", at.file)
+            and not calls_of("log_prob", at.file)
+            and _HAVE_RSAMPLE.search("".join(linecache.getlines(at.file)))
+        ):
+            yield replace(
+                each,
+                severity="warning",
+                what="sample() passes no gradient to the parameters of its distribution, and the "
+                "loss uses its result",
+                remedy="use rsample() instead of sample()",
+            )
+            return
+
+
+RULES: Final = (Rule(sampled),)
