@@ -20,6 +20,7 @@ from gradstep.capturing.op_records import next_number
 from gradstep_tui.cli import main
 from gradstep_tui.commands import debug
 from gradstep_tui.terminal import why_no_screen
+from gradstep_tui.waiting import Waiting
 from tests.forking import run_gradstep
 
 ROOT = Path(__file__).parents[2]
@@ -536,18 +537,35 @@ def test_quit_with_a_count_passes_by_calls_and_commands_may_come_from_stdin(
 def test_a_program_that_runs_long_before_the_screen_opens_is_said_to_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(debug, "_SILENCE", 0.0)
+    monkeypatch.setattr("gradstep_tui.waiting.SILENCE", 0.0)
     monkeypatch.setattr(debug.output, "progress_is_seen", lambda: True)
     # that of the process, which the command takes over where it begins
     monkeypatch.setattr(debug.output._err, "_first", None)
     err = ""
     for shown in (True, False):
-        waiting = debug._Waiting("train.py", shown=shown)
+        waiting = Waiting("train.py runs up to its backward(); ctrl+c ends it", shown=shown)
         waiting.start()
-        while shown and "\x1b8" not in err:
+        while shown and " op" not in err:
             next_number()
             err += capsys.readouterr().err
         waiting.stop()
     assert err.startswith("gradstep: train.py runs up to its backward(); ctrl+c ends it\n")
     assert re.search(r"\d+ ops?, 0 s", err)
-    assert re.fullmatch(r"(\x1b[78]|\x1b\[\d*[GK]|\d+ ops, \d s)*", capsys.readouterr().err)
+    assert re.fullmatch(r"(\x1b[78]|\x1b\[\d*[GK]|(running|\d+ ops?), \d s)*", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("command", ["render", "film"])
+def test_a_picture_that_takes_long_says_what_happens(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr("gradstep_tui.waiting.SILENCE", 0.0)
+    monkeypatch.setattr(debug.output, "progress_is_seen", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("import autograd_core as torch\n"
+        "x = torch.tensor(1.0, requires_grad=True)\n"
+        "for _ in range(300): x = x.sin()\nx.backward()\n")  # fmt: skip
+    assert main([command, "train.py"]) == 0
+    err = capsys.readouterr().err
+    assert re.search(r"drawing( \d+ nodes)?, \d s", err)
+    assert err.endswith("gradstep: wrote train.svg\n" if command == "render" else " frames\n")

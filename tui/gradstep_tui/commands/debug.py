@@ -10,12 +10,10 @@ from contextlib import suppress
 from functools import partial
 from math import prod
 from pathlib import Path
-from threading import Event, Thread
 from time import monotonic
 from typing import Any, NamedTuple
 
 from gradstep.capturing.budget import BUDGET, Budget
-from gradstep.capturing.op_records import ops_so_far
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.commands import command_lines, open_console, uncommented
@@ -48,6 +46,7 @@ from gradstep_tui.options import ARGUMENTS, TARGET, size
 from gradstep_tui.output import say, show
 from gradstep_tui.ranks import ALL, add_rank_option, chooses_this_process
 from gradstep_tui.terminal import show_screen, why_no_screen
+from gradstep_tui.waiting import Waiting
 
 _NOTES = f"""\
 {ARGUMENTS}
@@ -278,7 +277,6 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
 
 
 _PATIENCE = 0.3  # seconds between two lines of progress
-_SILENCE = 0.5  # seconds without a sign of life
 
 
 class _Line(NamedTuple):
@@ -341,7 +339,8 @@ class _Face:
         self.shown = CallSelector()  # the call that was shown last, and those after it
         self._breakpoints = Breakpoints() if fail_on is None else fail_on.breakpoints
         self._timeline = Timeline()
-        self.waiting = _Waiting(title, shown=not batch)
+        opening = f"{title} runs up to its backward(); ctrl+c ends it"
+        self.waiting = Waiting(opening, shown=not batch)
         self.certifies = False  # whether each pass is certified at its end
         self.keeps_graph = True  # of PyTorch, to go on in another way
         self.detached = False  # whether to stop no more
@@ -543,37 +542,6 @@ def _certify(session: Session) -> None:
     if certificate.different:
         raise Failure(heading, ExitCode.FOUND)
     show(heading)
-
-
-class _Waiting:
-    """Says on a terminal that the program runs, and counts its ops and seconds, where it takes long
-    until the screen opens."""
-
-    def __init__(self, title: str, *, shown: bool) -> None:
-        self._title = title
-        self._over = Event()
-        self._thread = Thread(target=self._count, daemon=True) if shown else None
-
-    def start(self) -> None:
-        """Wait for the screen from now on."""
-        if self._thread is not None and output.progress_is_seen():
-            self._thread.start()
-
-    def _count(self) -> None:
-        started, before = monotonic(), ops_so_far()
-        if self._over.wait(_SILENCE):
-            return
-        say(f"{self._title} runs up to its backward(); ctrl+c ends it")
-        while not self._over.wait(_SILENCE):
-            ops, seconds = ops_so_far() - before, monotonic() - started
-            output.progress_beside(f"{plural(ops, 'op')}, {seconds:.0f} s")
-        output.progress_beside("")
-
-    def stop(self) -> None:
-        """The screen opens, calls are counted, or the program is over."""
-        self._over.set()
-        if self._thread is not None and self._thread.is_alive():
-            self._thread.join()
 
 
 class Progress:

@@ -22,6 +22,7 @@ from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
 from gradstep_tui.output import say, show_bytes
 from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_tui.waiting import Waiting
 from gradstep_viz.films import film_of
 from gradstep_viz.films.recording import Recording, record_call, record_passing
 
@@ -118,8 +119,9 @@ def film_target(
     to_stdout = output == "-"
     name = "" if to_stdout else str(file_of_rank(Path(output or f"{target.stem}.svg"), on_rank))
     path = _place(Path(name)) if saves and not to_stdout else None
-    with stdout_kept_free() if to_stdout else nullcontext():
+    with stdout_kept_free() if to_stdout else nullcontext(), Waiting() as waiting:
         recording, drawn = _recording_of(target, arguments, view, call)
+        waiting.phase = "drawing"
         film = film_of(recording, view=view, **options)
     if to_stdout:
         show_bytes(film.svg().encode() if saves else b"")

@@ -26,12 +26,14 @@ from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import chosen_call, run_target
 from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
+from gradstep.text import plural
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, positive_number
 from gradstep_tui.output import flush, say, show_bytes
 from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_tui.waiting import Waiting
 from gradstep_viz.errors import VizError
 from gradstep_viz.formats import FORMATS
 from gradstep_viz.options import RenderOptions, render_options
@@ -166,13 +168,19 @@ def render_target(
     path = None if to_stdout or not saves else writable(Path(name))
     folder = target.folder
 
+    waiting = Waiting()
+
     def draw(graph: Graph) -> Rendering:
-        return render_graph(with_portable_sources(graph, folder), chosen, options, folder=folder)
+        waiting.phase = f"drawing {plural(len(graph), 'node')}"
+        drawing = render_graph(with_portable_sources(graph, folder), chosen, options, folder=folder)
+        waiting.phase = ""
+        return drawing
 
     with (
         collector_slowed(),  # what grows lives until the picture is drawn
         stdout_kept_free() if to_stdout else nullcontext(),
         _profiled() if profiled else nullcontext(),
+        waiting,
     ):
         drawing, drawn = draw_target(target, arguments, options.view, call, draw, values=values)
     notes = [*drawn.notes, *drawing.notes]

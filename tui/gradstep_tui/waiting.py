@@ -1,0 +1,59 @@
+"""What a terminal shows while a program runs, or a picture is drawn, and that takes long."""
+
+from __future__ import annotations
+
+from threading import Event, Thread
+from time import monotonic
+
+from gradstep.capturing.op_records import ops_so_far
+from gradstep.text import plural
+from gradstep_tui import output
+
+SILENCE = 0.5
+"""Seconds without a sign of life."""
+
+
+class Waiting:
+    """Shows on a terminal what happens, and for how many seconds, at the right end of a line: the
+    program may print, too.
+
+    Attributes:
+        phase: what happens now; "" while the program runs, whose ops are counted.
+    """
+
+    def __init__(self, opening: str = "", *, shown: bool = True) -> None:
+        """Wait for something; ``opening`` is said first, if it takes long."""
+        self.phase = ""
+        self._opening = opening
+        self._over = Event()
+        self._thread = Thread(target=self._count, daemon=True) if shown else None
+
+    def start(self) -> None:
+        """Wait from now on."""
+        if self._thread is not None and output.progress_is_seen():
+            self._thread.start()
+
+    def _count(self) -> None:
+        started, before = monotonic(), ops_so_far()
+        if self._over.wait(SILENCE):
+            return
+        if self._opening:
+            output.say(self._opening)
+        while not self._over.wait(SILENCE):
+            ops = ops_so_far() - before
+            what = self.phase or (plural(ops, "op") if ops else "running")
+            output.progress_beside(f"{what}, {monotonic() - started:.0f} s")
+        output.progress_beside("")
+
+    def stop(self) -> None:
+        """It is over: the line is taken away."""
+        self._over.set()
+        if self._thread is not None and self._thread.is_alive():
+            self._thread.join()
+
+    def __enter__(self) -> Waiting:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
