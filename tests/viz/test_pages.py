@@ -520,13 +520,98 @@ def test_boxes_are_coloured_by_what_is_known_of_them(browse, page):
     return [shown, chosen, said, rows, fills().some(Boolean), save().includes("color-mix")];
     """
     shown, chosen, said, rows, left, saved = browse(page, script)
-    assert (shown, chosen) == (["", "2"], "2")  # no gradients, and no profile
+    # no gradients, no profile, no parameters, and single numbers
+    assert (shown, chosen) == (["", "2", "5", "file"], "2")
     assert said == "4 B … 8 B"
     by_size = {size: fill for _, size, fill in rows}
     assert "55%" in by_size[8]
     assert "5%" in by_size[4]
     assert by_size[0] == "var(--gs-bg)"
     assert (left, saved) == (False, False)
+
+
+def test_boxes_are_coloured_by_a_file_of_the_readers_own(browse, page):
+    script = """
+    colourBy("mine.json", { "log:1": 3, "mul:1": 1, "nothing": 9 });
+    const isDark = node => node.querySelector("rect").style.fill.includes("55%");
+    const title = boxes[nodes.findIndex(isDark)]?.title;
+    const said = get("scale").textContent, option = colour.selectedOptions[0].textContent;
+    colourBy("other.json", { "nothing": 1 });
+    return [said, option, title, found.textContent];
+    """
+    said, option, title, complaint = browse(page, script)
+    assert (said, option) == ("1 … 3", "Colour: mine.json")
+    assert title in ("log", "LogBackward0")
+    assert complaint.startswith("'other.json' has no numbers of nodes")
+
+
+def test_every_module_opens_in_one_step_from_the_tree(browse, blocks_page):
+    script = f"""
+    {press("m")}
+    const rows = () => [...tree.querySelectorAll("button")];
+    const first = rows().map(row => row.textContent);
+    tree.querySelector("details").open = true;
+    return new Promise(done => setTimeout(() => {{
+      const blocks = rows().map(row => row.title);
+      rows().find(row => row.title === "blocks.17").click();
+      done([first, blocks.length, shown, addressOf(boxes[selected])]);
+    }}));
+    """
+    first, count, picture, address = browse(blocks_page, script)
+    assert first == ["blocks"]
+    assert count > 20
+    assert picture > 0
+    assert address.startswith("blocks.17/")
+
+
+def test_every_module_can_be_opened(browse, blocks_page):
+    script = """
+    return [...modules].filter(name => !openModule(name));
+    """
+    assert browse(blocks_page, script) == []
+
+
+def test_search_understands_numbers_ops_and_lines(browse, page, blocks_page):
+    def titles(page, text):
+        return browse(page, f"{type_in(text)} return matches.map(one => boxes[one].title)")
+
+    assert set(titles(page, "op:log")) == {"log", "LogBackward0"}
+    assert set(titles(page, "bytes>4 op:mul")) == {"mul", "MulBackward0"}
+    assert titles(page, "bytes>1e6") == []
+    assert set(titles(page, "order=1")) == {"add", "AddBackward0"}
+    assert titles(page, "test_pages.py") != []
+    assert len(titles(blocks_page, "params>100")) > 0
+    assert titles(blocks_page, "params>1e9") == []
+    assert len(titles(blocks_page, "op:relu")) > 0
+
+
+def test_the_path_to_the_loss_and_to_a_leaf_are_buttons(browse, page):
+    script = """
+    const shows = number => {
+      select(number);
+      const button = [...detail.querySelectorAll("button")]
+        .find(one => one.textContent.startsWith("Path"));
+      button.click();
+      const on = boxes.filter((_, at) => nodes[at].classList.contains("on-path"));
+      return [button.textContent, on.map(one => one.title)];
+    };
+    const leaf = (_, at) => nodes[at].classList.contains("leaf") && lineEnds[at].from.length > 0;
+    const told = [shows(boxes.findIndex(box => box.title === "log")), shows(boxes.findIndex(leaf))];
+    select(null);
+    return [...told, svg.querySelectorAll(".on-path").length];
+    """
+    forward, leaf, left = browse(page, script)
+    assert forward[0] == "Path from here to the loss"
+    assert {"log", "add"} <= set(forward[1])
+    assert "mul" not in forward[1]
+    assert leaf[0] == "Path from the loss to this leaf"
+    assert {"MulBackward0", "LogBackward0", "AddBackward0"} <= set(leaf[1])
+    assert left == 0
+
+
+def test_a_link_to_what_is_not_there_says_so(browse, page):
+    script = 'location.hash = "nonsense"; follow(); return [found.textContent, selected];'
+    assert browse(page, script) == ["nothing here is called 'nonsense'", None]
 
 
 def test_a_policy_lets_no_other_script_run(browse, page):

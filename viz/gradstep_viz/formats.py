@@ -157,7 +157,8 @@ def _html(drawing: Drawing) -> bytes:
     with collector_paused():
         pages = pictures_within(draw, draw_inside, len(drawing.graph))
     contents = contents_of(composed.graph, drawing.graph, composed.picture)
-    return write_graph_page(pages, options.theme, contents).encode()
+    modules = dict.fromkeys(filter(None, drawing.graph.scopes))
+    return write_graph_page(pages, options.theme, contents, tuple(modules)).encode()
 
 
 def _json(drawing: Drawing) -> bytes:

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from gradstep.graph.model import Graph
 from gradstep.text import printable
+from gradstep_viz.picture.formatting import place
 from gradstep_viz.picture.model import Picture
 
 MOST_RUNS: Final = 300_000
@@ -25,8 +26,8 @@ class Run(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """The modules, parameters and other leaves in a box, and its ops, None where these are left
-    out."""
+    """The modules, parameters and other leaves in a box, the lines of the program that made what is
+    in it, and its ops, None where these are left out."""
 
     names: Sequence[str]
     ops: Sequence[Run] | None
@@ -62,8 +63,10 @@ def _contents(graph: Graph, members: Sequence[int]) -> Contents:
                 found[-1][1] = count
             else:
                 found.append([count, count])
+    sources = (graph.sources.get(id) for id in members)
+    lines = dict.fromkeys(place(source) for source in sources if source is not None)
     return Contents(
-        [printable(name) for name in (*modules, *leaves) if name],
+        [printable(name) for name in (*modules, *leaves, *lines) if name],
         [
             Run(modules.get(scope, -1), printable(stem), *run)
             for (scope, stem), found in runs.items()

@@ -3,8 +3,8 @@ const pictures = JSON.parse(document.getElementById("data").textContent);
 const main = document.querySelector("main");
 const sections = [...main.querySelectorAll("section")];
 const get = id => document.getElementById(id);
-const [search, found, detail, trail, help, views] =
-  ["search", "found", "detail", "trail", "help", "views"].map(get);
+const [search, found, detail, trail, help, views, tree] =
+  ["search", "found", "detail", "trail", "help", "views", "tree"].map(get);
 
 // One picture is shown at a time: the whole, or one in which groups have been opened.
 
@@ -271,7 +271,41 @@ function mark(number, on) {
     drawn(key)?.classList.toggle("near", on);
 }
 
+// The way between a box and the loss: values flow down it, gradients come back along it.
+
+function pathTo(number) {
+  const isForward = pictures[shown].halves[number] === "f";
+  const wanted = isForward ? "value" : "gradient", side = isForward ? "to" : "from";
+  const members = new Set([number]), keys = new Set();
+  for (const box of members) // which grows
+    for (const { key, other, kind } of lineEnds[box][side])
+      if (kind === wanted) { members.add(other); keys.add(key); }
+  return { members, keys };
+}
+
+function pathButton(number) {
+  const { members, keys } = pathTo(number);
+  if (members.size < 2) return [];
+  const isLeaf = nodes[number].classList.contains("leaf");
+  const text = pictures[shown].halves[number] === "f" ? "Path from here to the loss"
+    : `Path from the loss to ${isLeaf ? "this leaf" : "here"}`;
+  return [make("button", text, { type: "button", title: "dim all else (Escape: show it)",
+    onclick: () => {
+      forgetPath();
+      svg.classList.add("pathed");
+      for (const member of members) nodes[member].classList.add("on-path");
+      for (const key of keys) drawn(key)?.classList.add("on-path");
+      found.textContent = `${members.size} on the path`;
+    } })];
+}
+
+function forgetPath() {
+  svg.classList.remove("pathed");
+  for (const part of svg.querySelectorAll(".on-path")) part.classList.remove("on-path");
+}
+
 function select(number, isTold = false) {
+  forgetPath();
   if (selected !== null) mark(selected, false);
   selected = number;
   if (number !== null && isAway(number)) show("both");
@@ -290,6 +324,7 @@ function select(number, isTold = false) {
     make("h2", title),
     ...facts,
     ...opener(boxes[number]),
+    ...pathButton(number),
     ...insideFound(boxes[number]),
     ...neighbours("comes from", lineEnds[number].from),
     ...neighbours("goes to", lineEnds[number].to),
@@ -329,6 +364,7 @@ function selectAddress(wanted, isTold = false, half = "") {
     return select(findIn(pictures[number]), isTold);
   }
   if (isTold) select(null, true);
+  else if (!openModule(wanted)) found.textContent = `nothing here is called '${wanted}'`;
 }
 
 // Within a page of two graphs, the other one selects the same.
@@ -394,20 +430,96 @@ function close() {
 
 const LONGEST_STEP = 20;
 
+// The trail is the nesting of what is shown: the modules around it, from the outermost one on.
 function drawTrail() {
-  const steps = [];
-  for (let number = shown; number >= 0; number = pictures[number].parent) steps.unshift(number);
-  trail.replaceChildren(...(steps.length < 2 ? [] : steps.map((number, index) => {
-    const name = index ? pictures[number].name : document.title;
+  const here = pictures[shown].name;
+  const around = here.split(".").map((_, index, parts) => parts.slice(0, index).join("."));
+  const steps = here ? ["", ...around.filter(opening), here] : [];
+  trail.replaceChildren(...steps.map(name => {
     // the end of a path tells groups apart
-    const said = index && name.length > LONGEST_STEP ? "…" + name.slice(1 - LONGEST_STEP) : name;
-    const step = make("button", said,
-      { type: "button", title: name, onclick: () => open(number, "") });
-    if (number === shown) step.setAttribute("aria-current", "true");
+    const said = name.length > LONGEST_STEP ? "…" + name.slice(1 - LONGEST_STEP)
+      : name || document.title;
+    const step = make("button", said, { type: "button", title: name || document.title,
+      onclick: () => (name ? name !== here && openModule(name) : open(0, "")) });
+    if (name === here) step.setAttribute("aria-current", "true");
     return step;
-  })));
-  if (steps.length > 1) trail.append(make("button", "×", { type: "button", onclick: close,
+  }));
+  if (steps.length) trail.append(make("button", "×", { type: "button", onclick: close,
     ariaLabel: "close the group", title: "close the group (Backspace)" }));
+}
+
+// The modules, in a tree beside the picture: each opens in one step.
+
+const modules = new Set(pictures[0].modules
+  .flatMap(path => path.split(".").map((_, index, parts) => parts.slice(0, index + 1).join(".")))
+  .sort((one, other) => one.localeCompare(other, "en", { numeric: true })));
+
+// The picture that a group of this name opens.
+let groups;
+function opening(name) {
+  if (!groups) {
+    groups = new Map();
+    pictures.forEach((picture, number) => {
+      if (number && !groups.has(picture.name)) groups.set(picture.name, { number, name: picture.name });
+    });
+    for (const { name, title, opens } of pictures.flatMap(({ boxes }) => boxes))
+      if (opens != null)
+        for (const key of [title, name])
+          if (!groups.has(key)) groups.set(key, { number: opens, name });
+  }
+  return groups.get(name);
+}
+
+// Show a module: open, or where it is drawn, or in one that is built alike; else what is around it.
+function openModule(name) {
+  const place = opening(name);
+  if (place) {
+    open(place.number, place.name);
+    const { name: called } = pictures[place.number];
+    if (called !== name) found.textContent = `${called}, which ${name} is built like`;
+    return true;
+  }
+  const holds = box => isInside(addressOf(box), name);
+  const number = pictures.findIndex(picture => picture.boxes.some(holds));
+  if (number >= 0) {
+    if (number !== shown) open(number, "");
+    select(boxes.findIndex(holds));
+    return true;
+  }
+  if (!modules.has(name) || !name.includes(".")) return false;
+  const outer = name.slice(0, name.lastIndexOf(".")), inner = name.slice(outer.length);
+  const alike = opening(outer) && pictures[opening(outer).number].name;
+  return (alike && alike !== outer && openModule(alike + inner)) || openModule(outer);
+}
+
+function listModules(outer) {
+  const list = make("ul"), front = outer ? `${outer}.` : "";
+  for (const path of modules) {
+    const name = path.slice(front.length);
+    if (!path.startsWith(front) || name.includes(".")) continue;
+    const item = make("li");
+    const button = make("button", name,
+      { type: "button", title: path, onclick: () => openModule(path) });
+    if ([...modules].some(other => other.startsWith(`${path}.`))) {
+      const fold = make("details"), head = make("summary");
+      head.append(button);
+      fold.append(head);
+      fold.addEventListener("toggle", () => {
+        if (fold.open && fold.children.length < 2) fold.append(listModules(path));
+      });
+      item.append(fold);
+    } else item.append(button);
+    list.append(item);
+  }
+  return list;
+}
+
+function toggleTree() {
+  if (!modules.size) return;
+  if (!tree.firstChild) tree.append(listModules(""));
+  tree.hidden = !tree.hidden;
+  document.body.classList.toggle("treed", !tree.hidden);
+  apply();
 }
 
 // Search.
@@ -434,8 +546,36 @@ function insideOf(box) {
 const isPartial = pictures[0].boxes.some(box => box.partial);
 const PARTLY = " (too many ops to search in groups: open one)";
 
-const foundIn = (picture, all = false) => picture.boxes.flatMap((box, number) =>
-  (all || !isAway(number, picture)) && textOf(box).includes(wantedText()) ? [number] : []);
+// A query is words that all have to hold: text, op:addmm, or a number as in rms>0.1.
+const NUMBERS = ["rms", "time", "bytes", "params", "elements", "order"];
+const COMPARISON = new RegExp(`^(${NUMBERS.join("|")})([<>]=?|=)([\\d.e+-]+)$`);
+const COMPARED = {
+  ">": (one, other) => one > other, ">=": (one, other) => one >= other, "=": (one, other) => one === other,
+  "<": (one, other) => one < other, "<=": (one, other) => one <= other,
+};
+const opOf = name => name.replace(/:\d+$/, "").split("/").pop().toLowerCase();
+
+function condition(word) {
+  const [, name, sign, number] = COMPARISON.exec(word) ?? [];
+  if (name) return ({ measures }) => {
+    const value = measures?.[NUMBERS.indexOf(name)];
+    return value != null && COMPARED[sign](value, Number(number));
+  };
+  if (!word.startsWith("op:")) return box => textOf(box).includes(word);
+  return box => [addressOf(box), ...insideOf(box)].some(name => opOf(name) === word.slice(3));
+}
+
+function conditions() {
+  const words = wantedText().split(/\s+/);
+  const isQuery = words.some(word => word.startsWith("op:") || COMPARISON.test(word));
+  return (isQuery ? words : [wantedText()]).map(condition);
+}
+
+function foundIn(picture, all = false) {
+  const wanted = conditions();
+  return picture.boxes.flatMap((box, number) =>
+    (all || !isAway(number, picture)) && wanted.every(holds => holds(box)) ? [number] : []);
+}
 
 function seek() {
   const wanted = wantedText();
@@ -479,8 +619,14 @@ function insideFound(box) {
   const list = make("ul");
   list.append(...names.slice(0, MOST_INSIDE).map(name => {
     const item = make("li"), place = placeOf(name);
-    item.append(place ? make("button", name, { type: "button", title: `open ${place.called}`,
-      onclick: () => { open(place.number, ""); select(place.index); } }) : name);
+    const isModule = modules.has(name);
+    item.append(isModule || place ? make("button", name, { type: "button",
+      title: `open ${isModule ? name : place.called}`,
+      onclick: () => {
+        if (isModule) return openModule(name);
+        open(place.number, "");
+        select(place.index);
+      } }) : name);
     return item;
   }));
   if (names.length > MOST_INSIDE) list.append(make("li", `… and ${names.length - MOST_INSIDE} more`));
@@ -545,7 +691,33 @@ const colour = get("colour"), units = [
   value => value < 1e-3 ? `${(value * 1e6).toPrecision(3)} µs` : `${(value * 1e3).toPrecision(3)} ms`,
   value => value < 1024 ? `${value} B` : value < 1 << 20 ? `${(value / 1024).toPrecision(3)} KB`
     : `${(value / (1 << 20)).toPrecision(3)} MB`,
+  String, String, value => `#${value}`,
 ];
+
+// A file of the reader's own has numbers of nodes, by their addresses: {"fc1/addmm:1": 0.5}. A box
+// that stands for several has the largest of theirs.
+get("file").onchange = async ({ target }) => {
+  const [file] = target.files;
+  try { colourBy(file.name, JSON.parse(await file.text())); }
+  catch { colourBy(file?.name ?? "", {}); }
+};
+
+function colourBy(name, numbers) {
+  const known = new Map(Object.entries(numbers).filter(([, value]) => value > 0));
+  const which = units.length;
+  for (const box of pictures.flatMap(({ boxes }) => boxes)) {
+    const values = [addressOf(box), box.title, ...box.chips ?? [], ...insideOf(box)]
+      .flatMap(key => known.get(key) ?? []);
+    (box.measures ??= [])[which] = values.length ? Math.max(...values) : null;
+  }
+  if (measured(which).length) {
+    units.push(value => String(Number(value.toPrecision(3))));
+    colour.add(make("option", `Colour: ${name}`, { value: which }), colour.options.length - 1);
+    colour.value = String(which);
+  } else found.textContent = `'${name}' has no numbers of nodes, as {"fc1/addmm:1": 0.5}`;
+  paint();
+}
+
 const measured = which => pictures.flatMap(({ boxes }) => boxes)
   .map(({ measures }) => measures?.[which]).filter(value => value > 0);
 
@@ -566,7 +738,8 @@ function paint() {
 }
 
 function nextColour() {
-  const choices = [...colour.options].filter(option => !option.hidden).map(({ value }) => value);
+  const choices = [...colour.options].filter(option => !option.hidden).map(({ value }) => value)
+    .filter(value => value !== "file");
   colour.value = choices[(choices.indexOf(colour.value) + 1) % choices.length];
   paint();
 }
@@ -645,7 +818,7 @@ document.addEventListener("keydown", event => {
     "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
     "/": () => search.focus(), "?": () => help.showModal(), s: save,
     c: nextColour, f: () => switchTo("forward"), b: () => switchTo("backward"), B: () => switchTo("both"),
-    Escape: () => select(null), n: () => nextMatch(1),
+    m: toggleTree, Escape: () => select(null), n: () => nextMatch(1),
     N: () => nextMatch(-1), Backspace: close,
   };
   if (!(event.key in commands)) return;
@@ -667,9 +840,17 @@ get("keys").onclick = () => help.showModal();
 get("done").onclick = () => help.close();
 for (const button of views.children) button.onclick = () => switchTo(button.value);
 for (const option of colour.options)
-  option.hidden = Boolean(option.value) && new Set(measured(option.value)).size < 2;
-colour.hidden = [...colour.options].every(({ value, hidden }) => !value || hidden);
-colour.onchange = paint;
+  option.hidden = option.value in units && new Set(measured(option.value)).size < 2;
+colour.hidden = false;
+colour.onchange = () => {
+  if (colour.value === "file") {
+    colour.value = "";
+    get("file").click();
+  }
+  paint();
+};
+get("modules").hidden = !modules.size;
+get("modules").onclick = toggleTree;
 views.hidden = new Set(pictures[0].halves).size < 2;
 addEventListener("resize", apply);
 addEventListener("beforeprint", () => {

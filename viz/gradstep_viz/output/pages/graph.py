@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from gradstep.text import printable
 from gradstep_viz.output.pages.contents import Contents
 from gradstep_viz.output.pages.expansion import PagePicture
 from gradstep_viz.output.pages.frame import write_page
@@ -20,6 +21,8 @@ MANY: Final = 400
 
 _BODY = """\
 <header hidden>
+<button type="button" id="modules" aria-label="modules" title="the tree of modules (m)" hidden>
+☰</button>
 <input type="search" id="search" placeholder="search (/)" aria-label="search the nodes">
 <output id="found" aria-live="polite"></output>
 <nav id="trail" aria-label="opened groups"></nav>
@@ -30,7 +33,12 @@ _BODY = """\
 <option value="0">Colour: size of gradients</option>
 <option value="1">Colour: time</option>
 <option value="2">Colour: saved memory</option>
+<option value="3">Colour: parameters</option>
+<option value="4">Colour: elements</option>
+<option value="5">Colour: turn in the backward pass</option>
+<option value="file">Colour: a JSON file …</option>
 </select>
+<input type="file" id="file" accept=".json,application/json" aria-label="JSON file" hidden>
 <span id="views" role="group" aria-label="halves" hidden>
 <button type="button" value="forward" title="the forward half (f)">Forward</button>
 <button type="button" value="backward" title="the backward half (b)">Backward</button>
@@ -42,6 +50,7 @@ _BODY = """\
 <button type="button" id="save" title="save the visible part as SVG (s)">Save</button>
 <button type="button" id="keys" aria-label="keys" title="keys (?)">?</button>
 </header>
+<nav id="tree" aria-label="modules" hidden></nav>
 <main>
 {pictures}
 </main>
@@ -55,7 +64,9 @@ _BODY = """\
 </dialog>"""
 
 _KEYS = {
-    "/": "search names, ops, parameters and folded groups",
+    "/": "search names, ops, parameters and folded groups; also rms&gt;0.1, params&gt;1000, "
+    "bytes&gt;1e6, op:addmm, train.py:16, several of them at once",
+    "m": "show the tree of modules, each of which opens in one step",
     "n, N": "next match, previous match",
     "Tab": "go from box to box",
     "arrows": "follow the lines of a box",
@@ -65,7 +76,7 @@ _KEYS = {
     "Escape": "close the details",
     "+, -, 0": "zoom in, zoom out, show all",
     "f, b, B": "show the forward half, the backward half, both",
-    "c": "colour the boxes by the size of gradients, by time, or by saved memory",
+    "c": "colour the boxes by the size of gradients, by time, by saved memory, ...",
     "s": "save the visible part as SVG",
     "?": "show these keys",
 }
@@ -75,9 +86,11 @@ def write_graph_page(
     pictures: Sequence[PagePicture],
     theme_name: str = "auto",
     contents: Mapping[int, Contents] = MappingProxyType({}),
+    modules: Sequence[str] = (),
 ) -> str:
     """Write the page around the first of ``pictures``, in which its groups open the others;
-    ``contents`` is what is folded in the boxes of the first one."""
+    ``contents`` is what is folded in the boxes of the first one, ``modules`` are the paths of all
+    modules."""
     # the others as text, from which the script makes them when they are opened
     opened = [
         '<section class="many"' if len(one.picture.boxes) > MANY else "<section" for one in pictures
@@ -90,6 +103,7 @@ def write_graph_page(
     data = [_data(one, {} if number else contents) for number, one in enumerate(pictures)]
     for one, picture in zip(data[1:], pictures[1:], strict=True):
         one["svg"] = picture.svg
+    data[0]["modules"] = [printable(path) for path in modules]
     for one, picture in zip(data, pictures, strict=True):
         for index in picture.alike:
             one["boxes"][index]["alike"] = pictures[picture.opens[index]].name

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import prod
 from typing import NamedTuple
 
-from gradstep.graph.model import Graph
+from gradstep.graph.model import PARAMETER_KINDS, Graph
 from gradstep.graph.saved_columns import SavedColumns
-from gradstep_viz.picture.model import Picture
+from gradstep_viz.picture.model import Chip, Picture
 
 
 class Measures(NamedTuple):
     """What is known of a box: the rms of the largest gradient that arrives, the seconds that it
-    took, and the bytes that it keeps for the backward pass; those of a box of the forward half,
-    but for the time, are those of its partner.  None for what is unknown."""
+    took, the bytes that it keeps for the backward pass, the parameters in it, the elements of what
+    it gives, and its turn in the backward pass; those of a box of the forward half, but for the
+    time and the elements, are those of its partner.  None for what is unknown."""
 
     gradient: float | None
     time: float | None
     memory: int | None
+    parameters: int | None
+    elements: int | None
+    order: int | None
 
 
 def measures_of(graph: Graph, picture: Picture) -> list[Measures]:
@@ -28,11 +33,18 @@ def measures_of(graph: Graph, picture: Picture) -> list[Measures]:
             target = graph.edge_targets[edge]
             arriving[target] = max(stats.rms, arriving.get(target, 0.0))
     saved = SavedColumns.of(graph.saved)
-    return [_measures(graph, node, arriving, saved) for node in picture.boxes.column("node")]
+    return [
+        _measures(graph, node, chips, arriving, saved)
+        for node, chips in picture.boxes.rows("node", "chips")
+    ]
 
 
 def _measures(
-    graph: Graph, node: int, arriving: Mapping[int, float], saved: SavedColumns
+    graph: Graph,
+    node: int,
+    chips: Sequence[Chip],
+    arriving: Mapping[int, float],
+    saved: SavedColumns,
 ) -> Measures:
     forward = graph.halves[node] == "forward"
     backward = graph.pairs.get(node, -1) if forward else node
@@ -41,4 +53,13 @@ def _measures(
     group = graph.groups.get(backward)
     values = saved.get(backward, ())
     kept = group.saved_bytes if group is not None else sum(value.nbytes for value in values)
-    return Measures(arriving.get(backward), seconds, kept or None)
+    if group is not None and group.kind != "chain":
+        parameters = group.parameters
+    else:
+        inside = [chip.node for chip in chips if graph.kinds[chip.node] in PARAMETER_KINDS]
+        parameters = sum(prod(graph.shapes[id] or ()) for id in inside)
+    shape, order = graph.shapes[node], graph.orders.get(backward)
+    return Measures(
+        arriving.get(backward), seconds, kept or None, parameters or None,
+        None if shape is None else prod(shape), None if order is None else order + 1,
+    )  # fmt: skip
