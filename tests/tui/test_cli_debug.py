@@ -552,7 +552,7 @@ def test_a_program_that_runs_long_before_the_screen_opens_is_said_to_run(
     assert err.startswith("gradstep: train.py runs up to its backward(); ctrl+c ends it\n")
     assert re.search(r"\d+ ops?, \d+ s", err)
     rest = capsys.readouterr().err
-    assert re.fullmatch(r"(\x1b[78]|\x1b\[\d*[GK]|(running|\d+ ops?), \d+ s)*", rest)
+    assert re.fullmatch(r"(\x1b[78]|\x1b\[\d*[GK]|(running|[\d,]+ ops?), \d+ s)*", rest)
 
 
 @pytest.mark.parametrize(("command", "ops"), [("render", 3000), ("film", 300)])
