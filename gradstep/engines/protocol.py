@@ -249,8 +249,11 @@ class Engine(Protocol):
         """Return the norm of each tensor, None of one that has no numbers."""
         ...
 
-    def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> Sequence[float | None]:
-        """Return the norm of the difference of each pair of tensors, or of copies of some."""
+    def moved(
+        self, tensors: Sequence[EngineTensor], copies: Sequence[Any]
+    ) -> Sequence[float | None]:
+        """Return the norm of the difference of each tensor and what :meth:`copy` made of it, and
+        make that as the tensor is now; None of one for which it has to be made anew."""
         ...
 
     def accumulated(self, call: EngineCall) -> Sequence[EngineTensor]:
@@ -287,8 +290,8 @@ class Engine(Protocol):
         ...
 
     def copy(self, tensor: EngineTensor) -> Any:
-        """Return a copy of a tensor of the program as it is now, which nothing changes; None where
-        its memory is freed."""
+        """Return a copy of a tensor of the program as it is now, which only :meth:`moved` changes;
+        None where its memory is freed."""
         ...
 
     def shown(self, gradient: Gradient) -> Any:

@@ -171,6 +171,33 @@ def _squares(flat: NDArray[Any]) -> float:
     return total
 
 
+def moved(array: NDArray[Any], copy: NDArray[Any]) -> float | None:
+    """Return how far an array is from its copy, as :func:`length` measures it, and make the copy as
+    the array is now; None where they differ in shape or dtype.
+
+    >>> kept = np.zeros(2)
+    >>> moved(np.array([3.0, -4.0]), kept), kept.tolist()
+    (5.0, [3.0, -4.0])
+    """
+    if array.shape != copy.shape or array.dtype != copy.dtype:
+        return None
+    with np.errstate(all="ignore"):  # a difference of infinities; the user has no use for it
+        if array.dtype not in _DIRECT or array.strides != copy.strides or not array.flags.forc:
+            distance = length(array - copy)
+            copy[...] = array
+            return distance
+        # part by part, in one memory: to make it anew takes as long as the rest
+        new, old = array.ravel("K"), copy.ravel("K")
+        room = np.empty(min(new.size, _PART), new.dtype)
+        squares = 0.0
+        for at in range(0, new.size, _PART):
+            part = new[at : at + _PART]
+            apart = np.subtract(part, old[at : at + _PART], out=room[: part.size])
+            squares += length(apart) ** 2
+            old[at : at + _PART] = part
+    return math.sqrt(squares)
+
+
 def first_place(array: NDArray[Any], trouble: Trouble) -> tuple[int, ...]:
     """Return the index of the first element that is NaN, or infinite.
 

@@ -163,11 +163,11 @@ class LeafWatch:
         moved: list[float | None] = [None] * len(tensors)
         copied = [(at, kept) for at, each in enumerate(tensors) if (kept := self._copy_of(each))]
         ones = [tensors[at] for at, _ in copied]
-        told = engine.distances(ones, [copy for _, (_, copy) in copied])
+        told = engine.moved(ones, [copy for _, (_, copy) in copied])
         for (at, _), distance in zip(copied, told, strict=True):
             moved[at] = distance
         for at, tensor in enumerate(tensors):
-            if moved[at] == 0 or not self._has_room(engine, tensor):
+            if moved[at] is not None or not self._has_room(engine, tensor):
                 continue
             if (copy := engine.copy(tensor)) is not None:
                 self._copies[id(tensor)] = ref(tensor), copy

@@ -88,6 +88,7 @@ class Watcher:
         self._leaves = LeafWatch(sink)
         self.counts: Counter[CallKind] = Counter()
         self._known: dict[int, str] = {}
+        self._named: dict[str, str] = {}  # files of the program, as seen from the folder
         self._structures: set[str] = set()
         self._warned: set[Warned] = set()
         self._newest: _Told | None = None  # a full call that stays only until there is another
@@ -286,7 +287,10 @@ class Watcher:
         engine.note_ops(on=in_full)
 
     def _source(self, file: str, line: int) -> Source:
-        return Source(portable(file, self._folder), line)
+        name = self._named.get(file)
+        if name is None:
+            name = self._named[file] = portable(file, self._folder)
+        return Source(name, line)
 
     def _keep_sources(self, files: Collection[str]) -> None:
         if self._sources is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -54,6 +55,32 @@ def test_what_is_known_of_leaves_and_of_calls(torch: Any, tmp_path: Path) -> Non
         assert [each is not None for each in grads] == [True] * 7
         assert [each.message for each in run.warnings] == ["odd"]
         assert run.header.engines.keys() == {torch.__name__}
+
+
+def test_what_has_changed_a_leaf_is_known_to_the_bit(torch: Any, tmp_path: Path) -> None:
+    path = tmp_path / "run.gsr"
+    plain = torch.zeros(2, 2, requires_grad=True)
+    turned = torch.zeros(3, 2).t().requires_grad_()
+    half = torch.zeros(4, dtype=torch.float16, requires_grad=True)
+    replaced = torch.zeros(4, requires_grad=True)
+    leaves = [plain, turned, half, replaced]
+    steps = [0.5, 0.0, 2.0**-9, math.inf, 1.0]
+    with gradstep.record(path, values="leaves", budget=None):
+        for number, step in enumerate([*steps, 0.0]):
+            sum(leaf.float().sum() for leaf in leaves).backward()
+            with torch.no_grad():
+                for leaf in leaves:
+                    leaf += step
+                if number == 1:
+                    replaced.data, replaced.grad = torch.zeros(2, 2), None
+    with FileRun(path) as run:
+        for leaf in run.leaves:
+            updates = [facts.update_rms for _, facts in run.over_calls(leaf.number)]
+            known = [None, *steps]
+            known[5] = math.nan  # infinite before and after
+            if leaf.name == "replaced":
+                known[2] = None
+            assert updates == pytest.approx(known, nan_ok=True), leaf.name
 
 
 def test_calls_in_full_have_lines_and_modules_though_those_between_are_not_noted(

@@ -33,7 +33,7 @@ from autograd_core.tensor import Tensor
 from gradstep.capturing.names import Names
 from gradstep.capturing.op_records import Departure
 from gradstep.engines import interception
-from gradstep.engines.native.arrays import array_of, copy_of, shown
+from gradstep.engines.native.arrays import array_of, shown
 from gradstep.engines.native.costs import node_costs
 from gradstep.engines.native.rules import extent, formula, rules_with_names
 from gradstep.engines.native.trace import GraphTracer
@@ -41,7 +41,7 @@ from gradstep.engines.native.trace.origins import is_number, leaf_record, origin
 from gradstep.engines.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
 from gradstep.graph.checksums import checksums
 from gradstep.graph.model import Cost, Source
-from gradstep.graph.statistics import Statistics, length, statistics
+from gradstep.graph.statistics import Statistics, length, moved, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.own_files import OWN_FILES
 from gradstep.records import Extent, KeptValue, Profile, Step
@@ -120,10 +120,9 @@ class NativeEngine:
     def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
         return [None if each is None else length(_array(each)) for each in tensors]
 
-    def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
-        pairs = [(_array(one), _array(other)) for one, other in zip(ones, others, strict=True)]
-        with np.errstate(all="ignore"):  # a difference of infinities; the user has no use for it
-            return [length(a - b) if a.shape == b.shape else None for a, b in pairs]
+    def moved(self, tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
+        pairs = zip(tensors, copies, strict=True)
+        return [moved(_array(tensor), copy) for tensor, copy in pairs]
 
     def accumulated(self, call: BackwardCall) -> list[Any]:
         if call.is_grad:
@@ -157,7 +156,7 @@ class NativeEngine:
         return array_of(gradient)
 
     def copy(self, tensor: Any) -> NDArray[np.generic]:
-        return copy_of(tensor)
+        return np.array(_array(tensor))
 
     def shown(self, gradient: Any) -> NDArray[np.generic]:
         return shown(gradient)

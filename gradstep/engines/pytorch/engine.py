@@ -19,7 +19,7 @@ from gradstep.engines.pytorch.formulas import entry_of, formula, rules_with_name
 from gradstep.engines.pytorch.hooks import hooks_of
 from gradstep.engines.pytorch.kept_forward import TorchKeptForward, op_of, saved_results
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
-from gradstep.engines.pytorch.lengths import distances, lengths
+from gradstep.engines.pytorch.lengths import lengths, moved
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
 from gradstep.engines.pytorch.order import TorchPlan, plan_of
@@ -111,8 +111,8 @@ class PyTorchEngine:
     def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
         return lengths(tensors)
 
-    def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> list[float | None]:
-        return distances(ones, others)
+    def moved(self, tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
+        return moved(tensors, copies)
 
     def accumulated(self, call: TorchCall) -> list[torch.Tensor]:
         if call.is_grad:

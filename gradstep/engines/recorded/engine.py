@@ -92,8 +92,8 @@ class RecordedEngine:
     def lengths(self, tensors: Sequence[Any]) -> Sequence[None]:
         return [None] * len(tensors)
 
-    def distances(self, ones: Sequence[Any], others: Sequence[Any]) -> Sequence[None]:
-        return [None] * len(ones)
+    def moved(self, tensors: Sequence[Any], copies: Sequence[Any]) -> Sequence[None]:
+        return [None] * len(tensors)
 
     def accumulated(self, call: RecordedCall) -> Sequence[RecordedTensor]:
         return () if call.is_grad else list(call.leaves.values())
