@@ -210,3 +210,26 @@ def test_a_phase_marks_what_it_delivered_until_the_next(back: bool) -> None:
             assert not marked()
 
     drive(Session((w * w) * 2, names=Names({"w": w})), script, SMALL)
+
+
+@pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
+def test_a_phase_is_told_as_a_node_is(engine: str) -> None:
+    torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
+    w = torch.tensor(3.0, requires_grad=True)
+    told: list[str] = []
+
+    async def script(screen: Driver) -> None:
+        for key in ("n", "s", "s", "s", "S", "S", "S", "S"):
+            told.append((await screen.press(key)).splitlines()[-2].strip())
+
+    drive(Session((w * w) * 2, names=Names({"w": w})), script, (100, 30))
+    assert told == [
+        "#1 mul:2 sent 2 → #2 mul:1",
+        "#2 mul:1: formula 2 → 6, 6",
+        "#2 mul:1 sent 6 → w (None → 6, 1 of 2)",
+        "#2 mul:1 sent 6 + 6 → w (None → 12, 2 of 2)",
+        "took back #2 mul:1 → w (12 → 6, 1 of 2)",
+        "took back #2 mul:1 → w (6 → None, 0 of 2)",
+        "took back #2 mul:1: formula 6, 6 → 2",
+        "took back #1 mul:2 → #2 mul:1",
+    ]

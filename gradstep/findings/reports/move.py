@@ -7,7 +7,7 @@ from itertools import islice
 
 from gradstep.debugger.errors import StepLost
 from gradstep.debugger.pass_session import PassSession
-from gradstep.debugger.snapshot import Value
+from gradstep.debugger.snapshot import Snapshot, Value
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import short
 from gradstep.graph.addresses import step_number
@@ -49,6 +49,40 @@ def move_text(session: PassSession, start: int, stop: int) -> str:
     return f"{verb} {plural(count, 'node')}; {text}"
 
 
+def phase_move_text(session: PassSession, before: Snapshot, now: Snapshot) -> str:
+    """Say what came of a move of ``session`` to ``now`` that ended inside a node, or went back to
+    before it from inside: the last phase that ran, or the first that was taken back."""
+    back = (now.position, now.phase) < (before.position, before.phase)
+    if now.phase:
+        phases, place = session.cursor.phases, now.phase - (not back)
+    else:
+        phases, place = (() if before.current is None else before.current.phases), 0
+    if place >= len(phases):
+        return ""
+    phase, name = phases[place], _name(session, now.position)
+    edge = next(
+        (
+            each
+            for each in session.detail(now.position).outgoing
+            if phase.kind == "delivery" and each.output_nr == phase.output_nr
+        ),
+        None,
+    )
+    if edge is None or edge.target is None:
+        values = _change(phase.before, phase.after, back=back)
+        return f"{'took back ' if back else ''}{name}: {phase.text} {values}"
+    sums = _change(phase.before, phase.after, back=back)
+    received = _sum_text(session, edge.target, edge.input_nr, sums)
+    if back:
+        return f"took back {name} → {received}"
+    return f"{name} sent {_short(edge.value, 'undefined')} → {received}"
+
+
+def _change(before: Sequence[Value | None], after: Sequence[Value | None], *, back: bool) -> str:
+    ends = [", ".join(_short(each) for each in values) or "nothing" for values in (before, after)]
+    return " → ".join(reversed(ends) if back else ends)
+
+
 def _step(session: PassSession, index: int, *, back: bool) -> str:
     name = _name(session, index)
     leaf = session.leaf(index)
@@ -76,16 +110,20 @@ def _received(
 ) -> str:
     """Say what arrived at one input, and, where that is a sum of several, what became of it."""
     gradients = " + ".join(_short(value(each.gradient), "undefined") for each in deliveries)
+    ends = [value(deliveries[0].before)], [value(deliveries[-1].after)]
+    return f"{gradients} → {_sum_text(session, target, input_nr, _change(*ends, back=back))}"
+
+
+def _sum_text(session: PassSession, target: int, input_nr: int, change: str) -> str:
+    """Name an input, and say what became of the sum there, unless that has one part."""
     leaf = session.leaf(target)
     name = _name(session, target) if leaf is None else leaf.name
     name += f" in {input_nr}" if input_nr else ""
     incoming = session.detail(target).incoming if leaf is None else ()
     total = leaf or next(each for each in incoming if each.input_nr == input_nr)
     if total.expected < 2:
-        return f"{gradients} → {name}"
-    ends = [_short(value(deliveries[0].before)), _short(value(deliveries[-1].after))]
-    before, after = reversed(ends) if back else ends
-    return f"{gradients} → {name} ({before} → {after}, {total.arrived} of {total.expected})"
+        return name
+    return f"{name} ({change}, {total.arrived} of {total.expected})"
 
 
 def _name(session: PassSession, index: int) -> str:

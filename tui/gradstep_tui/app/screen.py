@@ -16,7 +16,7 @@ from textual.screen import Screen
 
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply, Snapshot
-from gradstep.findings.reports.move import move_text
+from gradstep.findings.reports.move import move_text, phase_move_text
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.addresses import step_index, step_number
 from gradstep_tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
@@ -71,6 +71,13 @@ def is_report(ready: SnapshotReady, before: str) -> bool:
     stop = re.match(r"catch \d|breakpoint \d+: if ", ready.reply.text) is not None
     asked = ready.line.partition(" ")[0] == "why" or stop
     return asked and not ready.reply.error
+
+
+def _is_inside_move(before: Snapshot, now: Snapshot) -> bool:
+    """Return whether a move ended inside a node, or before it, from inside."""
+    if now.phase:
+        return (before.position, before.phase) != (now.position, now.phase)
+    return now.position == before.position and before.phase > 0
 
 
 class DebuggerScreen(Screen[None]):
@@ -246,15 +253,20 @@ class DebuggerScreen(Screen[None]):
         seen."""
         now, reply = ready.snapshot, ready.reply
         displays = {f"{number}: {text}" for number, text in now.displays}  # in a strip
-        *reason, last = [line for line in reply.text.splitlines() if line not in displays] or [""]
+        if not reply.error and now.graph is before.graph and _is_inside_move(before, now):
+            text = phase_move_text(self.worker.session, before, now)
+            phases = () if now.current is None else now.current.phases
+            reason = "" if any(each.text == now.reason for each in phases) else now.reason
+            return replace(reply, text=" · ".join(filter(None, (reason, text)))) if text else reply
+        *reasons, last = [line for line in reply.text.splitlines() if line not in displays] or [""]
         if last == now.reason:
-            reason = [last]
+            reasons = [last]
         elif not last.startswith(f"{step_number(now.position)} "):
             return reply
-        if reply.error or len(reason) > 1 or now.graph is not before.graph:
+        if reply.error or len(reasons) > 1 or now.graph is not before.graph:
             return reply
         text = move_text(self.worker.session, before.position, now.position)
-        return replace(reply, text=" · ".join([*reason, text])) if text else reply
+        return replace(reply, text=" · ".join([*reasons, text])) if text else reply
 
     def _open_unasked(self, name: str) -> None:
         """Turn to a section that a movement calls for, and remember the one that was there."""
