@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
+from gradstep.debugger.beside import Beside
 from gradstep.debugger.breakpoints import Breakpoints, Reached
 from gradstep.debugger.displays import values_of
 from gradstep.debugger.errors import StepLost
@@ -116,6 +117,7 @@ class PassSession:
         self._selected: int | None = None
         self._closed = False
         self.ranks: Ranks | None = None
+        self.beside: Beside | None = None
         self._say("before the first node")
 
     def __repr__(self) -> str:
@@ -400,6 +402,8 @@ class PassSession:
         cursor.interrupted = False
         self.breakpoints.take_reached()
         yield cursor
+        if self.beside is not None:
+            self.beside.follow(self.position)
         self._say(self.cursor.reason)
         cursor.interrupted = False
 

@@ -19,6 +19,7 @@ from gradstep.comparing.align import align, common
 from gradstep.comparing.ranks import compare_ranks
 from gradstep.comparing.runs import Comparison, compare, run_of_graph
 from gradstep.comparing.values import Tolerance, Value, gap
+from gradstep.debugger import Session
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.program.calls import CallSelector, intercepting
@@ -26,6 +27,7 @@ from gradstep.recording.facts import Header, Level
 from gradstep.recording.run import MemoryRun, graph_of
 from gradstep.recording.schedule import Schedule
 from gradstep.recording.watcher import Watcher
+from gradstep_tui.commands.diff import session_beside
 
 EVERY = CallSelector(None, ("backward", "grad"))
 OPS = ("sin", "tanh", "sigmoid", "exp", "mul", "add")
@@ -187,6 +189,40 @@ def test_a_gradient_that_differs_alone_is_named_with_its_inputs(torch: ModuleTyp
     assert first.gap.ulps == 1
     assert [each.address for each in first.inputs][:1] == ["the gradient at mul:1"]
     assert "equal within what the dtype allows" in report.text(within, ("a", "b"), Path())
+
+
+def test_two_passes_are_stepped_together(torch: ModuleType) -> None:
+    lines = program(["sin", "mul", "tanh", "exp"])
+    there = [*lines[:2], "h = h.sin().cos()", lines[3].replace("w1", "(w1 * 1)"), *lines[4:]]
+    runs = record(torch, lines), record(torch, there)
+    session = session_beside(("a", "b"), compare(*runs, Tolerance()), runs)
+    assert session.beside is not None
+    other = session.beside.session
+    stems = []
+    for _ in range(session.length):
+        here, its = session.position, other.position
+        stems.append((session.graph.address(here), other.graph.address(its)))
+        session.next()
+    assert other.position == other.length
+    assert stems[:4] == [(each, each) for each in ("sum:1", "exp:1", "tanh:1", "mul:1")]
+    assert ("sin:1", "sin:1") in stems
+    session.restart()
+    assert other.position == 0
+    reply = session.do("next difference")
+    assert not reply.error
+    first = session.position
+    assert session.beside.differs(first)
+    assert reply.text.startswith(session.beside.text(first))
+    session.do("next difference")
+    assert session.position > first
+    session.do("reverse-next diff")
+    assert session.position == first
+    session.jump(session.length)
+    assert "no difference after this" in session.do("next difference").text
+    session.abort()
+    alone = Session(torch.ones(1, requires_grad=True).sin().sum())
+    assert "there is no other pass" in alone.do("next difference").text
+    alone.abort()
 
 
 def test_a_graph_in_a_file_is_compared_as_a_run(torch: ModuleType) -> None:

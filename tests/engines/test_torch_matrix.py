@@ -165,7 +165,7 @@ VALUES: dict[str, list[str]] = {
 FILES = {
     "render": [f"out.{each}" for each in ("svg", "html", "json", "txt", "dot")],
     "film": ["out.svg", "out.html"], "plot": ["out.svg", "out.html"], "debug": ["commands"],
-    "record": ["out.gsr"],
+    "record": ["out.gsr"], "diff": ["out.svg", "out.html"],
 }  # fmt: skip
 
 
@@ -185,7 +185,7 @@ def targeted() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 def ways(command: str, action: argparse.Action) -> Iterator[tuple[str, ...]]:
     """List the ways of using an option."""
     names = [each for each in action.option_strings if each.startswith("-")]
-    if not names or action.dest in ("help", "ranks"):  # --ranks takes recordings alone
+    if not names or action.dest in ("help", "ranks", "screen"):  # of recordings, and in a terminal
         return
     if action.nargs == 0:
         yield from [(name,) for name in names]

@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
+from gradstep.comparing.runs import compare
+from gradstep.comparing.values import Tolerance
 from gradstep.debugger import Session, Timeline
 from gradstep.engines.native.trace import trace
 from gradstep.engines.recorded import RecordedCall
 from gradstep.program.recorded_calls import names_of
 from gradstep.program.recording import record
 from gradstep.recording.reading import FileRun
-from gradstep_tui.app.arrangement import HUGE, NARROW, PLAIN, WIDE, arrangement
+from gradstep_tui.app.arrangement import HUGE, NARROW, OTHER_RUN, PLAIN, WIDE, arrangement
 from gradstep_tui.app.sections import SECTIONS
 from gradstep_tui.app.widgets.execution import ExecutionList
+from gradstep_tui.commands.diff import session_beside
 from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
 from tests.tui.sessions import chain, shared_weight, troubled
 
@@ -32,7 +35,8 @@ def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
         assert "[why]" in await screen.press("tab")
         assert "[report]" in await screen.press("shift+tab")
         assert "[console]" in await screen.press("shift+tab", "shift+tab")
-        for name in SECTIONS:
+        assert OTHER_RUN not in screen.text()
+        for name in [name for name in SECTIONS if name != OTHER_RUN]:
             assert f"[{name}]" in await screen.section(name)
 
     drive(shared_weight(), script)
@@ -81,6 +85,29 @@ def test_a_leaf_over_the_calls_of_a_recording(tmp_path: Path) -> None:
     with FileRun(tmp_path / "run.gsr") as run:
         call = RecordedCall(run, 7)
         drive(Session.of_call(call, names=names_of(call), call=7), script)
+
+
+def test_two_passes_stand_beside_each_other(tmp_path: Path) -> None:
+    w = torch.ones(3, requires_grad=True)
+    for number in (2, 3):
+        with record(tmp_path / f"{number}.gsr", values="all"):
+            (w.sin() * float(number)).sum().backward()
+
+    async def script(screen: Driver) -> None:
+        text = screen.text()
+        assert "[other run]" in text
+        assert "} goes to the next difference" in text
+        text = await screen.press("right_curly_bracket")
+        assert "before #2 mul:1" in text
+        assert "b mul:1: " in text
+        assert "b stands at #2" in text
+        text = await screen.press("right_curly_bracket")
+        assert re.search(r"in +2 everywhere.*\n.* 3 everywhere", text)
+        assert "before #2 mul:1" in await screen.press("left_curly_bracket")
+
+    with FileRun(tmp_path / "2.gsr") as one, FileRun(tmp_path / "3.gsr") as other:
+        comparison = compare(one, other, Tolerance())
+        drive(session_beside(("a", "b"), comparison, (one, other)), script, LARGE)
 
 
 def test_a_program_that_runs_has_no_other_calls() -> None:
@@ -545,7 +572,7 @@ def test_the_heads_of_columns_follow_where_a_scrollbar_goes() -> None:
 @pytest.mark.parametrize("make", [shared_weight, troubled])
 def test_every_section_has_something_to_say_before_and_after(make) -> None:  # type: ignore[no-untyped-def]
     async def script(screen: Driver) -> None:
-        for name in SECTIONS:
+        for name in [name for name in SECTIONS if name != OTHER_RUN]:
             await screen.section(name)
             for key in ("r", "full_stop", "c", "g"):
                 lines = (await screen.press(key)).splitlines()

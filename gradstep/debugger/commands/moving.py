@@ -21,6 +21,26 @@ _STOPS = "A stop on the way ends it: a breakpoint, a catch or a watch."
 _COUNTED = f"COUNT is an integer; the default is 1. {_STOPS}"
 
 
+def _or_difference(
+    move: Callable[[Console, Operands], str], step: int
+) -> Callable[[Console, Operands], str]:
+    """Return ``move``, which goes to where two passes differ if the word ``difference`` follows."""
+
+    def run(console: Console, operands: Operands) -> str:
+        if len(operands.text) < 3 or not "difference".startswith(operands.text):
+            return move(console, operands)
+        session = console.session
+        if session.beside is None:
+            raise operands.error("there is no other pass: gradstep diff --screen A B opens two")
+        node = next(session.beside.differences(session.position, step), None)
+        if node is None:
+            raise operands.error(f"no difference {'after' if step > 0 else 'before'} this")
+        session.jump(node)
+        return f"{session.beside.text(node)}\n{arrived(console)}"
+
+    return run
+
+
 def _ahead(move: Callable[[PassSession, int], object]) -> Callable[[Console, Operands], str]:
     """Return a movement that takes a count itself, and leads on."""
 
@@ -194,8 +214,10 @@ def _leave(console: Console, operands: Operands) -> str:
 
 COMMANDS: Final = (
     Command(
-        "next [COUNT]", "run the next node", _ahead(lambda s, n: s.next(n)), ("n",),
-        details=_COUNTED,
+        "next [COUNT]", "run the next node", _or_difference(_ahead(lambda s, n: s.next(n)), 1),
+        ("n",),
+        details=f"{_COUNTED} Where two passes are compared (gradstep diff --screen), next "
+            "difference goes to the next node at which they differ.",
     ),
     Command(
         "step [COUNT]", "step inside the node, to its next phase",
@@ -218,8 +240,9 @@ COMMANDS: Final = (
             "first.",
     ),
     Command(
-        "reverse-next [COUNT]", "undo the last node", _back(lambda s, n: s.back(n)),
-        ("back", "rn", "N"), details=_COUNTED,
+        "reverse-next [COUNT]", "undo the last node",
+        _or_difference(_back(lambda s, n: s.back(n)), -1), ("back", "rn", "N"),
+        details=f"{_COUNTED} reverse-next difference goes to the difference before.",
     ),
     Command(
         "reverse-step [COUNT]", "go back inside the node",

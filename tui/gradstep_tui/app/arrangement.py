@@ -13,6 +13,8 @@ NEEDED_WIDTH, NEEDED_HEIGHT = 60, 16
 WIDE_WIDTH, WIDE_HEIGHT = 110, 26
 HUGE_WIDTH, HUGE_HEIGHT = 180, 50
 
+OTHER_RUN = "other run"
+"""The section that is there only where two passes are compared."""
 OF_THE_NODE = ("gradient", "report", "why", "contributions", "values")
 OF_THE_PASS = (
     "leaves",
@@ -40,10 +42,16 @@ class Arrangement(NamedTuple):
 
 TINY = Arrangement("tiny", {})
 # the strips above the timeline show two lines of source, and the leaves
-NARROW = Arrangement("narrow", {"node": (*OF_THE_NODE, "source", *OF_THE_PASS, "console")})
+NARROW = Arrangement(
+    "narrow", {"node": (*OF_THE_NODE, "source", *OF_THE_PASS, "console", OTHER_RUN)}
+)
 WIDE = Arrangement(
     "wide",
-    {"node": OF_THE_NODE, "pass": (*OF_THE_PASS, "console"), "source": ("source",)},
+    {
+        "node": (*OF_THE_NODE, OTHER_RUN),
+        "pass": (*OF_THE_PASS, "console"),
+        "source": ("source",),
+    },
 )
 _OWN_PANES = {
     "modules": ("modules",),
@@ -54,11 +62,17 @@ _OWN_PANES = {
 }
 _APART = frozenset(chain.from_iterable(_OWN_PANES.values()))
 _PASS = tuple(name for name in OF_THE_PASS if name not in _APART)
-HUGE = Arrangement("huge", {"node": OF_THE_NODE, "pass": _PASS, **_OWN_PANES})
+HUGE = Arrangement("huge", {"node": (*OF_THE_NODE, OTHER_RUN), "pass": _PASS, **_OWN_PANES})
 # where there are no modules, the program takes their place
 PLAIN = Arrangement(
     "plain",
-    {"node": OF_THE_NODE, "pass": _PASS, **_OWN_PANES, "modules": ("source",), "source": ()},
+    {
+        "node": (*OF_THE_NODE, OTHER_RUN),
+        "pass": _PASS,
+        **_OWN_PANES,
+        "modules": ("source",),
+        "source": (),
+    },
 )
 ARRANGEMENTS = (TINY, NARROW, WIDE, HUGE, PLAIN)
 

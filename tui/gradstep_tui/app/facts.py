@@ -22,6 +22,18 @@ class RecordedPlace(NamedTuple):
     call: int
 
 
+class OtherNode(NamedTuple):
+    """A node in the other pass, where two are compared: what to say of it, whether it differs, what
+    is known of it there (None where it is not there), and where that pass stands."""
+
+    name: str
+    text: str
+    differs: bool
+    detail: NodeDetail | None
+    position: int
+    length: int
+
+
 class Facts:
     """Records about the nodes of the pass, as of the snapshot that is shown.
 
@@ -58,6 +70,18 @@ class Facts:
     def flow(self, flow: Flow, node: int) -> NodeFlow:
         """Return the flow at a node that has run, and have ``flow`` keep it."""
         return flow.at(self._worker.session, node)
+
+    def other(self, node: int) -> OtherNode | None:
+        """Return the partner of a node in the other pass; None where no other is compared."""
+        beside = self._worker.session.beside
+        if beside is None:
+            return None
+        partner, other = beside.partners[node], beside.session
+        detail = other.detail(partner) if partner >= 0 else None
+        return OtherNode(
+            beside.name, beside.text(node), beside.differs(node), detail, other.position,
+            other.length,
+        )  # fmt: skip
 
     def recorded(self) -> RecordedPlace | None:
         """Return the recording that the call comes from; None of a call that runs."""

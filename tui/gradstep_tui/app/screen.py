@@ -19,7 +19,7 @@ from gradstep.debugger.snapshot import Reply, Snapshot
 from gradstep.findings.reports.move import move_text, phase_move_text
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.addresses import step_index, step_number
-from gradstep_tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
+from gradstep_tui.app.arrangement import ARRANGEMENTS, OTHER_RUN, PANES, Arrangement, arrangement
 from gradstep_tui.app.facts import Facts
 from gradstep_tui.app.keys import ALL_BINDINGS
 from gradstep_tui.app.messages import (
@@ -143,8 +143,12 @@ class DebuggerScreen(Screen[None]):
         self.call_after_refresh(self._open_on_stop)
 
     def _open_on_stop(self) -> None:
-        """Show why the session stands at a stop already, where it was run up to one."""
+        """Show why the session stands at a stop already, where it was run up to one, and the other
+        pass, where two are compared."""
         session = self.worker.session
+        if session.beside is not None:
+            self.show_section(OTHER_RUN)
+            self.say("} goes to the next difference, { to the one before")
         reached = session.breakpoints.last
         if reached is not None and session.position and session.reason == reached.reason:
             self.notes.report = stop_text(session, reached)
@@ -165,7 +169,10 @@ class DebuggerScreen(Screen[None]):
         for each in ARRANGEMENTS:
             self.set_class(each is chosen, f"-{each.name}")
         for name, pane in self.panes.items():
-            pane.take_sections(chosen.sections(name))
+            sections = chosen.sections(name)
+            if self.worker.session.beside is None:
+                sections = tuple(each for each in sections if each.name != OTHER_RUN)
+            pane.take_sections(sections)
         self.choose_pane(None)
 
     def watch_view(self) -> None:

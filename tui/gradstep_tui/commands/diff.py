@@ -13,10 +13,14 @@ from gradstep.capturing.sources import with_portable_sources
 from gradstep.comparing import report
 from gradstep.comparing.runs import Comparison, Pair, compare, run_of_graph, shown_graphs
 from gradstep.comparing.values import Tolerance
+from gradstep.debugger.beside import Beside
+from gradstep.debugger.session import Session
+from gradstep.engines.recorded import RecordedCall
 from gradstep.graph.collector import collector_slowed
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
 from gradstep.program.calls import CallSelector
+from gradstep.program.recorded_calls import names_of, show_sources
 from gradstep.program.run import run_target
 from gradstep.program.target import Target, parse_target, require_file
 from gradstep.recording.reading import FileRun, is_recording
@@ -27,6 +31,7 @@ from gradstep_tui.command_line import TargetParser, is_script
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import positive_number
 from gradstep_tui.rank_recordings import compared, json_of, paths_by_rank, text_of
+from gradstep_tui.terminal import show_screen, why_no_screen
 from gradstep_viz.comparison import draw_comparison
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.rendering import choose_format
@@ -59,6 +64,7 @@ examples:
   gradstep diff --tolerance bitwise train.py rewritten.py --epochs 1
   gradstep diff stored.json net.py:loss
   gradstep diff -o changes.html before.gsr after.gsr
+  gradstep diff --screen before.gsr after.gsr
   gradstep diff --repeat 2 train.py
   gradstep diff --vary threads train.py
   gradstep diff --ranks run.rank*.gsr
@@ -80,6 +86,8 @@ def parser() -> TargetParser:
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
+    add("--screen", action="store_true", help="show the call that differs first in the debugger, "
+        "with the other run beside it: } goes to the next difference")  # fmt: skip
     add("--tolerance", type=_tolerance, metavar="T",
         help="what may differ: dtype (default), 1e-5, 4ulp, or bitwise; see below")  # fmt: skip
     add("--ranks", action="store_true", help="compare the recordings of all processes of a job "
@@ -104,6 +112,8 @@ def run(options: argparse.Namespace) -> int:
     if options.module:
         raise Failure("diff: -m is for other commands; name a file", ExitCode.USAGE)
     drawing = options.output and (Path(options.output), choose_format(options.output, None))
+    if options.screen and (problem := why_no_screen()):
+        raise Failure(problem, ExitCode.USAGE)
     if options.ranks:
         return _of_ranks([options.target, *options.arguments], options.format)
     with ExitStack() as within, collector_slowed():
@@ -115,6 +125,9 @@ def run(options: argparse.Namespace) -> int:
             causes = []
         if drawing and comparison.calls:
             _draw(*drawing, names, comparison, shown_graphs(*runs, comparison))
+        if options.screen and comparison.calls:
+            _show(names, comparison, runs)
+            return ExitCode.FINE if comparison.is_equal else ExitCode.FOUND
     if not comparison.calls and not any(comparison.only):
         raise Failure(
             f"{names[0]} and {names[1]} have no call of backward() in common", ExitCode.TARGET
@@ -138,6 +151,33 @@ def _draw(
     for note in rendering.notes:
         output.say(note)
     output.say(f"wrote {path}")
+
+
+def _show(names: Names, comparison: Comparison, runs: Runs) -> None:
+    """Show the call of the first run in the debugger, and that of the second beside it."""
+    session = session_beside(names, comparison, runs)
+    show_screen(session, f"{names[0]} | {names[1]}")
+    session.abort()
+
+
+def session_beside(names: Names, comparison: Comparison, runs: Runs) -> Session:
+    """Return a session of the call that a comparison shows, with the other run's beside it.
+
+    Raises:
+        RecordingError: it was not recorded in full, or is only a graph.
+    """
+    sessions = []
+    for run, call in zip(runs, comparison.shown or (), strict=False):
+        recorded = RecordedCall(run, call.index)
+        show_sources(run, recorded)
+        sessions.append(Session.of_call(recorded, names=names_of(recorded), call=call.number))
+    pair = shown_graphs(*runs, comparison)
+    assert pair is not None  # both are in full
+    session, other = sessions
+    session.beside = Beside.of(
+        names[1], other, pair.one, pair.partners.tolist(), comparison.places, session.length
+    )
+    return session
 
 
 def _of_ranks(names: Sequence[str], format: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradstep_tui.app.sections import console
-from gradstep_tui.app.sections.of_node import contributions, forward, gradient, value, why
+from gradstep_tui.app.sections.of_node import contributions, forward, gradient, other, value, why
 from gradstep_tui.app.sections.of_pass import (
     backward_calls,
     breakpoints,
@@ -37,5 +37,6 @@ SECTIONS = {
         Section("flow", "the gradient at each node, in the order in which they run", flow.page),
         Section("run", "a leaf or a module over the recorded calls", run.page),
         Section("console", "commands and answers", console.page, False),
+        Section("other run", "the same node in the other pass of diff --screen", other.page),
     )
 }
