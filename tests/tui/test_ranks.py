@@ -63,7 +63,7 @@ def test_a_check_is_reported_by_every_process(folder: Path) -> None:
     for rank in (0, 1):
         found = run_as(rank, folder, "check", "-q", "train.py")
         assert found.returncode == 5
-        assert f"\n[rank{rank}]: train.py:5: warning: " in found.stdout
+        assert f"[rank{rank}]: train.py:5: warning: " in found.stdout
     assert "[rank" not in run_as(1, folder, "check", "--on-rank", "0", "-q", "train.py").stdout
 
 
