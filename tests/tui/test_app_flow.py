@@ -183,8 +183,7 @@ def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
             await screen.press(end)
             read.clear()
             await screen.press("G", "k", "G")
-            assert len(read) < 100
-            assert max(read) <= MOST_SHOWN
+            assert sum(read) < 4 * MOST_SHOWN  # of 2,000
 
     drive(session, script, LARGE)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from gradstep.debugger.snapshot import LedgerEntry, NodeDetail, Phase, Value
+from gradstep.debugger.session import Session
+from gradstep.debugger.snapshot import LedgerEntry, NodeDetail, Phase, Snapshot, Value
 from gradstep.findings.reports.source import forward_line
 from gradstep.findings.reports.why import Explanation, explain_node
 from gradstep.graph.model import Source
@@ -13,6 +14,8 @@ from gradstep.graph.statistics import Statistics
 from gradstep.recording.run import Run
 from gradstep_tui.app.plan.flow import Flow, NodeFlow
 from gradstep_tui.app.worker import SessionWorker
+
+_MOST_KEPT = 256  # records of nodes, of one snapshot
 
 
 class RecordedPlace(NamedTuple):
@@ -42,10 +45,24 @@ class Facts:
 
     def __init__(self, worker: SessionWorker) -> None:
         self._worker = worker
+        self._details: dict[int, NodeDetail] = {}
+        self._phases: dict[int, tuple[Phase, ...]] = {}
+        self._kept_at: Snapshot | None = None
 
     def detail(self, node: int) -> NodeDetail:
         """Return what is known about a node."""
-        return self._worker.session.detail(node)
+        session = self._at_rest()
+        if node not in self._details:
+            self._details[node] = session.detail(node)
+        return self._details[node]
+
+    def _at_rest(self) -> Session:
+        """Return the session; what was kept of another snapshot is dropped."""
+        # several panes ask for the node that is selected, which may send to thousands
+        session, now = self._worker.session, self._worker.snapshot
+        if self._kept_at is not now or len(self._details) + len(self._phases) >= _MOST_KEPT:
+            self._details, self._phases, self._kept_at = {}, {}, now
+        return session
 
     def contributions(self, node: int, input_nr: int) -> Iterator[LedgerEntry]:
         """Yield each contribution to an input of a node, with the running sum."""
@@ -53,7 +70,10 @@ class Facts:
 
     def phases(self, node: int) -> tuple[Phase, ...]:
         """Return what has happened inside a node so far."""
-        return self._worker.session.phases(node)
+        session = self._at_rest()
+        if node not in self._phases:
+            self._phases[node] = session.phases(node)
+        return self._phases[node]
 
     def forward_value(self, node: int) -> Value | Statistics | None:
         """Return the result of the forward op of a node, or what is known of it."""

@@ -31,6 +31,7 @@ from gradstep_tui.app.widgets.text import (
 
 MAX_NAME = 24
 MOST_MISSING = 32
+MOST_SENT = 256  # a stack of many tensors sends to each of them
 STATE_TEXT = {"done": "has run", "current": "runs next", "waiting": "has not run"}
 
 
@@ -67,8 +68,11 @@ def page(view: ScreenView) -> Page:
         rules = _rules(detail)
         entries += [
             _outgoing(outgoing, view, limit, rules.get(outgoing.output_nr, ""))
-            for outgoing in detail.outgoing
+            for outgoing in detail.outgoing[:MOST_SENT]
         ]
+        if len(detail.outgoing) > MOST_SENT:
+            more = f"{len(detail.outgoing) - MOST_SENT:,} more"
+            entries.append(GradientLine("·", more, [], "muted"))
         entries += _rule_lines(detail, known=bool(rules))
     entries += inside_lines(view, detail)
     labels = (cell_len(entry.label) for entry in entries if isinstance(entry, GradientLine))

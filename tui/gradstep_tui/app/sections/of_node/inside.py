@@ -8,6 +8,7 @@ from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.text import UNDEFINED, Line, Part, StyleName, fit, value_part
 
 TEXT_WIDTH = 34
+MOST_PHASES = 256  # one for each of many deliveries
 
 
 def is_inside(view: ScreenView, detail: NodeDetail) -> bool:
@@ -24,7 +25,10 @@ def inside_lines(view: ScreenView, detail: NodeDetail) -> list[Line]:
     lines: list[Line] = [] if inside else [[Part("inside", "title"), Part("  in order", "muted")]]
     phases = view.facts.phases(detail.index)
     width = max(16, min(TEXT_WIDTH, view.width - 32))
-    for number, phase in enumerate(phases, 1):
+    skipped = max(0, len(phases) - MOST_PHASES)
+    if skipped:
+        lines.append([Part(f"  {skipped:,} phases before these", "muted")])
+    for number, phase in enumerate(phases[skipped:], skipped + 1):
         lines += _phase_lines(phase, width, here=inside and number == len(phases))
     if inside:
         lines.append([Part("  s goes on, S goes back, n runs the rest", "muted")])
