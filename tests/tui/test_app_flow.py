@@ -4,6 +4,7 @@ many contributions, and the marks of what a move changed."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from gradstep.debugger import Session
 from gradstep.debugger.history.contributions import ContributionOrder
 from gradstep.debugger.history.ledger import MOST_SHOWN
 from gradstep_tui.app.plan.flow import Flow
+from gradstep_tui.app.widgets.text import Line
 from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
 from tests.tui.sessions import residual_net, troubled
 
@@ -232,3 +234,40 @@ def test_a_phase_is_told_as_a_node_is(engine: str) -> None:
         "took back #2 mul:1: formula 6, 6 → 2",
         "took back #1 mul:2 → #2 mul:1",
     ]
+
+
+@pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
+def test_all_that_a_move_changed_is_marked_forwards_and_backwards(engine: str) -> None:
+    torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
+    w = torch.tensor(3.0, requires_grad=True)
+
+    async def script(screen: Driver) -> None:
+        def marks(lines: Iterable[Line]) -> list[str]:
+            parts = (part for line in lines for part in line)
+            return [part.text for part in parts if part.style.startswith("changed") and part.text]
+
+        def marked(*names: str) -> list[list[str]]:
+            view = screen.app.debugger_screen
+            rows = marks(map(view.rows.line, range(view.rows.line_count())))
+            return [rows, *(marks(view.panes[name]._page.lines) for name in names)]
+
+        assert marked("pass", "node") == [[], [], []]
+        await screen.press("n")
+        assert marked("pass", "node") == [["2"], [], ["2", "2"]]  # what arrived, and the sum
+        await screen.press("n")
+        assert marked("pass") == [["12", "2 of 2"], ["2/2", "12"]]
+        await screen.press("N")
+        assert marked("pass") == [["not yet", "0 of 2"], ["0/2"]]
+        await screen.press("j")
+        assert marked("pass") == [["not yet", "0 of 2"], ["0/2"]]  # until the next move
+        await screen.press("3", "n")
+        assert marked("pass")[1][0] == "12"  # its .grad
+
+    drive(Session((w * w) * 2, names=Names({"w": w})), script, LARGE)
+
+    async def trouble(screen: Driver) -> None:
+        await screen.press("n", "n")
+        row = screen.app.debugger_screen.rows.line(2)
+        assert [part.text for part in row if part.style == "changed trouble"] == ["inf"]
+
+    drive(Session(torch.sqrt(w * 0) * 2), trouble, LARGE)

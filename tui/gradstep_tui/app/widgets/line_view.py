@@ -33,6 +33,7 @@ STYLES: dict[StyleName, tuple[str, bool]] = {
     "saved": ("saved", True),
     "trouble": ("trouble", True),
     "changed": ("foreground", True),
+    "changed trouble": ("trouble", True),
 }
 
 
@@ -170,7 +171,7 @@ class LineView(ScrollView, can_focus=False):
         if style is None:
             colour, bold = STYLES[name]
             ground = self._colour("selection") if selected else None
-            line = name == "changed" or None
+            line = name in ("changed", "changed trouble") or None
             style = Style(
                 color=self._colour(colour), bgcolor=ground, bold=bold or None, underline=line
             )

@@ -30,6 +30,7 @@ StyleName = Literal[
     "trouble",
     "title",
     "changed",
+    "changed trouble",
 ]
 ELLIPSIS = "…"
 _SOURCE = re.compile(r" +\S+:\d+  ")  # a line of the program, as a row of its own
@@ -89,9 +90,11 @@ Line = list[Part]
 
 
 def changed(part: Part, is_so: bool = True) -> Part:
-    """Return ``part`` as one that the last move changed, if that is so; trouble stays marked as
-    such."""
-    return part._replace(style="changed") if is_so and part.style != "trouble" else part
+    """Return ``part`` as one that the last move changed, if that is so; trouble keeps its
+    colour."""
+    if not is_so:
+        return part
+    return part._replace(style="changed trouble" if part.style == "trouble" else "changed")
 
 
 def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -> str:

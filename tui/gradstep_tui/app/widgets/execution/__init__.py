@@ -34,6 +34,7 @@ from gradstep_tui.app.widgets.text import (
     Line,
     Part,
     StyleName,
+    changed,
     fit,
     is_accumulate,
     right_aligned,
@@ -234,7 +235,7 @@ class ExecutionList(ViewWidget):
             glyph = "■" if done else "□"
         else:
             glyph = "●" if done else "◉" if node == self.view.snapshot.position else "○"
-        cells = self._cells_of(node)
+        cells, is_new = self._cells_of(node), node in self.view.changed
         line = self._gutter(y, node, node + 1)
         if self._is_listed:
             line.append(Part(f"{glyph} ", colour))
@@ -252,22 +253,22 @@ class ExecutionList(ViewWidget):
             style: StyleName = "trouble" if bad else "text" if columns.gradient else "strong"
             line.append(Part(fit(cells.forward, columns.value, right=True) + " ", style))
         if columns.gradient:
-            changed: StyleName = "changed" if node in self.view.changed else "text"
-            value_style: StyleName = "trouble" if cells.trouble else changed
+            value_style = changed(Part("", "trouble" if cells.trouble else "text"), is_new).style
             is_wide = columns.gradient > VALUE_WIDTH
             value = cells.wide or cells.value if is_wide else cells.value
+            if is_new and not value:  # it was taken back
+                value = "not yet"
             line += [*right_aligned(value, VALUE_WIDTH, value_style), Part(" ")]
             if is_wide:
                 line.append(Part(fit(cells.extremes, EXTREMES_WIDTH), "muted"))
         mark = cells.trouble + " " if cells.trouble else ""
         line.append(Part(mark, "trouble"))
-        flags, flags_style = (
-            cells.flags,
-            changed if columns.gradient and node in self.view.changed else colour,
-        )
+        flags = changed(Part(cells.flags, colour), is_new and columns.gradient > 0)
         if self.view.listing.order == "jump":
-            flags, flags_style = self._factor(node), "strong"
-        line.append(Part(fit(flags, FLAG_WIDTH - len(mark)), flags_style))
+            flags = Part(self._factor(node), "strong")
+        shown = fit(flags.text, FLAG_WIDTH - len(mark))
+        text = shown.rstrip(" ")  # blanks are not underlined
+        line += [Part(text, flags.style), Part(" " * (len(shown) - len(text)))]
         if columns.source:
             source = source_text(graph, node, line_only=columns.line > 0)
             source = fit(source, columns.source - 1, right=True, keep_end=True)
