@@ -514,6 +514,7 @@ def test_what_was_printed_meanwhile_is_kept_for_the_terminal(
         await screen.press("c")
         assert printed().is_open
 
+    printed().show()  # what other tests of this process printed
     capsys.readouterr()
     drive(Session(y, names={"x": x}), script)
     output.begin()
