@@ -60,7 +60,7 @@ def align(one: Graph, other: Graph) -> Ints:
 
 def _key(graph: Graph, id: int) -> Hashable:
     if graph.kinds[id] == "op":
-        return graph.halves[id], graph.stem(id), graph.scopes[id]
+        return graph.halves[id], graph.stem(id), graph.scopes[id], id in graph.pairs
     return graph.halves[id], graph.variables.get(id) or graph.names[id]
 
 
@@ -196,17 +196,22 @@ def _back(trace: list[dict[int, int]], x: int, k: int, shift: int) -> list[tuple
 
 def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
     """Yield how two graphs differ, in the order in which the nodes ran: in the forward half, where
-    they have one. What follows from another change, such as the shapes after it, is left out."""
+    they have one. What follows from another change, such as the shapes after it, is left out; so
+    is, where one forward half is derived from its backward half, what no gradient reaches: it has
+    nothing to say of that."""
     half = "forward" if "forward" in (*one.halves, *other.halves) else "backward"
     found: list[tuple[float, Change]] = []
     inputs, inputs_there = _inputs(one, half), _inputs(other, half)
     back = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
+    hides = one.derived_forward != other.derived_forward
     typed: set[int] = set()
     for id in range(len(one)):
         if one.halves[id] != half:
             continue
         partner = int(partners[id])
         if partner < 0:
+            if hides and _is_constant(one, id):
+                continue
             found.append((id, Change("removed", id, -1)))
             continue
         details = _details(one, id, other, partner)
@@ -227,9 +232,13 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
     for partner in range(len(other)):
         if other.halves[partner] == half:
             last = back.get(partner, last)
-            if partner not in back:
+            if partner not in back and not (hides and _is_constant(other, partner)):
                 found.append((last + 0.5, Change("added", -1, partner)))
     yield from (change for _, change in sorted(found, key=lambda each: each[0]))
+
+
+def _is_constant(graph: Graph, id: int) -> bool:
+    return id not in graph.pairs and graph.kinds[id] in ("op", "constant", "frozen")
 
 
 def _inputs(graph: Graph, half: str) -> dict[int, list[tuple[int, int, int]]]:

@@ -6,12 +6,22 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
 from gradstep.comparing.align import Change, align, changes
-from gradstep.comparing.values import Gap, Tolerance, Value, apart, described_gap, gap, number_gap
+from gradstep.comparing.values import (
+    Gap,
+    Tolerance,
+    Value,
+    apart,
+    coarser,
+    described_gap,
+    gap,
+    number_gap,
+)
 from gradstep.graph.columns import Ints
 from gradstep.graph.model import Graph, Source
 from gradstep.graph.statistics import Statistics
@@ -231,11 +241,11 @@ class _Both:
     def __init__(self, one: Run, other: Run, comparison: Comparison) -> None:
         self.runs = one, other
         self.comparison = comparison
-        there = {leaf.name: leaf.number for leaf in other.leaves}
+        there = {leaf.name: leaf for leaf in other.leaves}
         self.leaves = {
-            leaf.number: (leaf.name, there[leaf.name], leaf.dtype)
+            leaf.number: (leaf.name, partner.number, coarser(leaf.dtype, partner.dtype))
             for leaf in one.leaves
-            if leaf.name in there
+            if (partner := there.get(leaf.name)) is not None
         }
         self._full = [frozenset(run.full) for run in self.runs]
         self._aligned: dict[tuple[str, str], tuple[Graph, Graph, Ints]] = {}
@@ -307,7 +317,10 @@ class _Both:
             if sizes[0] is not None and sizes[1] is not None:
                 known.append((f"the size of {name}", number_gap(sizes[0], sizes[1], dtype)))
         if call.loss is not None and partner.loss is not None:
-            known.append(("the loss", number_gap(call.loss, partner.loss)))
+            # of what dtype a loss is, nobody noted: that of its leaves, most likely
+            dtypes = [dtype for *_, dtype in facts]
+            dtype = reduce(coarser, dtypes) if dtypes else ""
+            known.append(("the loss", number_gap(call.loss, partner.loss, dtype)))
         known += [(f"{name}.grad", _leaf_gap(mine, its, dtype)) for name, mine, its, dtype in facts]
         self._count([each for _, each in known])
         beyond = [each for each in known if each[1].is_beyond(self.comparison.tolerance)]

@@ -98,6 +98,15 @@ class Gap(NamedTuple):
         return f"{format_number(self.relative)} of its size{ulps if self.is_exact else ''}"
 
 
+def coarser(one: str, other: str) -> str:
+    """Return the dtype that allows more.
+
+    >>> coarser("float32", "bfloat16"), coarser("float64", "float32")
+    ('bfloat16', 'float32')
+    """
+    return max(one, other, key=lambda dtype: RELATIVE.get(dtype, _OTHERS))
+
+
 def gap(one: Value, other: Value) -> Gap:
     """Return how far two tensors are apart.
 
@@ -106,7 +115,7 @@ def gap(one: Value, other: Value) -> Gap:
     >>> round(gap(*said).relative, 3), gap(said[0], said[0]).is_same
     (0.229, True)
     """
-    dtype = max(one.dtype, other.dtype, key=lambda each: RELATIVE.get(each, _OTHERS))
+    dtype = coarser(one.dtype, other.dtype)
     if one.array is not None and other.array is not None:
         return _of_arrays(one.array, other.array, dtype, one.dtype == other.dtype)
     if one.shape != other.shape:

@@ -257,6 +257,26 @@ def test_more_edits_than_are_looked_for_together_leave_a_common_subsequence() ->
     assert len(common(one, other)) == 100
 
 
+@pytest.mark.torch
+def test_the_core_and_pytorch_do_the_same() -> None:
+    """A graph of PyTorch has no ops that no gradient reaches."""
+    lines = program(["sin", "mul", "tanh", "exp"])
+    lines[-1] = "c = (h.detach() * 0 + 2).exp(); (h * c).sum().backward()"
+    runs = [record(import_module(name), lines) for name in ("autograd_core", "torch")]
+    for one, other in (runs, runs[::-1]):
+        comparison = compare(one, other, Tolerance("relative", 1e-6))
+        assert comparison.is_equal, report.text(comparison, ("one", "other"), Path())
+        assert comparison.values > 10
+
+
+def test_the_coarser_dtype_of_a_leaf_says_what_may_differ(torch: ModuleType) -> None:
+    lines = program(["sin", "mul"])
+    there = program(["sin", "mul"], "float16")
+    comparison = compare(record(torch, lines), record(torch, there), Tolerance())
+    assert comparison.first is None, comparison.first
+    assert any("dtype float32 → float16" in each.details for each in comparison.structures)
+
+
 def test_a_module_that_was_renamed_keeps_its_nodes() -> None:
     def graph(scope: str, *ops: str) -> GraphBuilder:
         build = GraphBuilder()
