@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+import gradstep
 from gradstep.graph.folding import fold
 from tests.viz import picture_programs
 from tests.viz.truth import check_saved
@@ -82,3 +83,11 @@ def straight(count: int) -> str:
         lines.append(f"a{number} = {rng.choice(forms)}")
         known.append(f"a{number}")
     return "\n".join([*lines, f"(a{count - 1} + b0).sum().backward()"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_little_room_folds_by_lines_of_the_program(engine: str) -> None:
+    graph = picture_programs.graph_of("gradient_penalty", engine)
+    done = gradstep.render(graph, width="830", format="txt")
+    assert not re.search(r"\w:\d+ … \w+:\d", done.text), "a range of unlike ops"
+    assert done.notes == ()

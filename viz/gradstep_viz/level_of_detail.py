@@ -228,8 +228,23 @@ class Composer(NamedTuple):
         """Make the finest picture that can be read at a width, however high it is; else that which
         is scaled down least, with a note."""
         best = _laid_out_for(finest, width)
-        boxes = len(finest.picture.boxes)
-        allowed = 0 if options.full or options.folds else boxes
+        folds = not (options.full or options.folds)
+        if folds:
+            best = self._coarser(best, options, width)
+        if folds and _scale_at(best, width) < LEAST_SCALE:
+            composer = self._replace(folding=self.folding.for_little_room())
+            best = composer._coarser(best, options, width)
+        notes, scale = finest.notes, _scale_at(best, width)
+        if scale < LEAST_SCALE:
+            high = LEAST_TEXT * scale / LEAST_SCALE
+            small = f"at a width of {options.width}, the smallest text is {high:.1f} pixels high"
+            notes += (f"{small}; one half (view) or a part (around, path) needs less",)
+        return best._replace(notes=notes)
+
+    def _coarser(self, best: Composed, options: RenderOptions, width: float) -> Composed:
+        """Ask for fewer and fewer boxes until they can be read at a width; return the first picture
+        that can, else that which is scaled down least."""
+        boxes = allowed = len(best.picture.boxes)
         while _scale_at(best, width) < LEAST_SCALE and allowed > 1:
             allowed = min(boxes - 1, int(allowed * FEWER))
             coarser = self.compose(replace(options, max_boxes=allowed))
@@ -237,12 +252,7 @@ class Composer(NamedTuple):
                 boxes = len(coarser.picture.boxes)
                 found = _laid_out_for(coarser, width)
                 best = max(best, found, key=lambda each: _scale_at(each, width))
-        notes, scale = finest.notes, _scale_at(best, width)
-        if scale < LEAST_SCALE:
-            high = LEAST_TEXT * scale / LEAST_SCALE
-            small = f"at a width of {options.width}, the smallest text is {high:.1f} pixels high"
-            notes += (f"{small}; one half (view) or a part (around, path) needs less",)
-        return best._replace(notes=notes)
+        return best
 
 
 def _laid_out_for(composed: Composed, width: float) -> Composed:

@@ -19,6 +19,9 @@ from gradstep.graph.folding.units import Units
 MOST_SIBLINGS: Final = 60
 """So many things side by side can still be drawn one by one."""
 
+FEW_SIBLINGS: Final = 6
+"""So many where there is little room."""
+
 MOST_OPS: Final = 30
 """So many single ops outside of modules can: with both halves shown, they are twice as many."""
 
@@ -45,16 +48,16 @@ class Lines(NamedTuple):
 
 
 def cut_into_bands(
-    siblings: Sequence[Fold], units: Units, heads: Heads, lines: Sequence[Lines]
+    siblings: Sequence[Fold], units: Units, heads: Heads, lines: Sequence[Lines], width: int
 ) -> list[range]:
-    """Return the bands of ``siblings``, of which there are more than WIDTH; they may be too many
-    to lie side by side, and then need bands of their own.
+    """Return the bands of ``siblings``, of which there are more than ``width``; they may be too
+    many to lie side by side, and then need bands of their own.
 
     ``lines`` has those of each, where one follows the other in the program: there, a band begins
     with a line, if it can.
     """
     length = len(siblings)
-    levels = math.ceil(math.log(length, WIDTH))
+    levels = math.ceil(math.log(length, width))
     size = math.ceil(length ** (1 / levels))
     crossing = _values_across(Wiring(siblings, units, heads).last_use)
     slack = size // 4

@@ -4,7 +4,8 @@ alike."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -12,12 +13,15 @@ from gradstep.graph.folding.bands import MOST_OPS, MOST_SIBLINGS, WIDTH, Lines, 
 from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.paths import Paths, Segment
 from gradstep.graph.folding.repeats import LEAST_OPS, LEAST_ROUNDS, Rounds, find_rounds
-from gradstep.graph.folding.tree import Fold, FoldKind, fold_of, heads_below
+from gradstep.graph.folding.tree import LEAST_GROUP, Fold, FoldKind, fold_of, heads_below
 from gradstep.graph.folding.units import Units
-from gradstep.graph.model import Graph
+from gradstep.graph.model import Graph, Source
 
 LEAST_DATA = 4
 """Fewer ops without a gradient, as those that make a mask, are drawn one by one."""
+
+MOST_SPANS = 3
+"""By so many stretches of lines a band is named, at most."""
 
 MOST_LOOSE = 3
 """So many rounds of a loop, or runs of rounds that are alike, are drawn side by side."""
@@ -26,9 +30,12 @@ _DIGITS = re.compile(r"\d+")
 
 
 class TreeBuilder:
-    """Builds the tree from the heads, one by one in their order."""
+    """Builds the tree from the heads, one by one in their order; more than ``most`` things side by
+    side are cut into bands."""
 
-    def __init__(self, graph: Graph, units: Units, heads: Heads) -> None:
+    def __init__(self, graph: Graph, units: Units, heads: Heads, most: int = MOST_SIBLINGS) -> None:
+        self._most = most
+        self._width = min(most, WIDTH)
         self._units = units
         self._heads = heads
         self._numbers: dict[object, int] = {}
@@ -80,7 +87,8 @@ class TreeBuilder:
         parts = [run[0] if len(run) == 1 else self._inner("loop", "", scope, run) for run in runs]
         if len(parts) <= MOST_LOOSE:
             return parts
-        return [self._inner("band", _range(parts), scope, self._in_bands(parts, scope, WIDTH))]
+        bands = self._in_bands(parts, scope, self._width)
+        return [self._inner("band", _range(parts), scope, bands)]
 
     def _head(self, unit: int, scope: str) -> Fold:
         units = self._units
@@ -157,19 +165,72 @@ class TreeBuilder:
             found.append(fold.signature if source is None else number((fold.signature, source)))
         return found
 
-    def _in_bands(self, children: list[Fold], scope: str, most: int = MOST_SIBLINGS) -> list[Fold]:
+    def _in_bands(self, children: list[Fold], scope: str, most: int | None = None) -> list[Fold]:
         """Return the children, in bands where they are more than can be drawn side by side."""
+        most = self._most if most is None else most
+        if self._most < MOST_SIBLINGS and len(children) > most:
+            children = self._in_statements(children, scope)
         if not scope and 2 * sum(child.kind == "head" for child in children) > len(children):
             most = min(most, MOST_OPS)
         while len(children) > most:
             lines = self._lines(children)
-            found = []
-            for band in cut_into_bands(children, self._units, self._heads, lines):
+            taken = Counter(source.line for source in self._sources_of(children) if source)
+            found: list[Fold] = []
+            for band in cut_into_bands(children, self._units, self._heads, lines, self._width):
                 part = children[band.start : band.stop]
-                label = _range(part) or _in_lines(lines, band) or self._ends(part)
+                label = _range(part) or _in_lines(lines, band) or self._ran_lines(part, taken)
+                if not label or any(label == one.label for one in found):
+                    label = self._ends(part)
                 found.append(self._inner("band", label, scope, part))
-            children, most = found, WIDTH
+            children, most = found, self._width
         return children
+
+    def _in_statements(self, children: list[Fold], scope: str) -> list[Fold]:
+        """Return the children, with ops that ran one after the other at one line in one band."""
+
+        def line_of(fold: Fold) -> Source | None:
+            node = self._units.node(fold.unit) if fold.kind == "head" else -1
+            return self._graph.sources.get(node)
+
+        runs = [(line, list(run)) for line, run in groupby(children, line_of)]
+        if len(runs) < LEAST_GROUP:
+            return children
+        found: list[Fold] = []
+        for line, run in runs:
+            if line is None or len(run) < LEAST_GROUP:
+                found += run
+            else:
+                name = Lines(Path(line.file).name, line.line, line.line).name
+                found.append(self._inner("band", name, scope, run))
+        return found
+
+    def _ran_lines(self, folds: Sequence[Fold], taken: Mapping[int, int]) -> str:
+        """Name ops by the lines at which they ran, in that order; "" where these are several files,
+        or too many to be listed.  ``taken`` says how many ops ran at each line, others included:
+        no line at which others ran is in a range."""
+        sources = self._sources_of(folds)
+        files = {None if source is None else source.file for source in sources}
+        if len(files) > 1 or None in files:
+            return ""
+        lines = [source.line for source in sources if source is not None]
+        own = Counter(lines)
+        spans: list[list[int]] = []
+        for line in lines:
+            last = spans[-1][1] if spans else line + 1
+            if last <= line and all(taken[at] == own[at] for at in range(last + 1, line)):
+                spans[-1][1] = line
+            else:
+                spans.append([line, line])
+        if len(spans) > MOST_SPANS:
+            return ""
+        (file,) = {Path(source.file).name for source in sources if source is not None}
+        first, *others = (Lines(file, *span).name for span in spans)
+        return ", ".join([first, *(name.rpartition(":")[2] for name in others)])
+
+    def _sources_of(self, folds: Sequence[Fold]) -> list[Source | None]:
+        """Return the line of each op below several folds."""
+        node, source_of = self._units.node, self._graph.sources.get
+        return [source_of(node(head.unit)) for fold in folds for head in heads_below(fold)]
 
     def _lines(self, folds: Sequence[Fold]) -> list[Lines]:
         """Return the lines of each fold; [] unless those of each follow those of the one before it,

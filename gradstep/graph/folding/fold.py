@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from gradstep.graph.common_module import common_module
+from gradstep.graph.folding.bands import FEW_SIBLINGS, MOST_SIBLINGS
 from gradstep.graph.folding.building import TreeBuilder
 from gradstep.graph.folding.chains import Heads, find_heads
 from gradstep.graph.folding.choose import Item, Options, choose, choose_inside
@@ -61,11 +62,19 @@ class Folding:
         graph: the whole graph.
     """
 
-    def __init__(self, graph: Graph, halves: Sequence[Half] = BOTH) -> None:
+    def __init__(
+        self, graph: Graph, halves: Sequence[Half] = BOTH, most: int = MOST_SIBLINGS
+    ) -> None:
         self.graph = graph
+        self._most = most
         self._halves = halves
         self._columns = columns_of(graph, halves)
         self._ends = int((self._columns.is_end & self._columns.shown).sum())
+
+    def for_little_room(self) -> Folding:
+        """Return the same for a picture with few boxes: what is less than a screen is cut, too,
+        into bands that bear the names of their lines."""
+        return Folding(self.graph, self._halves, FEW_SIBLINGS)
 
     @cached_property
     def module(self) -> str:
@@ -83,7 +92,7 @@ class Folding:
         if units is None or not len(units):
             return None
         heads = find_heads(self.graph, units)
-        return units, heads, TreeBuilder(self.graph, units, heads).build()
+        return units, heads, TreeBuilder(self.graph, units, heads, self._most).build()
 
     @cached_property
     def _arrays(self) -> tuple[Any, Any]:
