@@ -219,7 +219,7 @@ def is_within(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-ABOVE_CAPTURING = ("gradstep.debugger", "gradstep.findings", "gradstep.program")
+ABOVE_CAPTURING = ("gradstep.debugger", "gradstep.findings", "gradstep.program", "gradstep.dap")
 FACADE = ("gradstep.__main__", "gradstep.sphinx", "gradstep.markdown")
 ENGINES = ("gradstep.engines.native", "gradstep.engines.pytorch")
 NATIVE = tuple(name for name in MODULES if is_within(name, ("gradstep.engines.native",)))
@@ -230,9 +230,10 @@ UPWARD = [
     ("gradstep_viz", (), ("gradstep_tui", *FACADE)),
     ("gradstep.graph", (), (*ABOVE_CAPTURING, *ENGINES)),
     ("gradstep.capturing", (), (*ABOVE_CAPTURING, *ENGINES)),
-    ("gradstep.debugger", (), ("gradstep.program", *ENGINES)),
-    ("gradstep.findings", (), ("gradstep.program", *ENGINES)),
-    ("gradstep.engines", (), ("gradstep.debugger", "gradstep.findings", "gradstep.program")),
+    ("gradstep.debugger", (), ("gradstep.program", "gradstep.dap", *ENGINES)),
+    ("gradstep.findings", (), ("gradstep.program", "gradstep.dap", *ENGINES)),
+    ("gradstep.program", (), ("gradstep.dap",)),
+    ("gradstep.engines", (), ABOVE_CAPTURING),
     ("gradstep", NATIVE, ("autograd_core",)),
     ("gradstep_viz", (), ("autograd_core",)),
     ("gradstep_tui.app.sections", (), SESSION),
@@ -344,6 +345,7 @@ def sources(*suffixes: str) -> list[Path]:
         "benchmarks",
         "docs",
         ".ci",
+        "editors",
     ]
     files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*"))]
     files += sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("*.toml"))

@@ -304,6 +304,11 @@ class PassSession:
 
     # moving: each of these ends at a stop on the way; only a jump passes it
 
+    def stops_here(self) -> bool:
+        """Ask the breakpoints at this position, as a move that led here would; whether one is
+        hit."""
+        return self._seek(self._search.here) is not None
+
     def next(self, count: int = 1) -> None:
         """Run the next node, or several."""
         self._go(self.position + count)

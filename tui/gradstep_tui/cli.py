@@ -15,7 +15,7 @@ from gradstep_tui.options import Parser
 
 COMMANDS = (
     "render", "film", "debug", "why", "check", "explain", "record", "plot", "diff", "demo", "ops",
-    "embed", "completion",
+    "embed", "completion", "dap",
 )  # fmt: skip
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
@@ -36,6 +36,7 @@ commands:
   ops         list the ops and their derivatives
   embed       update the pictures in Markdown files
   completion  let a shell complete commands, options and files
+  dap         debug in an editor, by the Debug Adapter Protocol
 """
 _NOTES = """\
 examples:

@@ -1,0 +1,108 @@
+"""``gradstep dap``: the debugger in an editor."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+from io import TextIOWrapper
+from threading import Thread
+
+from gradstep.dap.adapter import LOCAL, TOKEN, Adapter, channel_of, connect
+from gradstep.dap.protocol import Channel
+from gradstep_tui import output
+from gradstep_tui.ending import end_as, tell
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.options import Parser
+from gradstep_tui.output import show
+
+_NOTES = """\
+An editor starts this command; the page "Debug in an editor" of the
+documentation has the configuration of several. With --port, it serves editors
+on this machine until ctrl+c ends it.
+
+examples:
+  gradstep dap
+  gradstep dap --port 4711
+"""
+
+
+def parser() -> Parser:
+    """Return the options of ``gradstep dap``."""
+    command = Parser(
+        prog="gradstep dap",
+        usage="gradstep dap [--port PORT]",
+        description="Debug backward passes in an editor, by the Debug Adapter Protocol, over "
+        "standard\ninput and output.",
+        epilog=_NOTES,
+    )
+    options = command.add_argument_group("options")
+    options.add_argument("--port", type=_port, metavar="PORT", help="listen there for editors on "
+                         "this machine; 0 for a free port, which is printed")  # fmt: skip
+    options.add_argument("--serve", type=_port, metavar="PORT", help=argparse.SUPPRESS)
+    options.add_argument("-h", "--help", action="help", help="show this")
+    return command
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port: 0 to 65535")
+    return int(text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Carry out ``gradstep dap``."""
+    if options.serve is not None:
+        return _run_program(options.serve)
+    if options.port is not None:
+        return _listen(options.port)
+    output.flush()
+    # nothing but messages may get into them
+    reader, writer = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    Adapter(Channel(reader, writer)).serve()
+    return ExitCode.FINE
+
+
+def _listen(port: int) -> int:
+    try:
+        listener = socket.create_server((LOCAL, port))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Failure(f"cannot listen on port {port} ({reason})", ExitCode.USAGE) from None
+    with listener:
+        show(f"gradstep listens on {LOCAL}:{listener.getsockname()[1]}")
+        output.flush()
+        while True:
+            connection, _ = listener.accept()
+            Thread(target=_serve, args=[connection], daemon=True).start()
+
+
+def _serve(connection: socket.socket) -> None:
+    with connection:
+        Adapter(channel_of(connection)).serve()
+
+
+def _run_program(port: int) -> int:
+    """Run the program that an adapter wants, as a process of its own."""
+    # the adapter need not wait for it
+    from gradstep.dap.server import Server
+
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", line_buffering=True)
+    channel = connect(port, os.environ.pop(TOKEN, ""))
+    name = "gradstep"
+    channel.event("process", name=name, systemProcessId=os.getpid(), startMethod="launch")
+    code: int | None = None
+    try:
+        code = end_as(Server(channel).run())
+    except (KeyboardInterrupt, Exception) as error:
+        code = tell(error)
+        if code is None:
+            raise
+    finally:
+        output.flush()
+        channel.event("exited", exitCode=ExitCode.SCRIPT_FAILED if code is None else code)
+    return code
