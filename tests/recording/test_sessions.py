@@ -195,3 +195,30 @@ def test_halves_and_frames_are_as_of_the_live_call(torch: Any) -> None:
 
         looked_at(program, torch, compare)
     assert len(compared) == 18
+
+
+@needs_torch
+@pytest.mark.torch
+def test_complex_leaves_are_told_of_as_by_the_live_session(tmp_path: Path) -> None:
+    def program() -> None:
+        c = pytorch.tensor([1 + 2j, -3j], requires_grad=True)
+        (c * c.conj()).real.sum().backward()
+
+    told: list[str] = []
+
+    def look(found: InterceptedCall) -> bool:
+        session = Session.of_call(found.call, names=found.names)
+        session.do("continue")
+        told.append(session.do("info leaves").text)
+        session.finish()
+        return True
+
+    with intercepting(look, EVERY_CALL, values="core"):
+        program()
+    with recording(tmp_path / "run.gsr", Schedule("all", lambda number, kind: True)):
+        program()
+    with FileRun(tmp_path / "run.gsr") as run:
+        replayed = session_on(run)
+        replayed.do("continue")
+        assert [replayed.do("info leaves").text] == told
+    assert "rms" in told[0]

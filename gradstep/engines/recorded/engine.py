@@ -112,7 +112,10 @@ class RecordedEngine:
 
     def array(self, gradient: RecordedValue | RecordedTensor) -> NDArray[np.generic] | None:
         value = _value(gradient)
-        return None if value is None else value.array()
+        numbers = None if value is None else value.array()
+        if numbers is not None and np.iscomplexobj(numbers):
+            return np.asarray(np.abs(numbers))  # as the engine of PyTorch gives them
+        return numbers
 
     def copy(self, tensor: RecordedValue | RecordedTensor) -> RecordedValue | None:
         return _value(tensor)
