@@ -1005,6 +1005,23 @@ def test_grad_gets_what_it_takes_where_a_step_is_computed_again() -> None:
     assert gradients(history_bytes=0) == gradients(history_bytes=2**30)
 
 
+def test_a_grad_that_two_leaves_share_is_shown_as_it_was_before_the_second_adds(torch: Any) -> None:
+    x, w = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+    x.grad = w.grad = torch.ones(2)
+    y = w * 1.0  # behind it, w is the last to add; to x, three gradients come, and are added up
+    session = Session(((y * x).tanh() * y + x * x).sum(), names={"x": x, "w": w})
+
+    def shown() -> Any:
+        return [(each.name, each.now.array.tolist()) for each in session.snapshot.leaves]
+
+    session.jump(session.length - 1)
+    while_it_ran = shown()
+    session.continue_()
+    session.back()
+    assert shown() == while_it_ran
+    session.finish()
+
+
 def test_what_a_node_did_that_raised_stays_where_nobody_goes_back(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
 

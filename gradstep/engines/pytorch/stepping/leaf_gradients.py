@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, TypeVar
+from weakref import ref
 
 import torch
 
@@ -35,7 +36,7 @@ class LeafGradients:
         first: what each held before the pass.
         before: what it held before its node ran, where that has run.
         versions: how often its ``.grad`` had been changed in place when its node had run.
-        added: how often what it added had been, then.
+        added: what it added, and how often that had been, then.
         changed: by the index of another node, what it held when that had run: whatever changed it,
             did so since the engine halted before.
         at_end: copies of what those that ran hold when a pass inside another one ends: that may add
@@ -48,7 +49,7 @@ class LeafGradients:
         self.first: dict[int, State] = {}
         self.before: dict[int, State] = {}
         self.versions: dict[int, int] = {}
-        self.added: dict[int, int] = {}
+        self.added: dict[int, tuple[ref[Any], int]] = {}
         self.changed: dict[int, dict[int, State]] = {}
         self.at_end: dict[int, torch.Tensor] = {}
         self.rewritten: set[int] = set()
@@ -103,7 +104,7 @@ class LeafGradients:
             self._known[index] = held, version = _held(leaf)
             self.versions[index] = version
             if added is not None:
-                self.added[index] = version_of(added)
+                self.added[index] = ref(added), version_of(added)
                 if held is known and index in self._sharing:
                     self._note(index, [each for each in self._sharing[index] if each != index])
             if version_of(leaf) != self._of_leaf[index]:
@@ -127,8 +128,11 @@ class LeafGradients:
                 self._known[index] = _held(self.leaves[index])
 
     def still_adds(self, index: int, added: Any) -> bool:
-        """Return whether what a leaf added is what it was then."""
-        return added is None or self.added.get(index) in (None, version_of(added))
+        """Return whether what a leaf added is what it was then, or an equal sum of our own."""
+        if added is None or index not in self.added:
+            return True
+        known, version = self.added[index]
+        return version_of(added) == (version if known() is added else 0)
 
     def look(self, node: int) -> None:
         """Note what has changed: ``node`` has run."""
