@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.forking import run_gradstep
+
 ROOT = Path(__file__).parents[2]
 SHARED_WEIGHT = str(ROOT / "samples" / "shared_weight.py")
 DEADLINE = 120.0  # seconds, for a busy machine
@@ -260,6 +262,34 @@ def test_aborting_ends_the_script_and_leaves_grad_alone(
     text = terminal.wait_for(r"exit code 0")
     assert "at the end tensor(0.5" in text
     assert "never said" not in text
+
+
+def test_recordings_of_a_job_are_opened_one_after_the_other_and_beside_each_other(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "job.py").write_text(
+        "import os, autograd_core as torch\n"
+        "a = torch.tensor(3.0 + int(os.environ['RANK']), requires_grad=True)\n"
+        "(a * a).backward()\n"
+    )
+    for rank in ("0", "1"):
+        words = ["record", "--values", "all", "--on-rank", "all", "-o", "run.gsr", "job.py"]
+        run_gradstep(words, tmp_path, {"RANK": rank, "WORLD_SIZE": "2"})
+    recordings = "run.rank0.gsr", "run.rank1.gsr"
+    terminal = open_terminal(gradstep("debug", *recordings))
+    terminal.wait_for(r"run\.rank0\.gsr .* 0/2 run")
+    terminal.type(":rank 1\r")
+    terminal.wait_for(r"run\.rank1\.gsr .* 0/2 run")
+    terminal.press("c")
+    terminal.wait_for(r"FINISHED", r"8")
+    terminal.press("q")
+    terminal.wait_for(r"exit code 0")
+    terminal = open_terminal(gradstep("diff", "--screen", *recordings), (120, 36))
+    terminal.wait_for(r"run\.rank0\.gsr \| run\.rank1\.gsr", r"\} goes to the next difference")
+    terminal.type("}}")
+    terminal.wait_for(r"≠ run\.rank1\.gsr a: ")
+    terminal.press("q")
+    terminal.wait_for(r"exit code 5")
 
 
 def test_the_screen_opens_at_each_call_and_leaves_the_process_alone(

@@ -232,6 +232,7 @@ def _debug_ranks(paths: Mapping[int, Path], face: _Face, stopped: CallSelector) 
     """Debug the recordings of a job, one after the other as the command ``rank`` says."""
     first = next(iter(paths))
     ranks = face.ranks = Ranks([*paths], first, first)
+    face.waiting = Waiting(shown=False)  # a recording is soon read
     before: tuple[int, CallSelector] | None = None
     while True:
         ranks.current = ranks.wanted
