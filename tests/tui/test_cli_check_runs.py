@@ -250,6 +250,58 @@ for step in range(4):
         "state = state.detach() before it is used again",
         "x += 1",
     ),
+    "attention over the wrong keys, in batches": (
+        BARE + "w = torch.randn(4, 4, requires_grad=True)\nh = x.reshape(2, 8, 4)\n"
+        "a = torch.softmax(h @ w @ h.transpose(-2, -1), dim=1)\n"
+        "(a @ h).square().mean().backward()\n",
+        "use softmax(..., dim=-1)",
+        "",
+    ),
+    "a leaf that a step replaced": (
+        BARE + """\
+w = torch.ones(4, requires_grad=True)
+for step in range(3):
+    ((x @ w) - 1).square().mean().backward()
+    w = w - 0.1 * w.grad if step == 0 else w * 0.9
+""",
+        "change it in place: with torch.no_grad(): w -= ...",
+        "",
+    ),
+    "numbers of other tensors in a term": (
+        HEALTHY.replace("mean()\n", "mean() + torch.tensor([p.detach().sum() for p in "
+        "net.parameters()]).square().mean()\n"),
+        "join them with torch.stack()",
+        "",
+    ),
+    "two optimizers of the same leaves": (
+        START.replace("x =", "critic = nn.Linear(1, 1)\nlate = torch.optim.SGD(net.parameters(), "
+        "lr=0.01)\nx =") + LOOP.replace("(net(x)", "(critic(net(x))"),
+        "give late their parameters instead of those that opt has",
+        "after all layers are there",
+    ),
+    "a schedule that is 0": (
+        START + "schedule = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: step // 99)\n"
+        + LOOP + "    schedule.step()\n",
+        "train.py:8",
+        "",
+    ),
+    "an optimizer of what is no leaf": (
+        BARE + "w = torch.ones(4, requires_grad=True).double()\ntorch.optim.SGD([w], lr=0.1)\n",
+        "error [no-leaf]  train.py:4",
+        "",
+    ),
+    "weights that were to be tied": (
+        BARE + """\
+nn = torch.nn
+words, table = torch.randint(0, 9, (16,)), nn.Embedding(9, 4)
+head = nn.Linear(4, 9, bias=False)
+head.weight = nn.Parameter(table.weight.detach().clone())
+opt = torch.optim.SGD([table.weight, head.weight], lr=0.1)
+nn.functional.cross_entropy(head(table(words).tanh()), words).backward()
+""",
+        "begin equal to the bit",
+        "",
+    ),
     "a division, with its remedy": (
         BARE + "p = torch.ones(3, requires_grad=True)\n"
         "q = torch.tensor([1.0, 0.0, 2.0], requires_grad=True)\n"

@@ -10,6 +10,7 @@ from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import terms_of
+from gradstep.findings.whole_run.source_lines import copies_of_numbers
 
 
 def find_constant_terms(subject: Subject) -> Iterator[Finding]:
@@ -17,6 +18,16 @@ def find_constant_terms(subject: Subject) -> Iterator[Finding]:
     of values that have a graph; not what detach() or no_grad() took out on purpose."""
     for term in terms_of(record for record, _ in subject.origins).constant:
         for record in reachable([term]):
+            at = record.source
+            if at is not None and at in copies_of_numbers(at.file):
+                yield Finding(
+                    "warning", "constant-term",
+                    "the loss has a term that learns nothing: torch.tensor() copies the numbers of "
+                    "other tensors, and leaves their graphs behind",
+                    "join them with torch.stack(), or torch.cat()",
+                    source=at, other=term.source,
+                )  # fmt: skip
+                break
             if isinstance(record, OpRecord) and _cuts(record):
                 yield Finding(
                     "warning", "constant-term",

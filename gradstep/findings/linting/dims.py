@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gradstep.capturing.op_records import OpRecord
+from gradstep.capturing.op_records import OpRecord, Record
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
@@ -51,7 +51,7 @@ def find_softmax_over_other_keys(subject: Subject) -> Iterator[Finding]:
         if not isinstance(record, OpRecord) or record.name not in _PRODUCTS:
             continue
         for place, given in enumerate(record.inputs[:2]):
-            softmax = given[0] if isinstance(given, tuple) else None
+            softmax = _past_views(given[0]) if isinstance(given, tuple) else None
             if not isinstance(softmax, OpRecord) or softmax.name != "softmax":
                 continue
             dim, shape = softmax.attributes.get("dim"), softmax.shapes[0]
@@ -66,6 +66,21 @@ def find_softmax_over_other_keys(subject: Subject) -> Iterator[Finding]:
                     f"use softmax(..., dim={summed - len(shape)})",
                     source=softmax.source, other=record.source,
                 )  # fmt: skip
+
+
+def _past_views(record: Record) -> Record:
+    """Return what a matrix is that only its batch dimensions were changed of."""
+    while isinstance(record, OpRecord) and record.name in _VIEWS and record.inputs:
+        before = record.inputs[0]
+        if not isinstance(before, tuple) or not isinstance(before[0], OpRecord):
+            break
+        if before[0].shapes[0][-2:] != record.shapes[0][-2:]:
+            break
+        record = before[0]
+    return record
+
+
+_VIEWS: Final = ("expand", "view", "reshape", "unsafe_view", "_unsafe_view")
 
 
 RULES: Final = (

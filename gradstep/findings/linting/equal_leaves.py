@@ -41,7 +41,7 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
                 if (
                     np.ptp(one) > 0
                     and np.array_equal(one, arrays[other])
-                    and _are_apart(pair, behind, users)
+                    and (_differ(subject, pair, users) or _are_apart(pair, behind, users))
                 ):
                     names = [subject.name(alike[each][1]) for each in (at, other)]
                     yield Finding(
@@ -53,6 +53,13 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
                         source=_use(subject, alike[at][0], users), leaves=tuple(names),
                     )  # fmt: skip
                     return
+
+
+def _differ(subject: Subject, leaves: tuple[int, int], users: Mapping[int, list[int]]) -> bool:
+    """Return whether one of two weights looks up what the other one is multiplied by, as those of
+    an encoder and a decoder do that are meant to be tied."""
+    kinds = [{subject.graph.stem(each) for each in _ops_of(leaf, users)} for leaf in leaves]
+    return sum("embedding" in each for each in kinds) == 1
 
 
 def _are_apart(

@@ -22,7 +22,8 @@ _ENDS: Final = {
     "log_softmax": ((0.0,), "0"),
 }
 _SAMPLES: Final = 8  # rows from which on one may speak of always
-_UNITS: Final = 8  # from which on half of them is more than chance
+_UNITS: Final = 8  # from which on a share of them is more than chance
+_SHARE: Final = 0.75  # of the units: half of them may be so by chance when a training begins
 _MOST: Final = 1 << 22  # elements that are looked at
 
 
@@ -52,7 +53,7 @@ def _dead(subject: Subject, index: int, array: Any) -> Iterator[Finding]:
     others = tuple(axis for axis in range(array.ndim) if axis != 1)
     dead = int((array <= 0).all(others).sum())
     units = array.shape[1]
-    if 2 * dead < units or (dead < units and units < _UNITS):
+    if dead < _SHARE * units or (dead < units and units < _UNITS):
         return
     what = "units" if array.ndim == 2 else "channels"
     yield _finding(
@@ -125,6 +126,7 @@ RULES: Final = (
         "There, its derivative is 0.", "torch.sigmoid(pixels)", "torch.sigmoid(pixels / 255)",
     ), Meaning(
         "dead-units", "warning", "most units of a relu are 0 for all samples",
-        "No gradient passes through them.", "F.relu(h - 100)", "F.leaky_relu(h)",
+        "Three quarters or more of eight units, or all of fewer. No gradient passes through them.",
+        "F.relu(h - 100)", "F.leaky_relu(h)",
     )),
 )  # fmt: skip

@@ -19,6 +19,11 @@ from gradstep.findings.whole_run.watch import Evidence
 _NEED_A_LOSS: Final = ("cut", "create-graph", "unreached")
 _OPEN_TO_THE_END: Final = (*_NEED_A_LOSS, "changed", "not-finite", "dead-units", "saturated")
 """Findings that later calls may refute, or of which they may tell the reason."""
+_MAKE_CONSTANT: Final = (
+    "cut", "unreached", "untrained", "unchanged", "zero-grad", "small-steps", "stale-grad",
+)  # fmt: skip
+"""Findings of which a loss that stays the same is only another symptom."""
+_ZERO_LEAF: Final = re.compile(r": \S+ is 0 everywhere$")
 _SEVERITIES: Final = ("error", "warning", "info")
 _WORST_FIRST: Final = (
     "derivative", "freed", "changed", "not-finite", "cut", "create-graph", "unreached",
@@ -144,10 +149,11 @@ def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]
     not_finite = [each for each in found if each[1].code == "not-finite" and each[1].is_bad]
     # what a step broke is behind all that follows, else the first call is
     first = [each for each in not_finite if not each[0]] or not_finite
-    zeros = {each.source for _, each in found if each.code == "zero-grad" and each.is_bad}
-    is_alone = {each.code for _, each in found if each.is_bad} == {"constant-loss"}
+    # units are 0 because a leaf is
+    zeros = {each.source for _, each in found if _ZERO_LEAF.search(each.what)}
+    is_explained = any(each.is_bad and each.code in _MAKE_CONSTANT for _, each in found)
     for title, each in found:
-        if each.code == "constant-loss" and not is_alone:
+        if each.code == "constant-loss" and is_explained:
             continue
         if each.code in ("changed", "freed") and each.source is not None:
             if (each.code, each.source, each.other) in refused:

@@ -117,6 +117,15 @@ def reads_grad(name: str, file: str) -> bool:
     )
 
 
+def schedulers(file: str) -> list[Source]:
+    """Return the lines of a file that make a learning rate scheduler, such as ``LambdaLR``."""
+    return sorted(
+        Source(file, node.lineno)
+        for node in _nodes(file)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("LR", "LROnPlateau"))
+    )
+
+
 def steps_from_grad(file: str) -> list[Source]:
     """Return the lines of a file that multiply a ``.grad`` by a number, as a step does."""
     return sorted(
@@ -128,6 +137,19 @@ def steps_from_grad(file: str) -> list[Source]:
             isinstance(each, ast.Attribute) and each.attr == "grad"
             for each in (node.left, node.right)
         )
+    )
+
+
+def copies_of_numbers(file: str) -> list[Source]:
+    """Return the lines of a file that call ``tensor([...])`` with what others have computed."""
+    return sorted(
+        Source(file, node.lineno)
+        for node in _nodes(file)
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2] == "tensor"
+        and node.args
+        and isinstance(node.args[0], ast.ListComp | ast.List)
+        and any(isinstance(each, ast.Name | ast.Attribute) for each in ast.walk(node.args[0]))
     )
 
 

@@ -34,6 +34,8 @@ from gradstep.records import LEAF, BackwardCall, Gradients
 
 _CHAIN: Final = 6
 """Calls in which the graphs of tensors that are made from themselves are measured."""
+_FIRST: Final = 2
+"""Calls of a line in which leaves are looked at: in the second, those that a step made."""
 _LONG: Final = 10_000
 """Nodes of such a graph from which on it is not measured again."""
 _CHECKED: Final = 2
@@ -265,7 +267,7 @@ class Watch:
                 evidence.kept = Kept(count, holder)
         del alive
         evidence.roots += [(facts.index, ref(loss)) for loss in losses if is_tensor(loss)]
-        if nth == 1:
+        if nth <= _FIRST:
             self._look_at_first(engine, leaves, names)
         self._look_at_terms(engine, call, facts.line, names)
         found = lint(tuple(losses), names=names)

@@ -12,6 +12,7 @@ from gradstep.capturing.roots import tensors_in
 from gradstep.findings.linting import Finding
 from gradstep.findings.reports.checked import Checked, left
 from gradstep.findings.whole_run.conclusions import certain, conclusions
+from gradstep.findings.whole_run.rules.no_leaf import refused_by_optimizer
 from gradstep.findings.whole_run.watch import Evidence, Watch
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ScriptDone, ScriptFailed
@@ -99,6 +100,9 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
             watch = Watch(derivatives=True, progress=progress.of_nodes)
             _look_at_tensor(watch, ran.found)
     except ScriptFailed as failure:
+        refused = refused_by_optimizer(failure.error)
+        if refused is not None:
+            failure.findings = (refused,)
         if not failure.findings:
             raise
         ran = Ran(failure=failure)

@@ -62,7 +62,7 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
         name = zeros[0].removeprefix("saved.")
         if leaf := _zero_leaf(session, index, name):
             return f"it is a product with {leaf}, which is 0 everywhere"
-        return f"{stem} multiplies by its {name}, which is 0 everywhere"
+        return f"what {stem} multiplies it by is 0 everywhere"
     if stem in _CHOOSING:
         return f"{stem} selects the other value everywhere"
     return _by_number(detail)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Iterator
+from traceback import walk_tb
 from typing import Final
 
+from gradstep.engines.lookup import is_tensor
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import reads_grad
+from gradstep.findings.whole_run.source_lines import assigned, assigned_from_itself, reads_grad
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.model import Source
+from gradstep.own_files import is_user_file
 
 
 def no_leaf(evidence: Evidence) -> Iterator[Finding]:
@@ -20,9 +25,32 @@ def no_leaf(evidence: Evidence) -> Iterator[Finding]:
                 "warning", "no-leaf",
                 f"{name} is not a leaf: it is the result of {how} of one, so backward() leaves "
                 f"{name}.grad None",
+                f"change it in place: with torch.no_grad(): {name} -= ..."
+                if source in assigned_from_itself(name, source.file) else
                 f"make {name} first, and call {name}.requires_grad_() on it then",
                 source=source,
             )  # fmt: skip
+
+
+def refused_by_optimizer(error: BaseException) -> Finding | None:
+    """Return which tensor an optimizer refused that is no leaf, None of another error."""
+    if "non-leaf Tensor" not in str(error):
+        return None
+    for frame, number in walk_tb(error.__traceback__):
+        file = frame.f_code.co_filename
+        if not is_user_file(file):
+            continue
+        for name, value in (frame.f_globals | frame.f_locals).items():
+            made = assigned(name, file) if is_tensor(value) and value.requires_grad else []
+            if made and not value.is_leaf and name in linecache.getline(file, number):
+                return Finding(
+                    "error", "no-leaf",
+                    f"{name} is not a leaf but the result of an op, and an optimizer changes "
+                    "leaves only",
+                    f"make {name} first, and call {name}.requires_grad_() on it then",
+                    source=made[-1], other=Source(file, number),
+                )  # fmt: skip
+    return None
 
 
 RULES: Final = (

@@ -10,7 +10,7 @@ from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.unused import Hindrance, hindrance
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.rules.step_sizes import slow_optimizers
-from gradstep.findings.whole_run.source_lines import assigned, calls_of, steps_from_grad
+from gradstep.findings.whole_run.source_lines import assigned, calls_of, schedulers, steps_from_grad
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 
@@ -88,7 +88,7 @@ def _said(
         return cause.of(2), cause.remedy, None
     if cause.known:
         made = assigned(optimizer, line.file)
-        scheduled = calls_of("step", line.file, "scheduler")
+        scheduled = schedulers(line.file) or calls_of("step", line.file, "scheduler")
         at = scheduled if "learning rate" in cause.what and scheduled else made
         return cause.of(2), cause.remedy, at[0] if at else None
     steps = calls_of("step", line.file, optimizer)

@@ -38,7 +38,9 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
         optimizers = list(dict.fromkeys(each.optimizer for each in groups))
     if not optimizers:
         return
-    made = [at for each in optimizers[:1] if line for at in assigned(each, line.file)]
+    doubled = _have_the_same(evidence)
+    chosen = optimizers[-1:] if doubled else optimizers[:1]
+    made = [at for each in chosen if line for at in assigned(each, line.file)]
     whose = f"{listed(optimizers)} {'lacks' if len(optimizers) == 1 else 'lack'}"
     where = (
         "they are in a plain list, which parameters() does not see" if set(found) <= plain else ""
@@ -49,11 +51,19 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
         f"{f', as {where}' if where else ''}",
         "keep these modules in an nn.ModuleList or nn.ModuleDict instead of a plain list"
         if where else
-        f"make {optimizers[0]} after all layers are there, with all parameters; or set "
-        "requires_grad=False on those that are not to learn",
+        f"give {optimizers[-1]} their parameters instead of those that {optimizers[0]} has"
+        if doubled else
+        f"make {optimizers[0]} after all layers are there, with all parameters; or, if these are "
+        "not to learn, detach() their result, or compute it under no_grad()",
         source=evidence.uses.get(found[0]) or line, other=made[-1] if made else None,
         leaves=tuple(found),
     )  # fmt: skip
+
+
+def _have_the_same(evidence: Evidence) -> bool:
+    """Return whether two optimizers have the same leaves."""
+    held = [frozenset(ids) for _, _, ids in evidence.names.trained()]
+    return len(held) > len(set(held))
 
 
 RULES: Final = (
