@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from tests.check_corpus.table import Bug
@@ -58,8 +57,9 @@ class Ended(NamedTuple):
 
 
 @contextlib.contextmanager
-def _as_before(library: ModuleType) -> Iterator[None]:
+def as_before(engine: str) -> Iterator[None]:
     """Leave gradients switched on and random numbers as they were."""
+    library = importlib.import_module(engine)
     random_state = library.get_rng_state()
     try:
         with library.enable_grad():
@@ -74,7 +74,7 @@ def run(source: str, name: str, engine: str) -> Ended:
     with (
         contextlib.redirect_stdout(io.StringIO()),
         warnings.catch_warnings(),
-        _as_before(importlib.import_module(engine)),
+        as_before(engine),
     ):
         warnings.simplefilter("ignore")
         try:

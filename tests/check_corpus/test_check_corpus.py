@@ -5,6 +5,7 @@ What `gradstep check` says of them is measured by ``python -m tests.check_corpus
 
 from __future__ import annotations
 
+import linecache
 import math
 import random
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from gradstep_tui.cli import main
 from tests.check_corpus.report import verdict
 from tests.check_corpus.running import (
     FOLDER,
+    as_before,
     healthy_programs,
     holds,
     lines_of,
@@ -88,6 +91,49 @@ def test_a_healthy_program_learns(program: Path, engine: str) -> None:
     assert all(math.isfinite(loss) for loss in history)
     fifth = -(-len(history) // 5)
     assert sum(history[-fifth:]) < 0.9 * sum(history[:fifth])
+
+
+NOT_FOUND = (
+    "actor_loss_reaches_the_critic",
+    "checkpoint_of_a_plain_input",
+    "inplace_relu_changes_the_skip",
+    "parameter_moved_in_init",
+)
+"""On one engine or both, check says nothing of these."""
+REMEDIES = [
+    pytest.param(
+        bug,
+        engine,
+        id=f"{bug.name}-{engine}",
+        marks=[*on(engine, bug.name), *([pytest.mark.slow] if number % 8 else [])],
+    )
+    for number, bug in enumerate(BUGS)
+    for engine in bug.engines
+]
+
+
+@pytest.mark.parametrize(("bug", "engine"), REMEDIES)
+def test_check_finds_a_bug_and_nothing_of_it_after_its_remedy(
+    bug: Bug,
+    engine: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = text(program_of(bug), engine)
+
+    def checked(program: str) -> set[str]:
+        Path("train.py").write_text(program, "utf-8")
+        linecache.clearcache()
+        with as_before(engine):
+            code = main(["check", "train.py"])
+        return set(verdict(capfd.readouterr().out, code, None).codes)
+
+    found = checked(source)
+    if bug.name not in NOT_FOUND:
+        assert found
+    assert not found & checked(mended(bug, source))
 
 
 def test_each_program_is_in_the_table_once() -> None:
