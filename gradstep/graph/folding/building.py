@@ -174,13 +174,18 @@ class TreeBuilder:
             most = min(most, MOST_OPS)
         while len(children) > most:
             lines = self._lines(children)
-            taken = Counter(source.line for source in self._sources_of(children) if source)
+            taken = Counter[int]()  # counted where it is asked for
             found: list[Fold] = []
+            known = Counter[str]()
             for band in cut_into_bands(children, self._units, self._heads, lines, self._width):
                 part = children[band.start : band.stop]
-                label = _range(part) or _in_lines(lines, band) or self._ran_lines(part, taken)
-                if not label or any(label == one.label for one in found):
-                    label = self._ends(part)
+                label = _range(part) or _in_lines(lines, band)
+                if not label:
+                    taken = taken or self._ops_at_lines(children)
+                    label = self._ran_lines(part, taken) or self._ends(part)
+                known[label] += 1
+                if known[label] > 1:  # the same lines ran again
+                    label = f"{label} ({known[label]})"
                 found.append(self._inner("band", label, scope, part))
             children, most = found, self._width
         return children
@@ -226,6 +231,9 @@ class TreeBuilder:
         (file,) = {Path(source.file).name for source in sources if source is not None}
         first, *others = (Lines(file, *span).name for span in spans)
         return ", ".join([first, *(name.rpartition(":")[2] for name in others)])
+
+    def _ops_at_lines(self, folds: Sequence[Fold]) -> Counter[int]:
+        return Counter(source.line for source in self._sources_of(folds) if source is not None)
 
     def _sources_of(self, folds: Sequence[Fold]) -> list[Source | None]:
         """Return the line of each op below several folds."""
