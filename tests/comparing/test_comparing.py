@@ -28,6 +28,7 @@ from gradstep.recording.run import MemoryRun, graph_of
 from gradstep.recording.schedule import Schedule
 from gradstep.recording.watcher import Watcher
 from gradstep_tui.commands.diff import session_beside
+from gradstep_tui.errors import Failure
 
 EVERY = CallSelector(None, ("backward", "grad"))
 OPS = ("sin", "tanh", "sigmoid", "exp", "mul", "add")
@@ -220,6 +221,9 @@ def test_two_passes_are_stepped_together(torch: ModuleType) -> None:
     session.jump(session.length)
     assert "no difference after this" in session.do("next difference").text
     session.abort()
+    graph = run_of_graph(graph_of(runs[0], 1))
+    with pytest.raises(Failure, match="c is a graph, in which nothing runs"):
+        session_beside(("c", "b"), compare(graph, runs[1], Tolerance()), (graph, runs[1]))
     alone = Session(torch.ones(1, requires_grad=True).sin().sum())
     assert "there is no other pass" in alone.do("next difference").text
     alone.abort()

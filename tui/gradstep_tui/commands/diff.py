@@ -164,10 +164,18 @@ def session_beside(names: Names, comparison: Comparison, runs: Runs) -> Session:
     """Return a session of the call that a comparison shows, with the other run's beside it.
 
     Raises:
-        RecordingError: it was not recorded in full, or is only a graph.
+        RecordingError: it was not recorded in full.
+        Failure: a run is a graph from a file, or a name in one.
     """
     sessions = []
-    for run, call in zip(runs, comparison.shown or (), strict=False):
+    for name, run, call in zip(names, runs, comparison.shown or (), strict=False):
+        flow = run.flow(call.index) if isinstance(run, MemoryRun) else None
+        if flow is not None and not flow.steps:
+            raise Failure(
+                f"{name} is a graph, in which nothing runs: for the screen, name a recording or a "
+                "script",
+                ExitCode.USAGE,
+            )
         recorded = RecordedCall(run, call.index)
         show_sources(run, recorded)
         sessions.append(Session.of_call(recorded, names=names_of(recorded), call=call.number))
