@@ -46,7 +46,19 @@ class Move(NamedTuple):
     leaves: bool = False
 
 
-CONTINUE: Final = Move("continue", Session.continue_, goes_on=True, leaves=True)
+def _continue(session: Session) -> None:
+    """Run to the next stop, and out of passes inside others that end before one."""
+    session.continue_()
+    while len(session.frames) > 1 and _has_run_out(session):
+        session.continue_()
+
+
+def _has_run_out(session: Session) -> bool:
+    is_stop = session.reason != session.cursor.reason
+    return session.position == session.length and not is_stop and session.cursor.error is None
+
+
+CONTINUE: Final = Move("continue", _continue, goes_on=True, leaves=True)
 _MOVES: Final = {
     "next": Move("next", Session.next, leaves=True),
     "stepIn": Move("step", Session.step, leaves=True),
@@ -434,7 +446,11 @@ class Requests:
     # moving
 
     def _move(self, command: str, arguments: Body) -> Body:
-        self._stopped()
+        session, _ = self._stopped()
+        if command == "stepOut" and session.position < session.length and not session.module():
+            raise Refused(
+                f"{step_number(session.position)} is in no module: there is no end to run to"
+            )
         move = _MOVES[command]
         if arguments.get("granularity") == "instruction" and command in _INSIDE:
             move = move._replace(go=_INSIDE[command])

@@ -213,6 +213,31 @@ def test_the_language_is_spoken_in_the_console(editor: Editor, tmp_path: Path) -
     assert "grad" not in editor.printed()
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_pass_inside_another_is_a_thread(library: str, editor: Editor, tmp_path: Path) -> None:
+    text = """
+import {library} as torch
+from {library} import nn
+from {library}.utils.checkpoint import checkpoint
+net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
+y = checkpoint(net, torch.ones(2, 3, requires_grad=True), use_reentrant=True)
+y.sum().backward()
+"""
+    editor.begin(write(tmp_path, text, library))
+    with pytest.raises(Failed, match="#1 is in no module"):
+        editor.ask("stepOut", threadId=1)
+    editor.ask("setFunctionBreakpoints", breakpoints=[{"name": "tanh"}])
+    inner = editor.move("continue", threadId=0)["threadId"]
+    outer, inside = editor.ask("threads")["threads"]
+    assert (outer["name"], inside["id"]) == ("backward() call 1", inner)
+    below = editor.ask("stackTrace", threadId=outer["id"])["stackFrames"]
+    assert [each["name"].partition(",")[2] for each in below] == [" inside which another pass runs"]
+    assert editor.frames() == ["#5 1/tanh:1", "#1 2/addmm:1"]
+    editor.move("stepOut", threadId=inner)
+    assert editor.frames()[0] == "#6 0/addmm:1"
+    assert editor.end() == 0
+
+
 def test_a_program_that_fails_ends_as_it_would(editor: Editor, tmp_path: Path) -> None:
     text = SQUARES.replace("loss.backward()", "y.register_hook(lambda g: 1 / 0)\nloss.backward()")
     editor.begin(write(tmp_path, text))
