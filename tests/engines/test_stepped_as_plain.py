@@ -533,6 +533,31 @@ def test_a_second_pass_through_a_freed_graph_fails_where_it_does_plainly(walk: l
     assert program(stepped=True) == program(stepped=False)
 
 
+@pytest.mark.parametrize("walk", [[], ["step"], ["next"], ["next", "back"], ["continue"]])
+def test_a_pass_that_raises_frees_what_it_frees_plainly(walk: list[str]) -> None:
+    def program(stepped: bool) -> list[Any]:
+        found: list[Any] = []
+        y = pytorch.ones(2, requires_grad=True).exp()
+        z = y.sin()
+        z.register_hook(lambda g: found.append(g.tolist()))
+        loss = z.exp().sum()
+        with pytorch.no_grad():
+            y.mul_(2)
+        run = loss.backward
+        if stepped:
+            session = Session(loss, names={})
+            for line in walk:
+                session.do(line)
+            run = session.finish
+        with pytest.raises(RuntimeError, match="inplace operation"):
+            run()
+        with pytest.raises(RuntimeError, match="second time"):
+            loss.backward()
+        return found
+
+    assert program(stepped=True) == program(stepped=False)
+
+
 def test_a_pass_to_some_inputs_frees_what_it_frees_plainly() -> None:
     def outcomes(stepped: bool) -> list[Any]:
         x, w = (pytorch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))

@@ -785,7 +785,8 @@ class TorchDriver:
         engine = self._engine
         self.close()
         if engine.retains and not self.call.keep:
-            nodes = [node for node in self.order[:stop] if node not in engine.ends]
+            ran = [*self.order[:stop], *(self.order[index] for index in engine.unheard)]
+            nodes = [node for node in dict.fromkeys(ran) if node not in engine.ends]
             free(self.call, nodes, whole=stop is None or stop >= len(self.order))
 
 

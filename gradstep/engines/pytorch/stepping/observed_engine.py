@@ -85,6 +85,7 @@ class ObservedEngine:
         relieve: is called every few runs of a pass that does not halt, and may take the first ones.
         taken: how many nodes it has taken.
         elsewhere: the thread in which a pass runs that does not halt; None for the one that asks.
+        unheard: nodes that have run while nothing was kept.
         ran_unseen: whether a pass ran inside a node in a device's own thread, where a session could
             not halt it.
         retains: whether a run keeps the graph, so that the pass can go on in another way.
@@ -121,6 +122,7 @@ class ObservedEngine:
         self.taken = 0
         self.elsewhere: EngineThread | None = None
         self.ran_unseen = False
+        self.unheard: list[int] = []
         self._inside = 0  # passes that run inside, and that nobody is asked about
         self._sums = sums
         self._thread_id = 0  # of the thread in which the engine runs
@@ -419,12 +421,22 @@ class ObservedEngine:
 
     # hooks around each node
 
-    def _is_own(self) -> bool:
-        """Return whether this pass called the hook that asks: others may come upon its nodes."""
+    def _is_own(self, depth: int = 1) -> bool:
+        """Return whether this pass called the hook that asks, ``depth`` frames away: others may
+        come upon its nodes."""
         running = running_pass()
-        if self._pass is None and is_engine_call(_getframe(1), self._frame):
+        if self._pass is None and is_engine_call(_getframe(depth), self._frame):
             self._pass = running
         return running == self._pass
+
+    def _is_heard(self, index: int) -> bool:
+        """Return whether this pass called the hook behind node ``index``, and somebody wants to
+        hear of it."""
+        if not self._is_own(2):
+            return False
+        if self._silent:
+            self.unheard.append(index)
+        return not self._silent
 
     def _before_leaf(self, index: int, gradients: tuple[Any, ...]) -> None:
         try:
@@ -437,7 +449,7 @@ class ObservedEngine:
         self, index: int, numbers: list[int], sent: tuple[Any, ...], arrived: tuple[Any, ...]
     ) -> None:
         try:
-            if self._silent or not self._is_own():
+            if not self._is_heard(index):
                 return
             kept = list(sent)
             for nr in numbers:
@@ -449,7 +461,7 @@ class ObservedEngine:
 
     def _after_muted(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
         try:
-            if not self._silent and self._is_own():
+            if self._is_heard(index):
                 self._keep_run(index, sent, arrived, None)
                 if self.thread is not None:
                     raise Abort  # the next run begins behind this node
@@ -458,11 +470,9 @@ class ObservedEngine:
 
     def _after_leaf(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
         try:
-            if self._silent:
-                return
-            if self._is_own():
+            if self._is_heard(index):
                 self._keep_run(index, sent, arrived, self.gradients.has_run(index, arrived[0]))
-            else:
+            elif not self._silent:
                 caller = _getframe(1)  # a device's own thread has none
                 beside = caller is not None and get_ident() != self._thread_id and not self._inside
                 self.gradients.set_by_others(index, beside=beside)
@@ -497,7 +507,7 @@ class ObservedEngine:
 
     def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
         try:
-            if not self._silent and self._is_own():
+            if self._is_heard(index):
                 # as _keep_run, without the call: this is what recording costs at a node
                 now = perf_counter()
                 if self._marks is not None:
@@ -512,7 +522,7 @@ class ObservedEngine:
     def _after_unless_nan(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
         """Keep the run of a node, unless anomaly mode is about to raise for what it sent."""
         try:
-            if self._silent or not self._is_own():
+            if not self._is_heard(index):
                 return
             with unobserved(), torch.no_grad():
                 if any(g is not None and bool(g.isnan().any()) for g in sent):
