@@ -26,6 +26,7 @@ from gradstep.dap.protocol import (
     Refused,
     Unframed,
     arguments_of,
+    object_in,
     text_in,
 )
 
@@ -73,6 +74,7 @@ class Adapter:
                 self._meet(message)
         if self._program is not None and self._lives:
             self._program.end()
+        self._lives = False
 
     def _tell(self, problem: str) -> None:
         self._client.event("output", category="important", output=f"gradstep: {problem}\n")
@@ -118,6 +120,8 @@ class Adapter:
                       "arguments": self._hello})  # fmt: skip
         program.send(request)
         program.listen()
+        if not self._lives:  # the editor has gone meanwhile
+            program.end(quietly=True)
 
     def _started(self) -> Program:
         """Start the program's process.
@@ -130,7 +134,7 @@ class Adapter:
         wanted = self._launched
         console = text_in(wanted, "console", "internalConsole")
         environment = {
-            name: text for name, text in (wanted.get("env") or {}).items() if isinstance(text, str)
+            name: text for name, text in object_in(wanted, "env").items() if isinstance(text, str)
         }
         folder = text_in(wanted, "cwd", "") or None
         python = text_in(wanted, "python", sys.executable)
@@ -202,7 +206,7 @@ class Adapter:
                 self._client.event("terminated")
                 return
             told = [("initialize", self._hello), ("launch", self._launched)]
-            told += [(each["command"], each["arguments"]) for each in self._configuration.values()]
+            told += [(each["command"], arguments_of(each)) for each in self._configuration.values()]
             for command, arguments in [*told, ("configurationDone", {})]:
                 program.send({"type": "request", "seq": 0, "command": command,
                               "arguments": arguments})  # fmt: skip
@@ -230,7 +234,7 @@ def _is_request(message: Body) -> bool:
 
 def _subject(request: Body) -> str:
     """Return what a request that sets breakpoints replaces."""
-    source = (request.get("arguments") or {}).get("source") or {}
+    source = object_in(arguments_of(request), "source")
     return f"{request['command']} {source.get('path')}"
 
 
@@ -345,9 +349,13 @@ class Program:
         self._over.set()
         for request in [*self._unanswered.values()]:
             self._client.refuse(request, "the program has ended")
-        if not self._is_quiet:
-            self._client.event("exited", exitCode=0 if self._code is None else self._code)
-            self._client.event("terminated")
+        if self._is_quiet:
+            return
+        if self._code is not None:  # else a terminal of the editor's knows it
+            ended_by_signal = self._code < 0
+            code = 128 - self._code if ended_by_signal else self._code  # as a shell has it
+            self._client.event("exited", exitCode=code)
+        self._client.event("terminated")
 
     def _pass(self, message: Body) -> None:
         body: Any = message.get("body")
@@ -368,7 +376,7 @@ class Program:
         """End it, and wait for that; ``quietly``, nobody is told of it."""
         self._is_quiet = self._is_quiet or quietly
         self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-        self._over.wait(_LEFT)
+        self._over.wait(3 * _LEFT)
 
     def _signal(self, number: int) -> None:
         if self._id is not None and self.runs:

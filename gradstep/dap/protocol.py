@@ -126,9 +126,18 @@ def arguments_of(request: Body) -> Body:
     Raises:
         Refused: they are not an object.
     """
-    found = request.get("arguments") or {}
+    return object_in(request, "arguments")
+
+
+def object_in(body: Body, name: str) -> Body:
+    """Return a JSON object, an empty one where it is missing.
+
+    Raises:
+        Refused: it is something else.
+    """
+    found = body.get(name) or {}
     if not isinstance(found, dict):
-        raise Refused("the arguments of a request are a JSON object")
+        raise Refused(f"'{name}' is not a JSON object")
     return found
 
 

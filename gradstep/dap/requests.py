@@ -16,6 +16,7 @@ from gradstep.dap.protocol import (
     arguments_of,
     list_in,
     number_in,
+    object_in,
     text_in,
 )
 from gradstep.dap.stops import Stops
@@ -96,7 +97,7 @@ class Requests:
         self.is_detached = False
         self._views: Views | None = None  # None while the program runs
         self._calls = 0
-        self._cancelled: set[int] = set()
+        self._cancelled: set[object] = set()
         self._afterwards: list[Callable[[], None]] = []
         self._answers: dict[str, Callable[[Body], Body | None]] = {
             "initialize": self._initialize,
@@ -259,9 +260,7 @@ class Requests:
     # breakpoints
 
     def _set_breakpoints(self, arguments: Body) -> Body:
-        source = arguments.get("source")
-        if not isinstance(source, dict):
-            raise Refused("'source' is missing")
+        source = object_in(arguments, "source")
         path = text_in(source, "path", "") or text_in(source, "name")
         return {"breakpoints": self.stops.set_lines(path, list_in(arguments, "breakpoints", dict))}
 
@@ -277,8 +276,7 @@ class Requests:
     def _nodes_at(self, arguments: Body) -> list[tuple[int, int]]:
         """Return the nodes that lines of a file made, as pairs of line and index."""
         session = self._session()
-        given = arguments.get("source")
-        path = text_in(given if isinstance(given, dict) else {}, "path")
+        path = text_in(object_in(arguments, "source"), "path")
         file = same_file(path, files_of(session.graph))
         first = number_in(arguments, "line")
         last = number_in(arguments, "endLine", first)
@@ -463,8 +461,13 @@ class Requests:
     def _cancel(self, arguments: Body) -> None:
         if text_in(arguments, "progressId", ""):
             self.wants_stop = True
-        elif number := number_in(arguments, "requestId", 0):
-            self._cancelled.add(number)
+        self._cancelled.discard(number_in(arguments, "requestId", 0))  # it was met before
+
+    def note(self, request: Body) -> None:
+        """Take note of a request that waits: one that is to cancel another comes before it."""
+        arguments = request.get("arguments")
+        if request.get("command") == "cancel" and isinstance(arguments, dict):
+            self._cancelled.add(arguments.get("requestId"))
 
     def _goto_targets(self, arguments: Body) -> Body:
         graph = self._stopped()[0].graph

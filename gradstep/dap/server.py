@@ -81,17 +81,24 @@ class Server:
                 if not self._is_open:
                     self._requests.handle(request)
                     continue
+                self._requests.note(request)
                 self._waiting.append(request)
                 self._turn.notify()
-            while self._moves and self._waiting:
-                if self._moves == "all" or request.get("command") in _URGENT:
-                    session = self._requests.session
-                    if session is not None:
-                        session.interrupt()
-                sleep(_PATIENCE)
+            if self._moves:
+                Thread(target=self._interrupt, args=[request], daemon=True).start()
         if not self._requests.is_detached:  # nobody is there to end it
             self._requests.ready.set()
             os.kill(os.getpid(), signal.SIGTERM)
+
+    def _interrupt(self, request: Body) -> None:
+        """Interrupt the move that runs until the requests that wait are met: one that only begins
+        would not see a single try."""
+        is_urgent = request.get("command") in _URGENT
+        while self._waiting and (self._moves == "all" or (self._moves and is_urgent)):
+            session = self._requests.session
+            if session is not None:
+                session.interrupt()
+            sleep(_PATIENCE)
 
     # the main thread
 

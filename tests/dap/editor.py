@@ -116,6 +116,13 @@ class Editor:
             if each.get("event") == "output" and each["body"]["category"] in ("stdout", "stderr")
         )
 
+    def until_printed(self, text: str) -> str:
+        """Wait until the program has written ``text``; what it has written. It comes by another way
+        than messages, and so may come after them."""
+        while text not in self.printed():
+            self._next()
+        return self.printed()
+
     def end(self) -> int:
         """Let the program run to its end; its exit code."""
         self.send("continue", threadId=0)

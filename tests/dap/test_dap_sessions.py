@@ -65,7 +65,7 @@ def test_a_pass_is_stepped_through_looked_at_and_changed(
 ) -> None:
     stop = editor.begin(write(tmp_path, SQUARES, library))
     assert (stop["reason"], stop["text"]) == ("entry", "before the first node")
-    assert editor.printed() == "forward is done\n"
+    assert editor.until_printed("\n") == "forward is done\n"
     assert editor.ask("threads")["threads"][0]["name"] == "backward() call 1"
     assert editor.frames() == ["#1 add:1"]
     before = {"#2 sum:2", "#2 sum:1"}
@@ -269,8 +269,12 @@ def test_what_is_no_message_harms_nobody(editor: Editor, tmp_path: Path) -> None
         editor.write(b"Content-Length: %d\r\n\r\n%b" % (len(text), text))
     text = b'{"type": "request", "seq": 90, "command": "initialize", "arguments": [1]}'
     editor.write(b"content-length:%d\r\nOther: x\r\n\r\n%b" % (len(text), text))
-    with pytest.raises(Failed, match="arguments of a request are a JSON object"):
+    with pytest.raises(Failed, match="'arguments' is not a JSON object"):
         editor.response(90)
+    with pytest.raises(Failed, match="'env' is not a JSON object"):
+        editor.ask("launch", program="x.py", env=[1])
+    with pytest.raises(Failed, match="'source' is not a JSON object"):
+        editor.ask("setBreakpoints", source="x.py")
     editor.begin(write(tmp_path, SQUARES))
     for arguments in ({}, {"threadId": "x"}, {"threadId": 7}):
         with pytest.raises(Failed, match=r"threadId|no thread"):
@@ -308,7 +312,7 @@ def test_the_program_ends_with_an_editor_that_vanishes(kills: bool, tmp_path: Pa
     assert process.stdout is not None
     editor = Editor(process.stdin, process.stdout)
     editor.begin(write(tmp_path, f"import os\nprint(os.getpid())\n{SQUARES}"))
-    program = int(editor.printed().split()[0])
+    program = int(editor.until_printed("\n").split()[0])
     if kills:
         process.send_signal(signal.SIGKILL)
     process.stdin.close()
@@ -326,7 +330,7 @@ def test_a_program_is_restarted_terminated_and_left(editor: Editor, tmp_path: Pa
     assert editor.move("restart")["reason"] == "entry"
     assert editor.move("continue", threadId=0)["text"] == "breakpoint 1: mul:2"
     editor.ask("terminate")
-    assert editor.event("exited")["exitCode"] == -signal.SIGTERM
+    assert editor.event("exited")["exitCode"] == 128 + signal.SIGTERM
     editor.event("terminated")
     editor.begin(file)
     editor.ask("disconnect", terminateDebuggee=False)
@@ -361,6 +365,31 @@ def test_a_long_move_is_paused_and_goes_on_after_questions(editor: Editor, tmp_p
     editor.ask("cancel", progressId=progress)
     assert editor.event("stopped")["reason"] == "pause"
     assert first < int(editor.frames()[0].split()[0][1:]) < 201
+
+
+def test_what_waits_is_cancelled(editor: Editor, tmp_path: Path) -> None:
+    slow = "import time\ny.register_hook(lambda g: print('slow') or time.sleep(2))\nloss.b"
+    editor.begin(write(tmp_path, SQUARES.replace("loss.b", slow)))
+    editor.ask("continue", threadId=0)
+    editor.until_printed("slow")
+    waits = editor.send("threads")
+    editor.send("cancel", requestId=waits)
+    with pytest.raises(Failed, match="cancelled"):
+        editor.response(waits)
+    assert editor.event("exited")["exitCode"] == 0
+
+
+def test_a_tensor_and_a_module_are_debugged(editor: Editor, tmp_path: Path) -> None:
+    file = write(tmp_path, SQUARES.replace("loss.backward()", "").replace("w.grad.tolist()", "w"))
+    assert editor.begin(f"{file.name}:loss")["reason"] == "entry"
+    assert editor.frames() == ["#1 add:1"]
+    assert editor.end() == 0
+    editor.event("terminated")
+    write(tmp_path, f"import sys\n{SQUARES}print(sys.argv[1:])\n")
+    editor.begin("", module="squares", args=["--fast"])
+    assert editor.end() == 0
+    editor.event("terminated")
+    assert editor.printed().endswith("['--fast']\n")
 
 
 def test_a_recording_is_debugged_with_the_text_it_kept(editor: Editor, tmp_path: Path) -> None:
