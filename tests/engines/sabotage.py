@@ -44,7 +44,10 @@ ENTRIES = {
     # the program is ended, or one of two threads waits for the other
     "run_target.<locals>.handle_and_end", "EngineThread.go_on", "EngineThread.start",
     "EngineThread._wait", "EngineThread.halt", "EngineThread._serve", "EngineThread.host",
-    # Python itself tells of what a destructor raises, and of what is half made
+    # without a body; PyTorch ends the process where a hook that packs raises
+    "_nothing",
+    # Python itself tells of what a destructor or a finalizer raises, and of what is half made
+    "Breakpoints.unbind",
     "Copy.__init__", "Copy.__del__", "Share.__del__", "_Life.__init__", "_Life.__del__",
 }  # fmt: skip
 """The entries into our code, which cannot be left out; what they call can."""
