@@ -186,7 +186,10 @@ class Requests:
             body["hitBreakpointIds"] = [reached.point.number]
         elif error is not None:
             reason = "exception"
-        if text := session.reason:
+        text = session.reason
+        if reached is not None:  # a line goes by the name of its file
+            text = text.replace(reached.point.text, Path(reached.point.text).name)
+        if text:
             body |= {"description": text, "text": text}
         self._channel.event("stopped", reason=reason, **body)
 

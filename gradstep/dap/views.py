@@ -363,7 +363,7 @@ def _numbers(
         place = (*at, number)
         name, part = f"[{number}]", whole[place]
         if len(place) < whole.ndim:
-            text = f"{format_shape(part.shape)}"
+            text = Value(part).text() if part.ndim == 1 else format_shape(part.shape)
             return Variable(name, text, children=lambda: _numbers(whole, place, put))
         change = None if put is None else lambda text: put(_with_element(whole, place, text))
         return Variable(name, str(part.item()), change=change)

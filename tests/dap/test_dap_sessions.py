@@ -144,6 +144,7 @@ def test_stops_at_lines_ops_leaves_and_nans(editor: Editor, tmp_path: Path) -> N
     assert editor.ask("setExceptionBreakpoints", filters=[])["breakpoints"] == []
     stop = editor.move("continue", threadId=0)
     assert (stop["reason"], stop["hitBreakpointIds"]) == ("breakpoint", [told[0]["id"]])
+    assert stop["text"].endswith(": squares.py:5")
     threads = editor.ask("threads")["threads"]
     assert [each["name"] for each in threads] == ["backward() call 2"]
     targets = editor.ask("gotoTargets", source=source, line=6)["targets"]
@@ -178,7 +179,11 @@ def test_the_session_of_the_page_is_as_it_says(editor: Editor) -> None:
         (4, "Outputs", "out"), (4, "Inputs", "in"), (4, "Saved values", "self"),
         (2, "Inputs", "in"), (2, "Outputs", "out"), (2, "Node", "gradient of self"),
     ):  # fmt: skip
-        said.append(editor.variables(editor.scope(scope, frame))[name]["value"])
+        variable = editor.variables(editor.scope(scope, frame))[name]
+        said.append(variable["value"])
+        if (frame, name) == (4, "in"):
+            rows = editor.variables(variable["variablesReference"])
+            assert rows["[0]"]["value"] == "[inf, inf, inf]"
     editor.move("stepBack", threadId=0)
     assert editor.frames()[0] == "#4 pow:1"
     editor.ask("setVariable", variablesReference=editor.scope("Inputs", 4), name="in", value="0.03")
