@@ -377,6 +377,8 @@ def test_tab_completes_and_offers() -> None:
         text = await screen.press("m", "tab")
         assert prompt.value == "until mul"  # type: ignore[attr-defined]
         assert text.splitlines()[-1].split() == ["mul", "mul:1", "mul:2"]
+        await screen.press("escape", "colon", *"sort", "space", "j", "tab")
+        assert prompt.value == "sort jump "  # type: ignore[attr-defined]
         await screen.press("escape")
         assert "n next" in screen.text()
 

@@ -30,7 +30,8 @@ from gradstep_tui.app.messages import (
     TargetClicked,
 )
 from gradstep_tui.app.photograph import tidied
-from gradstep_tui.app.plan.listing import ORDERS, Listing, read_listing
+from gradstep_tui.app.plan.listing import ORDERS, Listing, listing_words, read_listing
+from gradstep_tui.app.plan.listing import WORDS as LISTING_WORDS
 from gradstep_tui.app.plan.navigation import find, receivers, senders
 from gradstep_tui.app.plan.picture import write_picture
 from gradstep_tui.app.sections.console import add_command, add_print
@@ -613,7 +614,7 @@ class DebuggerScreen(Screen[None]):
 
     def carry_out(self, line: str) -> None:
         """Carry out a line that was typed: one about the list, or a command of the session."""
-        if line.partition(" ")[0] not in ("sort", "only"):
+        if line.partition(" ")[0] not in LISTING_WORDS:
             self.send(line, typed=True)
             return
         self._last_line = line
@@ -632,7 +633,8 @@ class DebuggerScreen(Screen[None]):
             session = self.worker.session
         except AtWork:
             return
-        words = session.complete(self.prompt.value, self.prompt.cursor_position)
+        line, column = self.prompt.value, self.prompt.cursor_position
+        words = sorted([*session.complete(line, column), *listing_words(line[:column])])
         self.prompt.take(words)
         self.hints.offer(words if len(words) > 1 else ())
 

@@ -20,6 +20,8 @@ _ORDER_WORDS: dict[Order, str] = {
     "jump": "largest jump first",
 }
 ONLY = ("nan", "module", "all")  # besides a word of the user's
+WORDS = ("sort", "only")
+"""The commands about the list, which are the screen's: a session has no list."""
 
 
 class Listing(NamedTuple):
@@ -104,6 +106,17 @@ def read_listing(line: str, now: Listing, scope: str) -> Listing:
             raise ValueError("the selected node is in no module: write only module NAME")
         operand = f"module {scope}"
     return now._replace(only="" if operand == "all" else operand)
+
+
+def listing_words(line: str) -> list[str]:
+    """Return the words that may stand at the end of ``line``, if it is one about the list.
+
+    >>> listing_words("so"), listing_words("sort "), listing_words("only m"), listing_words("next ")
+    (['sort'], ['jump', 'plan', 'size'], ['module'], [])
+    """
+    command, space, part = line.partition(" ")
+    words: Sequence[str] = WORDS if not space else {"sort": ORDERS, "only": ONLY}.get(command, ())
+    return sorted(word for word in words if word.startswith(part if space else command))
 
 
 class ListedRows:
