@@ -330,6 +330,8 @@ class Program:
         pumps = [Thread(target=self._pump, args=each, daemon=True) for each in pipes]
         for each in pumps:
             each.start()
+        if self._process is not None:
+            Thread(target=self._end_reading, args=[self._process], daemon=True).start()
         Thread(target=self._pass_on, args=[pumps], daemon=True).start()
 
     def _pump(self, category: str, pipe: IO[bytes]) -> None:
@@ -337,6 +339,13 @@ class Program:
         while part := os.read(pipe.fileno(), 65536):
             if (text := decoder.decode(part)) and not self._is_quiet:
                 self._client.event("output", category=category, output=text)
+
+    def _end_reading(self, process: subprocess.Popen[bytes]) -> None:
+        """Have its last message be followed by the end, also where a process that it forked has the
+        connection, too."""
+        process.wait()
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RD)
 
     def _pass_on(self, pumps: list[Thread]) -> None:
         with suppress(BadMessage, Unframed):  # it was ended in the middle of one

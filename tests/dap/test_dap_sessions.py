@@ -254,6 +254,17 @@ def test_a_program_that_fails_ends_as_it_would(editor: Editor, tmp_path: Path) -
     assert "gradstep" not in editor.printed()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
+def test_a_child_that_goes_on_does_not_hide_the_end(editor: Editor, tmp_path: Path) -> None:
+    forks = "import os, time\nif os.fork() == 0:\n    time.sleep(30)\n    os._exit(0)\n"
+    editor.launch(write(tmp_path, f"{SQUARES}{forks}"), stopOnEntry=False)
+    start = time.monotonic()
+    editor.ask("configurationDone")
+    assert editor.event("exited")["exitCode"] == 0
+    assert time.monotonic() - start < 25
+    editor.event("terminated")
+
+
 def test_wrong_launches_are_refused(editor: Editor, tmp_path: Path) -> None:
     editor.ask("initialize")
     with pytest.raises(Failed, match="no program runs"):
