@@ -6,19 +6,26 @@ the adapter has told it.
 
 from __future__ import annotations
 
-import codecs
 import os
 import secrets
-import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from threading import Event, Thread
-from typing import IO, Any, Final
+from typing import Final
 
 from gradstep.dap.capabilities import CAPABILITIES
+from gradstep.dap.process import (
+    LOCAL,
+    PATIENCE,
+    TOKEN,
+    Program,
+    accepted,
+    close,
+    close_when_ended,
+    printed_by,
+    spawned,
+)
 from gradstep.dap.protocol import (
     BadMessage,
     Body,
@@ -30,11 +37,6 @@ from gradstep.dap.protocol import (
     text_in,
 )
 
-LOCAL: Final = "127.0.0.1"
-TOKEN: Final = "GRADSTEP_DAP_TOKEN"
-"""The environment variable with the word."""
-_PATIENCE: Final = 60.0  # seconds until a program's process has begun
-_LEFT: Final = 2.0  # seconds for what a process that has ended has printed
 _CONFIGURATION: Final = {
     "setBreakpoints", "setFunctionBreakpoints", "setDataBreakpoints", "setExceptionBreakpoints",
 }  # fmt: skip
@@ -140,21 +142,21 @@ class Adapter:
         python = text_in(wanted, "python", sys.executable)
         token = secrets.token_hex()
         with socket.create_server((LOCAL, 0)) as listener:
-            listener.settimeout(_PATIENCE)
+            listener.settimeout(PATIENCE)
             port = str(listener.getsockname()[1])
             words = [python, "-m", "gradstep", "dap", "--serve", port]
             own = {**environment, TOKEN: token}
             process = None
             if console == "internalConsole":
-                process = _spawn(words, folder, own)
-                Thread(target=_close_when_ended, args=[process, listener], daemon=True).start()
+                process = spawned(words, folder, own)
+                Thread(target=close_when_ended, args=[process, listener], daemon=True).start()
             else:
                 self._ask_for_terminal(console, words, folder, own, listener)
-            connection = _accepted(listener, token)
+            connection = accepted(listener, token)
         if connection is None:
             if process is not None:
                 process.kill()
-            printed = "" if process is None else _printed(process)
+            printed = "" if process is None else printed_by(process)
             raise Refused(
                 self._terminal_refused or printed or "the program's process did not begin"
             )
@@ -181,7 +183,7 @@ class Adapter:
         def watch() -> None:
             answered.wait()
             if self._terminal_refused:
-                _close(listener)
+                close(listener)
 
         Thread(target=watch, daemon=True).start()
 
@@ -236,163 +238,3 @@ def _subject(request: Body) -> str:
     """Return what a request that sets breakpoints replaces."""
     source = object_in(arguments_of(request), "source")
     return f"{request['command']} {source.get('path')}"
-
-
-def _spawn(
-    words: list[str], folder: str | None, environment: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
-    try:
-        return subprocess.Popen(
-            words, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-    except OSError as error:
-        raise Refused(f"cannot start {words[0]}: {error.strerror}") from None
-
-
-def _printed(process: subprocess.Popen[bytes]) -> str:
-    """Return the last line that a process that did not come far wrote to standard error."""
-    lines = b"" if process.stderr is None else process.stderr.read()
-    return (lines.decode(errors="replace").strip().splitlines() or [""])[-1]
-
-
-def _close_when_ended(process: subprocess.Popen[bytes], listener: socket.socket) -> None:
-    process.wait()
-    _close(listener)
-
-
-def _close(listener: socket.socket) -> None:
-    """End the waiting of another thread for a connection."""
-    with suppress(OSError):
-        listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
-
-
-def _accepted(listener: socket.socket, token: str) -> socket.socket | None:
-    """Return the first connection that says ``token``; None if none comes."""
-    while True:
-        try:
-            connection, _ = listener.accept()
-            connection.settimeout(_PATIENCE)
-            said = connection.recv(len(token), socket.MSG_WAITALL)
-        except OSError:
-            return None
-        if secrets.compare_digest(said, token.encode()):
-            connection.settimeout(None)
-            return connection
-        connection.close()
-
-
-def connect(port: int, token: str) -> Channel:
-    """Connect the program's process to its adapter."""
-    connection = socket.create_connection((LOCAL, port))
-    connection.sendall(token.encode())
-    return channel_of(connection)
-
-
-def channel_of(connection: socket.socket) -> Channel:
-    """Return the channel over a socket; each message leaves at once."""
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return Channel(connection.makefile("rb"), connection.makefile("wb"))
-
-
-class Program:
-    """The program's process: what it says is passed on to ``client``; ``process`` is None where a
-    terminal of the editor's has started it."""
-
-    def __init__(
-        self, client: Channel, connection: socket.socket, process: subprocess.Popen[bytes] | None
-    ) -> None:
-        self._client, self._connection, self._process = client, connection, process
-        self._channel = channel_of(connection)
-        self._id = None if process is None else process.pid
-        self._code: int | None = None
-        self._is_quiet = False
-        self._over = Event()
-        self._unanswered: dict[int, Body] = {}
-
-    @property
-    def runs(self) -> bool:
-        """Whether it has not ended yet."""
-        return not self._over.is_set()
-
-    def send(self, request: Body) -> None:
-        """Pass a request on. The response to one with the number 0 goes no further."""
-        if number := request.get("seq", 0):
-            self._unanswered[number] = request
-        self._channel.forward(request)
-
-    def listen(self) -> None:
-        """Pass on what it says, in threads of their own, and its end."""
-        pipes: list[tuple[str, IO[bytes]]] = []
-        if self._process is not None and self._process.stdout and self._process.stderr:
-            pipes = [("stdout", self._process.stdout), ("stderr", self._process.stderr)]
-        pumps = [Thread(target=self._pump, args=each, daemon=True) for each in pipes]
-        for each in pumps:
-            each.start()
-        if self._process is not None:
-            Thread(target=self._end_reading, args=[self._process], daemon=True).start()
-        Thread(target=self._pass_on, args=[pumps], daemon=True).start()
-
-    def _pump(self, category: str, pipe: IO[bytes]) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        while part := os.read(pipe.fileno(), 65536):
-            if (text := decoder.decode(part)) and not self._is_quiet:
-                self._client.event("output", category=category, output=text)
-
-    def _end_reading(self, process: subprocess.Popen[bytes]) -> None:
-        """Have its last message be followed by the end, also where a process that it forked has the
-        connection, too."""
-        process.wait()
-        with suppress(OSError):
-            self._connection.shutdown(socket.SHUT_RD)
-
-    def _pass_on(self, pumps: list[Thread]) -> None:
-        with suppress(BadMessage, Unframed):  # it was ended in the middle of one
-            while (message := self._channel.read()) is not None:
-                self._pass(message)
-        if self._process is not None:
-            self._code = self._process.wait()
-        for each in pumps:
-            each.join(_LEFT)  # processes that it left behind may keep them open
-        self._over.set()
-        for request in [*self._unanswered.values()]:
-            self._client.refuse(request, "the program has ended")
-        if self._is_quiet:
-            return
-        if self._code is not None:  # else a terminal of the editor's knows it
-            ended_by_signal = self._code < 0
-            code = 128 - self._code if ended_by_signal else self._code  # as a shell has it
-            self._client.event("exited", exitCode=code)
-        self._client.event("terminated")
-
-    def _pass(self, message: Body) -> None:
-        body: Any = message.get("body")
-        if message.get("event") == "process":
-            self._id = body["systemProcessId"]
-        elif message.get("event") == "exited":
-            self._code = body["exitCode"]
-            return
-        self._unanswered.pop(message.get("request_seq", 0), None)
-        if message.get("request_seq") != 0 and not self._is_quiet:
-            self._client.send(message)
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self._signal(signal.SIGTERM)
-
-    def end(self, *, quietly: bool = False) -> None:
-        """End it, and wait for that; ``quietly``, nobody is told of it."""
-        self._is_quiet = self._is_quiet or quietly
-        self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
-        self._over.wait(3 * _LEFT)
-
-    def _signal(self, number: int) -> None:
-        if self._id is not None and self.runs:
-            with suppress(OSError):
-                os.kill(self._id, number)
-
-    def wait(self) -> None:
-        """Wait for its end."""
-        self._is_quiet = True
-        self._over.wait()

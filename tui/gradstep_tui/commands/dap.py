@@ -9,7 +9,8 @@ import sys
 from io import TextIOWrapper
 from threading import Thread
 
-from gradstep.dap.adapter import LOCAL, TOKEN, Adapter, channel_of, connect
+from gradstep.dap.adapter import Adapter
+from gradstep.dap.process import LOCAL, TOKEN, channel_of, connect
 from gradstep.dap.protocol import Channel
 from gradstep_tui import output
 from gradstep_tui.ending import end_as, tell
