@@ -31,6 +31,8 @@ ELSEWHERE = {
     "rst": "tests/viz/embedding/test_published_instructions.py",
     "yaml": "the same, and below",
     "markdown": "the same",
+    "json": "tests/dap, of an editor",
+    "lua": "for an editor that is not installed here",
     "samples": "directive `console`, which the build runs (test_site.py)",
     "samples/bugs": "the same",
     "docs/examples": "the same",

@@ -153,7 +153,8 @@ LEAVES = {
 }  # fmt: skip
 VALUES: dict[str, list[str]] = {
     "--hops": ["1"], "--on-rank": ["0", "all"], "debug --call": ["1", "all", "1,2:3"],
-    "--repeat": ["2"], "T": ["bitwise"], "WHAT": ["threads"],
+    "ADDRESS=TEXT": ["sum:1=W x"], "FACTS": ["shapes,rms"], "T": ["bitwise"], "WHAT": ["threads"],
+    "--repeat": ["2"],
     "K": ["1", "last", "all", "1,2:3"], "N": ["1", "20"], "S": ["0.1"],
     "TEXT": ["a <title> & more"], "URL": ["vscode://file/{path}:{line}"], "NAME": ["0"],
     "NODE": ["sum"], "WIDTH": ["800", "88mm"], "A..B": ["sum..mul"],
