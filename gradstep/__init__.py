@@ -77,9 +77,19 @@ def __getattr__(name: str) -> Any:
     """Import what is asked for; pictures and the screen take a moment to load."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module  # late, see above
+    # late, see above
+    import gc
+    from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+    # modules are no garbage, and PyTorch's objects, of which there are half a million, would all be
+    # looked at again: that takes as long as a third of the import
+    is_on = gc.isenabled()
+    gc.disable()
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    finally:
+        if is_on:
+            gc.enable()
 
 
 def __dir__() -> list[str]:
