@@ -100,6 +100,8 @@ NOT_FOUND = (
     "parameter_moved_in_init",
 )
 """On one engine or both, check says nothing of these."""
+STILL_TRUE = {"log_of_a_vanished_probability": {"saturated"}}
+"""What check rightly says of a program after its remedy, too: it has another problem."""
 REMEDIES = [
     pytest.param(
         bug,
@@ -112,6 +114,8 @@ REMEDIES = [
 ]
 
 
+# PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
+@pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(("bug", "engine"), REMEDIES)
 def test_check_finds_a_bug_and_nothing_of_it_after_its_remedy(
     bug: Bug,
@@ -133,7 +137,7 @@ def test_check_finds_a_bug_and_nothing_of_it_after_its_remedy(
     found = checked(source)
     if bug.name not in NOT_FOUND:
         assert found
-    assert not found & checked(mended(bug, source))
+    assert not (found & checked(mended(bug, source))) - STILL_TRUE.get(bug.name, set())
 
 
 def test_each_program_is_in_the_table_once() -> None:
