@@ -10,7 +10,7 @@ import random
 import re
 import shutil
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -81,6 +81,25 @@ def sample(request: pytest.FixtureRequest) -> Callable[[Sequence[T], int], list[
         return random.Random(0).sample(list(cases), count)
 
     return choose
+
+
+@pytest.fixture
+def declared() -> Iterator[None]:
+    """Takes entries that a test declares out of the table again, and what users have of them."""
+    from autograd_core.op import OPS
+    from autograd_core.op.public import NAMESPACES, PUBLIC
+    from autograd_core.tensor import Tensor
+
+    before, functions, methods = dict(OPS), dict(NAMESPACES[""]), set(vars(Tensor))
+    count = len(PUBLIC)
+    yield
+    OPS.clear()
+    OPS.update(before)
+    NAMESPACES[""].clear()
+    NAMESPACES[""].update(functions)
+    del PUBLIC[count:]
+    for name in set(vars(Tensor)) - methods:
+        delattr(Tensor, name)
 
 
 @pytest.fixture(autouse=True)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import autograd_core
-from autograd_core.op import OPS
-from autograd_core.op.public import NAMESPACES, PUBLIC
-from autograd_core.tensor import Tensor
 
 pytest.register_assert_rewrite("tests.autograd_core.outcomes")  # says what differs
 
@@ -38,18 +34,3 @@ def torch(request: pytest.FixtureRequest) -> Any:
     for part in _PARTS:
         importlib.import_module(f"{name}.{part}")
     return importlib.import_module(name)
-
-
-@pytest.fixture
-def declared() -> Iterator[None]:
-    """Takes entries that a test declares out of the table again, and what users have of them."""
-    before, functions, methods = dict(OPS), dict(NAMESPACES[""]), set(vars(Tensor))
-    count = len(PUBLIC)
-    yield
-    OPS.clear()
-    OPS.update(before)
-    NAMESPACES[""].clear()
-    NAMESPACES[""].update(functions)
-    del PUBLIC[count:]
-    for name in set(vars(Tensor)) - methods:
-        delattr(Tensor, name)

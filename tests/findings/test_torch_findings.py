@@ -25,7 +25,7 @@ from gradstep.graph.model import Source  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from gradstep_tui.cli import main  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
-from tests.engines.test_torch_checks import LEFT_OUT, SLOW  # noqa: E402  # imports torch
+from tests.findings.test_torch_checks import LEFT_OUT, SLOW  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import run_whole  # noqa: E402
 from tests.forking import run_python  # noqa: E402
 

@@ -15,7 +15,7 @@ from autograd_core.utils.checkpoint import checkpoint
 from gradstep.engines.native.trace import trace
 from gradstep.findings import Finding, lint
 from gradstep.graph.model import Source
-from tests.autograd_core.test_checking import MyCube
+from tests.findings.test_checking import MyCube
 
 
 def leaf(*values: float) -> Any:

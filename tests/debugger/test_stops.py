@@ -73,7 +73,7 @@ def stops_of(session: Session, command: str = "continue", most: int = 20) -> lis
         ("catch rms > 1", ["add:2"]),
         ("catch ratio > 1.9 and leaf == ''", ["add:2", "add:1"]),
         (f"break test_stops.py:{LINE}", ["mul:3", "add:2", "mul:2", "add:1", "mul:1"]),
-        (f"break autograd_core/test_stops.py:{LINE} if rms > 3", ["add:1", "mul:1"]),
+        (f"break debugger/test_stops.py:{LINE} if rms > 3", ["add:1", "mul:1"]),
         (f"break other_test_stops.py:{LINE}", None),
     ],
 )
