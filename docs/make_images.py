@@ -23,7 +23,7 @@ from gradstep.program.calls import InterceptedCall
 from gradstep.program.run import chosen_call, run_target
 from gradstep.program.target import parse_target
 from gradstep_tui.app import DebuggerApp, Outcome
-from gradstep_tui.app.photograph import tidied
+from gradstep_tui.app.plan.picture import tidied
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"

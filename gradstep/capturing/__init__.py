@@ -7,19 +7,13 @@ half, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
 
 from gradstep.capturing.backward import add_backward
-from gradstep.capturing.costs import add_costs
-from gradstep.capturing.forward import (
-    ForwardOf,
-    Recorded,
-    add_derived_forward,
-    add_traced_forward,
-)
+from gradstep.capturing.forward import ForwardOf, Recorded, add_derived_forward, add_traced_forward
 from gradstep.capturing.gradients import HookChanges, add_hooks
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.op_records import OpRecord
@@ -32,9 +26,9 @@ from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.errors import NotInGraph
-from gradstep.graph.model import Graph, View
+from gradstep.graph.model import Cost, Graph, View
 from gradstep.graph.statistics import Statistics
-from gradstep.records import LEAF, Plan, Profile, Step, Tensor, resolve
+from gradstep.records import LEAF, Node, Plan, Profile, Step, Tensor, resolve
 from gradstep.records import Node as GradFn
 
 __all__ = ["Names", "View", "caller_names", "capture"]
@@ -181,3 +175,16 @@ def _add_seeds(
         build.edge(
             "gradient", entry, ids[node], input_nr=nr, shape=shape, dtype=dtype, statistics=seed
         )
+
+
+def add_costs(
+    build: GraphBuilder,
+    costs: Mapping[Node, Cost],
+    ids_of: Iterable[Callable[[Node], int | None]],
+) -> None:
+    """Enter the cost of each node at those that stand for it, in either half."""
+    for id_of in ids_of:
+        for node, cost in costs.items():
+            id = id_of(node)
+            if id is not None:
+                build.costs[id] = cost

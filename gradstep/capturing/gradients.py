@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import RETURNED, HookChange
 from gradstep.graph.statistics import Statistics, format_statistics, plus
 from gradstep.graph.statistics_columns import StatisticsColumns
-from gradstep.records import LEAF, Step
+from gradstep.records import LEAF, HookCall, HookKind, Step, same_numbers
 
 
 class HookPlace(NamedTuple):
@@ -143,3 +143,25 @@ def _accumulation(before: Statistics | None, arrived: Statistics | None) -> str:
 def describe(gradient: Any) -> Statistics | None:
     """Describe a gradient: an array, a NumPy scalar or a tensor of either library."""
     return None if gradient is None else engine_of((gradient,)).statistics(gradient)
+
+
+def changes_of(calls: Iterable[HookCall]) -> dict[HookPlace, HookChange]:
+    """List what the hooks of one node changed, those at one place taken together."""
+    changes: dict[HookPlace, HookChange] = {}
+    for call in calls:
+        if not call.changed:
+            continue
+        name = f"{call.kind} hook {call.name}"
+        for nr, (before, after) in enumerate(zip(call.before, call.after, strict=False)):
+            if same_numbers(before, after):
+                continue
+            place = HookPlace(_PLACES[call.kind], call.output_nr if call.kind == "tensor" else nr)
+            known = changes.get(place)
+            names, first = ((), describe(before)) if known is None else known[:2]
+            changes[place] = HookChange((*names, name), first, describe(after))
+    return changes
+
+
+_PLACES: Mapping[HookKind, Literal["input", "output", "grad"]] = {
+    "tensor": "input", "pre": "input", "post": "output", "accumulated": "grad",
+}  # fmt: skip

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from threading import Event, Thread
 from typing import Final
 
-from gradstep.dap.capabilities import CAPABILITIES
 from gradstep.dap.process import (
     LOCAL,
     PATIENCE,
@@ -36,6 +35,7 @@ from gradstep.dap.protocol import (
     object_in,
     text_in,
 )
+from gradstep.dap.stops import FILTERS
 
 _CONFIGURATION: Final = {
     "setBreakpoints", "setFunctionBreakpoints", "setDataBreakpoints", "setExceptionBreakpoints",
@@ -238,3 +238,35 @@ def _subject(request: Body) -> str:
     """Return what a request that sets breakpoints replaces."""
     source = object_in(arguments_of(request), "source")
     return f"{request['command']} {source.get('path')}"
+
+
+CAPABILITIES: Final[Body] = {
+    "supportsConfigurationDoneRequest": True,
+    "supportsFunctionBreakpoints": True,
+    "supportsConditionalBreakpoints": True,
+    "supportsHitConditionalBreakpoints": True,
+    "supportsLogPoints": True,
+    "supportsDataBreakpoints": True,
+    "supportsBreakpointLocationsRequest": True,
+    "supportsExceptionInfoRequest": True,
+    "supportsExceptionFilterOptions": True,
+    "exceptionBreakpointFilters": [
+        {"filter": name, "label": label, "supportsCondition": True,
+         "conditionDescription": "an expression, such as rms > 10"}
+        for name, label in FILTERS
+    ],
+    "supportsStepBack": True,
+    "supportsSteppingGranularity": True,
+    "supportsGotoTargetsRequest": True,
+    "supportsRestartFrame": True,
+    "supportsSetVariable": True,
+    "supportsEvaluateForHovers": True,
+    "supportsCompletionsRequest": True,
+    "completionTriggerCharacters": [" ", "."],
+    "supportsDelayedStackTraceLoading": True,
+    "supportsLoadedSourcesRequest": True,
+    "supportsCancelRequest": True,
+    "supportsTerminateRequest": True,
+    "supportsRestartRequest": True,
+    "supportTerminateDebuggee": True,
+}  # fmt: skip

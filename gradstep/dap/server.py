@@ -13,11 +13,11 @@ from collections import deque
 from contextlib import nullcontext, suppress
 from functools import partial
 from math import prod
-from threading import Condition, Thread
+from threading import Condition, Event, Thread
 from time import sleep
+from types import TracebackType
 from typing import Final, Literal
 
-from gradstep.dap.progress import Progress
 from gradstep.dap.protocol import BadMessage, Body, Channel, Unframed
 from gradstep.dap.requests import CONTINUE, Move, Requests
 from gradstep.debugger.session import Session
@@ -244,3 +244,43 @@ def _is_over(session: Session) -> bool:
     """Return whether nothing is left to run in the outermost pass: it is over, or has raised."""
     at_end = session.position == session.length or session.cursor.error is not None
     return at_end and len(session.frames) == 1
+
+
+_TOLD_AFTER: Final = 0.5  # seconds before a move is told of
+_TOLD_EVERY: Final = 0.25  # seconds
+
+
+class Progress:
+    """While it is entered, tells ``channel`` how far ``session`` is, once that takes long."""
+
+    def __init__(self, channel: Channel, session: Session, name: str) -> None:
+        self._channel, self._session, self._name = channel, session, name
+        self._over = Event()
+        self._thread = Thread(target=self._tell, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self._over.set()
+        self._thread.join()
+
+    def _tell(self) -> None:
+        if self._over.wait(_TOLD_AFTER):
+            return
+        title = f"gradstep: {self._name}"
+        self._channel.event(
+            "progressStart", progressId=self._name, title=title, cancellable=True, percentage=0
+        )
+        while not self._over.wait(_TOLD_EVERY):
+            position, length = self._session.position, self._session.length
+            self._channel.event(
+                "progressUpdate",
+                progressId=self._name,
+                message=f"{position:,} of {length:,} nodes",
+                percentage=100 * position // max(length, 1),
+            )
+        self._channel.event("progressEnd", progressId=self._name)

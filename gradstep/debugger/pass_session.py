@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Self
 
 from gradstep.capturing.names import Names, caller_names
@@ -23,7 +24,6 @@ from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.passes.editor import Editor
 from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.passes.recorded_pass import RecordedPass
-from gradstep.debugger.ranks import Ranks
 from gradstep.debugger.snapshot import (
     LeafGradient,
     LedgerEntry,
@@ -481,3 +481,17 @@ def _names(given: Names | Mapping[str, Any] | None) -> Names:
     if given is None:
         return caller_names()
     return given if isinstance(given, Names) else Names(given)
+
+
+@dataclass
+class Ranks:
+    """The numbers of the processes; ``current`` is that of the session, ``wanted`` the one to go on
+    with."""
+
+    numbers: Sequence[int]
+    current: int
+    wanted: int
+
+    def __str__(self) -> str:
+        others = ", ".join(str(each) for each in self.numbers if each != self.current)
+        return f"rank {self.current}; the others are {others or 'none'}"

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.capturing import capture
-from gradstep.capturing.gradients import UNKNOWN
-from gradstep.capturing.hook_changes import changes_of
+from gradstep.capturing.gradients import UNKNOWN, changes_of
 from gradstep.capturing.names import Names
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.engines.driver import Driver

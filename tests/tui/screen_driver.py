@@ -21,7 +21,7 @@ from gradstep.debugger import Session
 from gradstep.graph.addresses import step_number
 from gradstep_tui.app import DebuggerApp, Outcome
 from gradstep_tui.app.sections import SECTIONS
-from gradstep_tui.app.widgets.bars.prompt import Prompt
+from gradstep_tui.app.widgets.prompt import Prompt
 from gradstep_tui.app.worker import SessionWorker
 
 SMALL, LARGE = (80, 24), (160, 48)

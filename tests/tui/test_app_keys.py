@@ -16,9 +16,9 @@ from gradstep.graph.addresses import step_index
 from gradstep_tui import output
 from gradstep_tui.app.keys import ALL_BINDINGS
 from gradstep_tui.app.sections import SECTIONS
-from gradstep_tui.app.widgets.bars.prompt import Prompt
-from gradstep_tui.app.widgets.bars.timeline import Timeline
 from gradstep_tui.app.widgets.execution import ExecutionList
+from gradstep_tui.app.widgets.prompt import Prompt
+from gradstep_tui.app.widgets.timeline import Timeline
 from gradstep_tui.app.worker import SnapshotReady
 from gradstep_tui.printed import printed
 from tests.tui.screen_driver import LARGE, SHORT, SMALL, Driver, drive

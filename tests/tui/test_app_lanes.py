@@ -17,7 +17,7 @@ from gradstep_tui.app.plan.lanes import (
     Lanes,
     PlanEdges,
 )
-from gradstep_tui.app.widgets.execution.lane_drawing import draw_row
+from gradstep_tui.app.widgets.lane_drawing import draw_row
 
 LINES = set("│┤├┼╮╭┬─")
 

@@ -11,12 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gradstep.debugger.breakpoints.predicate import (
-    Expression,
-    NodeSubject,
-    arriving,
-    sent,
-)
+from gradstep.debugger.breakpoints.predicate import Expression, NodeSubject, arriving, sent
 from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.snapshot import Incoming
 from gradstep.debugger.snapshot.breakpoint import Breakpoint

@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, pointing_at
-from gradstep.debugger.commands.position_text import arrived
+from gradstep.debugger.commands.moving import arrived
 from gradstep.debugger.commands.printing import understood
 from gradstep.debugger.displays import subject_at
 from gradstep.debugger.errors import EditError, Unanswerable
-from gradstep.debugger.history.user_code import restore_text
+from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.findings.reports.formatting import table_text
 from gradstep.graph.addresses import before
 from gradstep.graph.statistics import format_number

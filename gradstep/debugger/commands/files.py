@@ -8,8 +8,8 @@ from typing import Final
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands, choose
 from gradstep.debugger.errors import CommandError
-from gradstep.debugger.history.user_code import restore_text
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
+from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.text import plural
 
 _HEADER: Final = "# breakpoints, saved by gradstep"

@@ -6,16 +6,7 @@ from textwrap import wrap
 from typing import Final
 
 from gradstep.debugger.breakpoints.predicate import help_text
-from gradstep.debugger.commands import (
-    changing,
-    checking,
-    explaining,
-    files,
-    info,
-    inspecting,
-    moving,
-    stopping,
-)
+from gradstep.debugger.commands import changing, checking, files, info, inspecting, moving, stopping
 from gradstep.debugger.commands.console import Command, Console
 from gradstep.debugger.commands.language import Operands
 from gradstep.text import WIDTH
@@ -64,10 +55,7 @@ COMMANDS: Final = (
 TOPICS: Final = (
     ("moving", moving.COMMANDS),
     ("stopping", stopping.COMMANDS),
-    (
-        "inspecting",
-        (*explaining.COMMANDS, *inspecting.COMMANDS, *info.COMMANDS, *checking.COMMANDS),
-    ),
+    ("inspecting", (*inspecting.COMMANDS, *info.COMMANDS, *checking.COMMANDS)),
     ("changing", changing.COMMANDS),
     ("files, help, and leaving", (*files.COMMANDS, *COMMANDS)),
 )

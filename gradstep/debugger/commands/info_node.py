@@ -17,12 +17,7 @@ from gradstep.findings.reports.formatting import (
     wrapped,
 )
 from gradstep.graph.addresses import step_number
-from gradstep.graph.statistics import (
-    Statistics,
-    format_bytes,
-    format_number,
-    format_shape,
-)
+from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_shape
 
 
 def _index(console: Console, operands: Operands) -> int:

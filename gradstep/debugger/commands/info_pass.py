@@ -12,12 +12,7 @@ from gradstep.debugger.snapshot.wording import described, summary
 from gradstep.findings.reports.formatting import table_text, wrapped
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Source
-from gradstep.graph.statistics import (
-    Statistics,
-    format_bytes,
-    format_number,
-    format_statistics,
-)
+from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_statistics
 from gradstep.text import plural
 
 

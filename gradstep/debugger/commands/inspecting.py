@@ -197,7 +197,31 @@ def _choose(console: Console, operands: Operands) -> str:
     return _frame(console.session, index)
 
 
+def _why(console: Console, operands: Operands) -> str:
+    # slow to load, and most sessions never ask
+    from gradstep.findings.reports.why import explain, explain_node
+
+    session = console.session
+    if operands.text:
+        with pointing_at(operands):
+            found = explain(session, operands.text)
+    elif session.selected is None:
+        raise operands.error("the gradient of which leaf? why LEAF, as in why weight")
+    else:
+        found = explain_node(session, session.selected)
+    if found.index is not None and found.index < session.position:
+        session.select(found.index)
+    return str(found)
+
+
 COMMANDS: Final = (
+    Command(
+        "why [LEAF]", "why its gradient is None, 0, nan, tiny or huge", _why, (), "leaf",
+        details="Explains the .grad of a leaf, the gradient of another tensor, or the incoming "
+            "gradient at a place: where it was cut off, became zero or not finite, shrank, grew "
+            "or cancelled, with the source line. It then selects that node. Guesses are marked "
+            "as likely.",
+    ),
     Command(
         "print [EXPRESSION]", "show a number, or a tensor's distribution", _print, ("p",),
         "expression",

@@ -7,14 +7,41 @@ from contextlib import contextmanager
 from typing import Final
 
 from gradstep.debugger.commands.console import Command, Console
+from gradstep.debugger.commands.inspecting import displays_text
 from gradstep.debugger.commands.language import Operands, pointing_at
-from gradstep.debugger.commands.position_text import arrived
 from gradstep.debugger.commands.stopping import catch, refuse_condition
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.pass_session import PassSession
-from gradstep.findings.reports.formatting import node_line, table_text
+from gradstep.findings.reports.formatting import here, node_line, table_text
+from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.addresses import step_number
 from gradstep.graph.errors import UnknownAddress
+
+
+def arrived(console: Console) -> str:
+    """Tell what log points said on the way, why it stops, where it is, and the displays there.
+
+    A stop that is about a node which has run lets inspecting commands speak of that one.
+    """
+    breakpoints = console.session.breakpoints
+    reached = breakpoints.take_reached()
+    console.follow(reached.point.commands if reached else ())
+    said = breakpoints.take_messages()
+    if reached is not None:
+        said.append(stop_text(console.session, reached))
+        if reached.trigger.subject.index != console.session.position:
+            console.session.select(reached.trigger.subject.index)
+    said += [f"{_at(console)}{here(console.session)}", displays_text(console)]
+    return "\n".join(part for part in said if part)
+
+
+def _at(console: Console) -> str:
+    """Name what inspecting commands speak of, where that is not the node that runs next."""
+    selected = console.session.selected
+    if selected is None or selected == console.session.position:
+        return ""
+    return f"looking at {step_number(selected)}; next: "
+
 
 PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"
 _STOPS = "A stop on the way ends it: a breakpoint, a catch or a watch."

@@ -7,8 +7,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from gradstep.capturing import View, capture
-from gradstep.capturing.gradients import UNKNOWN
-from gradstep.capturing.hook_changes import changes_of
+from gradstep.capturing.gradients import UNKNOWN, changes_of
 from gradstep.capturing.names import Names
 from gradstep.engines.driver import NodeEffects
 from gradstep.engines.lookup import engine_of_call

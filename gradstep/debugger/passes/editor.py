@@ -13,13 +13,12 @@ from gradstep.debugger.edits import Edit
 from gradstep.debugger.edits.changes import Change, Kind, computing, place_of, setting
 from gradstep.debugger.edits.difference import Baseline, LeafDifference, leaf_difference
 from gradstep.debugger.errors import EditError
-from gradstep.debugger.history.hooks import hook_ids
-from gradstep.debugger.history.user_code import restore_text
 from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.snapshot import EditRecord, LeafGradient
 from gradstep.debugger.snapshot.value import array_of
+from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.graph.addresses import all_step_numbers, step_number
-from gradstep.records import LEAF, Place
+from gradstep.records import LEAF, Node, Place
 from gradstep.text import plural
 
 
@@ -303,3 +302,13 @@ class Editor:
         """The nodes the hooks or Functions of which :meth:`difference` had to call."""
         baseline = self._cursor.edits.baseline
         return () if baseline is None else baseline.called
+
+
+def hook_ids(node: Node) -> tuple[int, ...]:
+    """Return the id of each hook, in the order of ``node.hooks.names()``; -1 for one that cannot be
+    muted."""
+    hooks = node.hooks
+    if hooks is None:
+        return ()
+    retained = (-1 for _ in hooks.retain)
+    return (*hooks.tensor, *retained, *hooks.pre, *hooks.post, *hooks.accumulated)

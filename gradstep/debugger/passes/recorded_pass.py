@@ -12,7 +12,6 @@ from gradstep.debugger.history.ledger import Ledger
 from gradstep.debugger.passes.certificate import Certificate, certificate
 from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.passes.editor import Editor
-from gradstep.debugger.passes.final_check import is_shared, untrue_leaves
 from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.passes.leaf_history import leaf_name
 from gradstep.debugger.passes.scopes import Scopes
@@ -200,3 +199,39 @@ def _hint(nodes: Sequence[Node]) -> str:
     if any(node.record is not None for node in nodes if node.kind != LEAF):
         return ""
     return f"scopes and source lines are unknown: {NOT_TRACED}"
+
+
+def untrue_leaves(cursor: Cursor) -> list[int]:
+    """List the leaves, by plan index, whose ``.grad`` in the program is not the one that is shown,
+    or whose shown one is not the sum of what arrived; the pass is over, and recorded whole."""
+    driver, edited = cursor.driver, set(cursor.edits.leaves)
+    # callbacks of torch.distributed change .grad after the last node
+    if driver.read_only and not driver.call.graph:
+        return []
+    differing = []
+    for index, node in enumerate(driver.order):
+        if node.kind != LEAF or index in edited:
+            continue
+        step = cursor.history[index]
+        later = [at for at in driver.changed_gradients.get(index, {}) if at > index]
+        if later:
+            shown = driver.changed_gradients[index][max(later)]
+        else:
+            shown = driver.step_when_run(step).after
+        if not (
+            driver.agree(shown, driver.grad(index))
+            and driver.agree(step.after, driver.summed_up(step))
+        ):
+            differing.append(index)
+    return differing
+
+
+def is_shared(cursor: Cursor, index: int) -> bool:
+    """Return whether the ``.grad`` of a leaf is that of another leaf of the pass as well."""
+    driver = cursor.driver
+    own = driver.grad(index)
+    return own is not None and any(
+        driver.grad(at) is own
+        for at, node in enumerate(driver.order)
+        if node.kind == LEAF and at != index
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from gradstep.debugger.snapshot.value import Value
+from gradstep.graph.addresses import step_number
 from gradstep.graph.statistics import Statistics, first_place, format_number, format_statistics
 
 
@@ -98,3 +100,14 @@ def counts(value: Value) -> str:
             said.append(f"{count:,} {trouble}, first at {list(first_place(array, trouble))}")
     said += [f"{stats.zeros:,} zero", f"{negative:,} negative", f"{positive:,} positive"]
     return "  ".join(said)
+
+
+def restore_text(indices: Sequence[int], called: str, restore_note: str) -> str:
+    """Say that user code at nodes ``indices`` runs again, and what is put back before.
+
+    >>> restore_text([3], "are called again", ".grad is put back")
+    'the hooks or Functions of #4 are called again: .grad is put back'
+    """
+    nodes = ", ".join(step_number(index) for index in indices[:8])
+    more = f" and {len(indices) - 8} more" if len(indices) > 8 else ""
+    return f"the hooks or Functions of {nodes}{more} {called}: {restore_note}"

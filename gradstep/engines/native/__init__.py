@@ -26,6 +26,7 @@ from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.packed import Packed
 from autograd_core.autograd.plan import Plan, make_plan
+from autograd_core.autograd.profiler import profile
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import Detached
 from autograd_core.own_files import hide_files
@@ -34,7 +35,6 @@ from gradstep.capturing.names import Names
 from gradstep.capturing.op_records import Departure
 from gradstep.engines import interception
 from gradstep.engines.native.arrays import array_of, shown
-from gradstep.engines.native.costs import node_costs
 from gradstep.engines.native.rules import extent, formula, rules_with_names
 from gradstep.engines.native.trace import GraphTracer
 from gradstep.engines.native.trace.origins import is_number, leaf_record, origin
@@ -265,3 +265,28 @@ def _array(gradient: Any) -> Any:
 
 
 NATIVE: Final[Engine] = NativeEngine()
+
+
+def node_costs(measured: profile, nodes: Iterable[Node]) -> dict[Node, Cost]:
+    """Return the cost of those of ``nodes`` that a profile has measured.
+
+    >>> import autograd_core as torch
+    >>> x = torch.ones(3, requires_grad=True)
+    >>> with profile() as measured:
+    ...     y = x.exp()
+    >>> node_costs(measured, [y.grad_fn])[y.grad_fn].forward_bytes
+    12
+    """
+    costs = {}
+    for node in nodes:
+        if node.notes is None:
+            continue
+        forward, backward = measured.forward.get(node.notes), measured.backward.get(node.notes)
+        if forward is not None or backward is not None:
+            costs[node] = Cost(
+                None if forward is None else forward.seconds,
+                None if forward is None else forward.bytes,
+                None if backward is None else backward.seconds,
+                None if backward is None else backward.bytes,
+            )
+    return costs

@@ -13,13 +13,7 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import BackwardCall, Gradients, note_freed, run, start
-from autograd_core.autograd.grad_mode import (
-    USUAL,
-    current_mode,
-    enter_mode,
-    leave_mode,
-    settle,
-)
+from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode, settle
 from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.undo_log import UndoLog
 from gradstep.engines.native.driver import keep_of_user, nodes_of_user

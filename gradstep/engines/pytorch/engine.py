@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -16,17 +17,15 @@ from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
 from gradstep.engines.pytorch.entry import call_from, run
 from gradstep.engines.pytorch.formulas import entry_of, formula, rules_with_names
-from gradstep.engines.pytorch.hooks import hooks_of
 from gradstep.engines.pytorch.kept_forward import TorchKeptForward, op_of, saved_results
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
-from gradstep.engines.pytorch.lengths import lengths, moved
 from gradstep.engines.pytorch.names import stem
-from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
+from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import TorchPlan, plan_of
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import FunctionNode, hook_tables, unobserved
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run
+from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run, measured
 from gradstep.engines.pytorch.tensors import (
     SeenTensor,
     array_of,
@@ -34,7 +33,11 @@ from gradstep.engines.pytorch.tensors import (
     describe,
     describe_all,
     extent_of,
+    has_memory,
+    is_plain,
+    view_of,
 )
+from gradstep.graph import statistics
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
@@ -253,3 +256,36 @@ def _seed(tensor: torch.Tensor) -> torch.Tensor:
 _OF_NUMBERS: Final = ("bool", "int64", "float64")
 
 PYTORCH: Final[Engine] = PyTorchEngine()
+
+
+def lengths(tensors: Sequence[Any]) -> list[float | None]:
+    """Return the norm of each tensor, None of one that has no numbers."""
+    with unobserved(), torch.no_grad():
+        lengths = [
+            statistics.length(view_of(each.detach())) if is_plain(each) else None
+            for each in tensors
+        ]
+    others = [at for at, each in enumerate(tensors) if lengths[at] is None and each is not None]
+    for at, norm in zip(others, measured([tensors[at] for at in others]), strict=True):
+        lengths[at] = norm
+    return lengths
+
+
+def moved(tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
+    """Return how far each tensor is from its copy, and make that as the tensor is now; None of one
+    for which this cannot be done."""
+    distances: list[float | None] = [None] * len(tensors)
+    apart: dict[int, Any] = {}
+    with unobserved(), torch.no_grad():
+        for at, (tensor, copy) in enumerate(zip(tensors, copies, strict=True)):
+            if is_plain(tensor) and is_plain(copy):
+                distances[at] = statistics.moved(view_of(tensor.detach()), view_of(copy))
+            elif has_memory(tensor) and tensor.shape == copy.shape:
+                # it may be on another device now
+                with suppress(RuntimeError, NotImplementedError):
+                    difference = tensor.detach() - copy
+                    copy.copy_(tensor.detach())
+                    apart[at] = difference
+    for at, distance in zip(apart, lengths(list(apart.values())), strict=True):
+        distances[at] = distance
+    return distances

@@ -18,13 +18,7 @@ from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.schema import tensors_in
-from gradstep.engines.pytorch.tensors import (
-    SeenTensor,
-    describe,
-    has_memory,
-    same_bits,
-    shape_of,
-)
+from gradstep.engines.pytorch.tensors import SeenTensor, describe, has_memory, same_bits, shape_of
 from gradstep.records import resolve
 
 _SIZES: Final = ("size", "shape")  # of the result, by whatever name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import prod
 from typing import Any, ClassVar, Final
@@ -16,6 +16,7 @@ from gradstep.engines.pytorch.formulas import formulas
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    hook_tables,
     metadata_of,
     sequence_nr_of,
     unobserved,
@@ -474,3 +475,13 @@ def _number_of(tensor: torch.Tensor) -> float | None:
     except (TypeError, RuntimeError):  # NumPy has no such dtype, or there is no data
         return None
     return number if isinstance(number, int | float) else None
+
+
+def hooks_of(node: TorchNode) -> Iterator[Mapping[int, Any]]:
+    """Return the tables of hooks of each tensor that ``node`` made, and of a leaf."""
+    if isinstance(node, TorchLeaf):
+        tables = hook_tables(node.tensor.origin)
+    else:
+        noted = node.graph.origins.hooks.get(node.sequence_nr, ())
+        tables = [table for each in noted if (table := each()) is not None]
+    yield from tables

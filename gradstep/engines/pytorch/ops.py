@@ -22,12 +22,7 @@ from gradstep.engines.pytorch.departures import Departures
 from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.origins import Origins
-from gradstep.engines.pytorch.private import (
-    dispatch_mode,
-    sequence_nr,
-    sequence_nr_of,
-    unobserved,
-)
+from gradstep.engines.pytorch.private import dispatch_mode, sequence_nr, sequence_nr_of, unobserved
 from gradstep.engines.pytorch.schema import tensors_in, written
 from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
 from gradstep.graph.fence import fenced

@@ -13,12 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from gradstep.engines.pytorch.private import set_version, unobserved
-from gradstep.graph.statistics import (
-    HUGE,
-    TINY,
-    Statistics,
-    statistics,
-)
+from gradstep.graph.statistics import HUGE, TINY, Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each, statistics_of_parts
 from gradstep.records import Extent, resolve
 

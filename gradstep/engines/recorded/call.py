@@ -7,12 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from gradstep.engines.recorded.nodes import (
-    RecordedLeaf,
-    RecordedNode,
-    RecordedTensor,
-    SavedTensor,
-)
+from gradstep.engines.recorded.nodes import RecordedLeaf, RecordedNode, RecordedTensor, SavedTensor
 from gradstep.engines.recorded.values import RecordedValue
 from gradstep.graph.model import Graph, SavedValue, Shape, Source
 from gradstep.recording.errors import BadRecording

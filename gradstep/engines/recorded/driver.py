@@ -9,14 +9,7 @@ from typing import Any, Final, Self
 
 from numpy.typing import NDArray
 
-from gradstep.engines.driver import (
-    DeferredSteps,
-    Nested,
-    NodeEffects,
-    OnSkipped,
-    OnStep,
-    Pending,
-)
+from gradstep.engines.driver import DeferredSteps, Nested, NodeEffects, OnSkipped, OnStep, Pending
 from gradstep.engines.recorded.call import RecordedCall
 from gradstep.engines.recorded.nodes import RecordedNode, RecordedPlan
 from gradstep.engines.recorded.values import RecordedValue

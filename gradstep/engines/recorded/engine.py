@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
@@ -10,16 +11,17 @@ from numpy.typing import NDArray
 
 from gradstep.engines.protocol import OWN_RESULT, CannotRerun, Engine, OnGradients, Rule
 from gradstep.engines.recorded.call import RecordedCall
-from gradstep.engines.recorded.drawing import drawn
 from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
 from gradstep.engines.recorded.nodes import (
+    CallOfNodes,
     RecordedNode,
     RecordedPlan,
     RecordedTensor,
     SavedTensor,
 )
 from gradstep.engines.recorded.values import LIBRARY, RecordedValue
-from gradstep.graph.model import Cost, Graph
+from gradstep.graph.folding.parts import subgraph
+from gradstep.graph.model import LEAF_KINDS, RETURNED, Cost, Graph
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.recording.errors import NotRecorded
@@ -207,3 +209,44 @@ def _value(known: RecordedValue | RecordedTensor) -> RecordedValue | None:
 
 
 RECORDED: Final[Engine] = RecordedEngine()
+
+
+def drawn(call: CallOfNodes, view: str, steps: Collection[int]) -> Graph:
+    """Return one half of the graph of a call, or both, with the gradients of ``steps``."""
+    graph = call.drawn
+    if len(steps) < len(call.order):
+        graph = _after(graph, set(steps), len(call.order))
+    if view == "both":
+        return graph
+    ids = [id for id, half in enumerate(graph.halves) if half == view]
+    kind = "gradient" if view == "backward" else "value"
+    edges = [id for id, each in enumerate(graph.edge_kinds) if each == kind]
+    derived = graph.derived_forward and view == "forward"
+    part = subgraph(graph, ids, edges, view)
+    return replace(part, part=None, pairs={}, derived_forward=derived)
+
+
+def _after(graph: Graph, steps: set[int], length: int) -> Graph:
+    """Return a graph with no more of the gradients than those of ``steps``."""
+
+    def is_known(id: int) -> bool:
+        return id >= length or id in steps
+
+    details = list(graph.details)
+    for id in range(length):
+        of_step = graph.kinds[id] in LEAF_KINDS or details[id] == RETURNED
+        if of_step and not is_known(id):
+            details[id] = ""
+    sources = graph.edge_sources
+    return replace(
+        graph,
+        details=details,
+        statistics={id: each for id, each in graph.statistics.items() if is_known(id)},
+        undefined=frozenset(filter(is_known, graph.undefined)),
+        edge_statistics={
+            id: each for id, each in graph.edge_statistics.items() if is_known(sources[id])
+        },
+        edge_undefined=frozenset(id for id in graph.edge_undefined if is_known(sources[id])),
+        hooks={id: each for id, each in graph.hooks.items() if is_known(id)},
+        edge_hooks={id: each for id, each in graph.edge_hooks.items() if is_known(sources[id])},
+    )

@@ -22,30 +22,21 @@ from gradstep.graph.addresses import step_index, step_number
 from gradstep_tui.app.arrangement import ARRANGEMENTS, OTHER_RUN, PANES, Arrangement, arrangement
 from gradstep_tui.app.facts import Facts
 from gradstep_tui.app.keys import ALL_BINDINGS
-from gradstep_tui.app.messages import (
-    HintClicked,
-    NodeClicked,
-    PositionChosen,
-    SectionChosen,
-    TargetClicked,
-)
-from gradstep_tui.app.photograph import tidied
 from gradstep_tui.app.plan.listing import ORDERS, Listing, listing_words, read_listing
 from gradstep_tui.app.plan.listing import WORDS as LISTING_WORDS
 from gradstep_tui.app.plan.navigation import find, receivers, senders
-from gradstep_tui.app.plan.picture import write_picture
+from gradstep_tui.app.plan.picture import tidied, write_picture
 from gradstep_tui.app.sections.console import add_command, add_print
-from gradstep_tui.app.sections.of_node.value import value_text
 from gradstep_tui.app.sections.page import Notes, PointTarget, ScopeTarget, ScreenView, Shown
-from gradstep_tui.app.widgets.bars.hints import Hints, hints_for
-from gradstep_tui.app.widgets.bars.prompt import MessageLine, Prompt
-from gradstep_tui.app.widgets.bars.status import StatusLine
-from gradstep_tui.app.widgets.bars.timeline import Timeline
-from gradstep_tui.app.widgets.execution import ExecutionList
+from gradstep_tui.app.sections.value import value_text
+from gradstep_tui.app.widgets.execution import ExecutionList, NodeClicked
 from gradstep_tui.app.widgets.help import HelpScreen
-from gradstep_tui.app.widgets.pane import Pane
-from gradstep_tui.app.widgets.strips import DisplayStrip, LeafStrip, SourceStrip
-from gradstep_tui.app.widgets.too_small import TooSmall
+from gradstep_tui.app.widgets.hints import HintClicked, Hints, hints_for
+from gradstep_tui.app.widgets.pane import Pane, SectionChosen, TargetClicked
+from gradstep_tui.app.widgets.prompt import MessageLine, Prompt
+from gradstep_tui.app.widgets.status import StatusLine
+from gradstep_tui.app.widgets.strips import DisplayStrip, LeafStrip, SourceStrip, TooSmall
+from gradstep_tui.app.widgets.timeline import PositionChosen, Timeline
 from gradstep_tui.app.worker import Progress, SessionWorker, SnapshotReady, Work
 from gradstep_tui.errors import AtWork
 

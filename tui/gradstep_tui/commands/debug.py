@@ -20,7 +20,7 @@ from gradstep.debugger.commands import command_lines, open_console, uncommented
 from gradstep.debugger.commands.console import DEFECT
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.history import DEFAULT_BUDGET
-from gradstep.debugger.ranks import Ranks
+from gradstep.debugger.pass_session import Ranks
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply
 from gradstep.debugger.snapshot.timeline import Timeline

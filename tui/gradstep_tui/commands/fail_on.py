@@ -11,9 +11,9 @@ from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
 from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.errors import ExpressionError
-from gradstep.debugger.history.user_code import restore_text
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.value import value
+from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import loss_report, stop_report
 from gradstep.graph.statistics import format_statistics

@@ -6,12 +6,7 @@ of it.
 """
 
 from gradstep.debugger.breakpoints.predicate.expression import Expression, parse, parse_predicate
-from gradstep.debugger.breakpoints.predicate.subject import (
-    NodeSubject,
-    Nowhere,
-    arriving,
-    sent,
-)
+from gradstep.debugger.breakpoints.predicate.subject import NodeSubject, Nowhere, arriving, sent
 from gradstep.debugger.breakpoints.predicate.vocabulary import WORDS, ExpressionSubject, help_text
 
 __all__ = [

@@ -25,22 +25,12 @@ from torch.autograd.graph import GradientEdge
 from gradstep.engines.driver import Nested, Pending
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
-from gradstep.engines.pytorch.hooks import hooks_of
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
-from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
+from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import owner
-from gradstep.engines.pytorch.private import (
-    hook_nodes,
-    hook_tables,
-    running_pass,
-    unobserved,
-)
+from gradstep.engines.pytorch.private import hook_nodes, hook_tables, running_pass, unobserved
 from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
-from gradstep.engines.pytorch.stepping.leaf_gradients import (
-    LeafGradients,
-    renumbered,
-    state_of,
-)
+from gradstep.engines.pytorch.stepping.leaf_gradients import LeafGradients, renumbered, state_of
 from gradstep.engines.pytorch.stepping.replay import deliver, places_of
 from gradstep.engines.pytorch.stepping.watch_only import is_shared_with_processes
 from gradstep.engines.pytorch.tensors import put_gradient

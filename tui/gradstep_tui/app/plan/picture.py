@@ -1,4 +1,4 @@
-"""The graph around a node as a picture, with the gradients that were sent."""
+"""What the keys p and P save: the graph around a node as a picture, and the screen itself."""
 
 from __future__ import annotations
 
@@ -83,3 +83,13 @@ def marked(svg: str, address: str) -> str:
         f'<text x="{x - 18:g}" y="{y + height / 2 + 4:g}" class="h">▶</text>'
     )
     return svg[: box.end()] + frame + svg[box.end() :]
+
+
+def tidied(svg: str) -> str:
+    """Return Textual's picture of a screen in fonts that the reader has, instead of those that it
+    would load, and with ids that depend on nothing but the picture."""
+    svg = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"terminal-\d+", "terminal", svg)
+    svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
+    svg = svg.replace("font-family: Fira Code", "font-family: ui-monospace, Menlo, Consolas")
+    return "\n".join(line.rstrip() for line in svg.splitlines() if line.strip()) + "\n"

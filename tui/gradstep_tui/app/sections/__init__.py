@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from gradstep_tui.app.sections import console
-from gradstep_tui.app.sections.of_node import contributions, forward, gradient, other, value, why
-from gradstep_tui.app.sections.of_pass import (
+from gradstep_tui.app.sections import (
     backward_calls,
     breakpoints,
     changes,
+    console,
+    contributions,
+    explained,
     flow,
+    gradient,
     graph,
     leaves,
     modules,
-    report,
+    other,
     run,
+    source,
+    value,
 )
 from gradstep_tui.app.sections.page import Section
 
@@ -21,11 +25,11 @@ SECTIONS = {
     section.name: section
     for section in (
         Section("gradient", "what arrived, its sum, what was sent, and the rule", gradient.page),
-        Section("report", "why it stopped, and what check found", report.page, False),
-        Section("why", "why the gradient is None, 0, nan, tiny or huge", why.page),
+        Section("report", "why it stopped, and what check found", explained.report_page, False),
+        Section("why", "why the gradient is None, 0, nan, tiny or huge", explained.why_page),
         Section("contributions", "each with the running sum", contributions.page),
         Section("values", "of the gradient, the forward op, and what was saved", value.page),
-        Section("source", "the program around the forward line", forward.source_page),
+        Section("source", "the program around the forward line", source.page),
         Section("leaves", "the .grad of every leaf", leaves.page, False),
         Section("graph", "producers and consumers in boxes", graph.page),
         Section("modules", "the module tree; z folds", modules.page, False),

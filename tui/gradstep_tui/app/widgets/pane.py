@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from textual import events
+from textual.message import Message
 
-from gradstep_tui.app.messages import SectionChosen, TargetClicked
 from gradstep_tui.app.plan.listing import Order
 from gradstep_tui.app.sections.page import Page, ScreenView, Section, Target, sentence
 from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part
 from gradstep_tui.errors import AtWork
+
+
+@dataclass(eq=False)
+class SectionChosen(Message):
+    """A tab was clicked."""
+
+    name: str
+
+
+@dataclass(eq=False)
+class TargetClicked(Message):
+    """A line of a pane was clicked that speaks of something; ``pane`` is the pane's id."""
+
+    pane: str
+    target: Target
+    twice: bool
 
 
 class Pane(ViewWidget):

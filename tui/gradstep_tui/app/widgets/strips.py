@@ -8,10 +8,11 @@ from itertools import chain
 from gradstep.debugger.snapshot import LeafGradient
 from gradstep.findings.reports.source import lines_around
 from gradstep.text import printable
-from gradstep_tui.app.sections.of_node.forward import numbered
-from gradstep_tui.app.sections.of_pass.leaves import arrival_bar
+from gradstep_tui.app.arrangement import NEEDED_HEIGHT, NEEDED_WIDTH
+from gradstep_tui.app.sections.leaves import arrival_bar
 from gradstep_tui.app.sections.page import ScreenView
-from gradstep_tui.app.widgets.line_view import ViewWidget
+from gradstep_tui.app.sections.source import numbered
+from gradstep_tui.app.widgets.line_view import LineView, ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part, changed, fit, value_part, wrapped
 from gradstep_tui.errors import AtWork
 
@@ -142,3 +143,21 @@ def _leaf(leaf: LeafGradient, view: ScreenView) -> Line:
         bar = Part(arrival_bar(leaf.arrived, leaf.expected), "leaf")
         line += [Part(" "), changed(bar, grew)]
     return [*line, Part("  ")]
+
+
+class TooSmall(LineView):
+    """The size that is needed, the size that is there, and the way out."""
+
+    def __init__(self) -> None:
+        super().__init__(id="too-small")
+
+    def line_count(self) -> int:
+        return 3
+
+    def line(self, y: int) -> Line:
+        width, height = self.app.size
+        return [
+            [Part(f"gradstep needs {NEEDED_WIDTH}x{NEEDED_HEIGHT}", "strong")],
+            [Part(f"this terminal: {width}x{height}")],
+            [Part("enlarge it, or q: continue", "muted")],
+        ][y]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from gradstep.debugger.snapshot import Incoming, LedgerEntry
-from gradstep_tui.app.sections.of_node.gradient import edge_label, title_line
+from gradstep_tui.app.sections.gradient import edge_label, title_line
 from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.text import (
     UNDEFINED,

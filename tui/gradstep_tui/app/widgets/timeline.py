@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 from textual import events
+from textual.message import Message
 
 from gradstep.debugger.snapshot import Snapshot
-from gradstep_tui.app.messages import PositionChosen
 from gradstep_tui.app.sections.page import ScreenView
 from gradstep_tui.app.widgets.charts import TROUBLE, decades, level
 from gradstep_tui.app.widgets.line_view import ViewWidget
@@ -15,6 +16,13 @@ from gradstep_tui.app.widgets.text import Line, Part
 from gradstep_tui.errors import AtWork
 
 LABEL = " "
+
+
+@dataclass(eq=False)
+class PositionChosen(Message):
+    """A place of the timeline was clicked."""
+
+    position: int
 
 
 class Timeline(ViewWidget):

@@ -14,7 +14,7 @@ from gradstep.debugger.snapshot.wording import summary
 from gradstep.findings.reports.formatting import file_and_line
 from gradstep.graph.addresses import step_number
 from gradstep.text import printable
-from gradstep_tui.app.sections.of_node.inside import inside_lines, is_inside, nested_lines
+from gradstep_tui.app.sections.inside import inside_lines, is_inside, nested_lines
 from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.text import (
     UNDEFINED,

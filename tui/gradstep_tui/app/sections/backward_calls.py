@@ -5,8 +5,8 @@ from __future__ import annotations
 from gradstep.debugger.snapshot import PassFrame, Snapshot
 from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.text import printable
-from gradstep_tui.app.sections.of_node.saved import source_text
 from gradstep_tui.app.sections.page import Page, ScreenView
+from gradstep_tui.app.sections.source import source_text
 from gradstep_tui.app.widgets.charts import sparkline
 from gradstep_tui.app.widgets.text import Line, Part, fit
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import NamedTuple
 
 from textual import events
+from textual.message import Message
 
 from gradstep.debugger.snapshot import Snapshot
 from gradstep.text import printable
-from gradstep_tui.app.messages import HintClicked
 from gradstep_tui.app.widgets.line_view import LineView
 from gradstep_tui.app.widgets.text import Line, Part
 
@@ -105,6 +106,13 @@ def hints_for(snapshot: Snapshot, section: str, *, busy: bool) -> tuple[Hint, ..
     elif snapshot.position >= snapshot.length:
         hints = _OVER
     return (_OUT, *hints) if len(snapshot.frames) > 1 else hints
+
+
+@dataclass(eq=False)
+class HintClicked(Message):
+    """A key in the bottom line was clicked."""
+
+    action: str
 
 
 class Hints(LineView):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from textual import events
+from textual.message import Message
 
 from gradstep.debugger.snapshot import Breakpoint
 from gradstep.graph.addresses import step_number
 from gradstep.graph.statistics import format_number
 from gradstep.text import printable
-from gradstep_tui.app.messages import NodeClicked
 from gradstep_tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes
 from gradstep_tui.app.plan.listing import ListedRows
 from gradstep_tui.app.plan.modules import Rows, Span
 from gradstep_tui.app.sections.page import ScreenView, Shown
-from gradstep_tui.app.widgets.execution.lane_drawing import draw_row
-from gradstep_tui.app.widgets.execution.rows import (
+from gradstep_tui.app.widgets.lane_drawing import draw_row
+from gradstep_tui.app.widgets.line_view import ViewWidget
+from gradstep_tui.app.widgets.rows import (
     EXTREMES_WIDTH,
     FLAG_WIDTH,
     VALUE_WIDTH,
@@ -29,7 +32,6 @@ from gradstep_tui.app.widgets.execution.rows import (
     overflow_width,
     source_text,
 )
-from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import (
     Line,
     Part,
@@ -44,6 +46,14 @@ from gradstep_tui.errors import AtWork
 
 # rows of lanes that are computed ahead per idle tick: about 3 ms of work
 LANES_PER_TICK = 3_000
+
+
+@dataclass(eq=False)
+class NodeClicked(Message):
+    """A row of the execution list was clicked, ``twice`` for a double click."""
+
+    index: int
+    twice: bool
 
 
 class ExecutionList(ViewWidget):

@@ -1,4 +1,0 @@
-"""The marks of the document."""
-
-FORMAT = "gradstep-graph"
-VERSION = 1

@@ -1,1 +1,0 @@
-"""The sections that speak of the selected node."""

@@ -1,1 +1,0 @@
-"""The lines above and below the panes: status, timeline, hints, prompt."""
