@@ -533,7 +533,11 @@ def test_a_second_pass_through_a_freed_graph_fails_where_it_does_plainly(walk: l
     assert program(stepped=True) == program(stepped=False)
 
 
-@pytest.mark.parametrize("walk", [[], ["step"], ["next"], ["next", "back"], ["continue"]])
+@pytest.mark.parametrize(
+    "walk",
+    [[], ["step"], ["next"], ["next", "back"], ["continue"], ["mute", "undo"],
+     ["next", "mute", "undo"]],
+)  # fmt: skip
 def test_a_pass_that_raises_frees_what_it_frees_plainly(walk: list[str]) -> None:
     def program(stepped: bool) -> list[Any]:
         found: list[Any] = []

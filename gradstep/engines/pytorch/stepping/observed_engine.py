@@ -210,9 +210,12 @@ class ObservedEngine:
             while not self.thread.go_on():
                 pass
         elif not self._done:
-            if not self.diverged:
-                self.retains = False  # nobody goes back: the engine itself frees the graph
-            self.in_thread(partial(self._run, start, observed=False))
+            # nobody goes back: the engine itself frees what it comes to
+            retained, self.retains = self.retains, False
+            try:
+                self.in_thread(partial(self._run, start, observed=False))
+            finally:
+                self.retains = retained and self.diverged  # what ran before is not freed yet
 
     def finish_halted(self) -> None:
         """Let the engine run on to the end of the pass, if it waits; it keeps nothing of it."""
@@ -355,7 +358,10 @@ class ObservedEngine:
         if not edges:
             return None
         return given._replace(
-            outputs=tuple(edges), seeds=tuple(seeds), keep=True, allow_unreachable=True
+            outputs=tuple(edges),
+            seeds=tuple(seeds),
+            keep=given.keep or self.retains,
+            allow_unreachable=True,
         )
 
     def _take_real_order(self, start: int) -> None:
