@@ -45,7 +45,6 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.torch
 MODULES = [f"{package.__name__}.{found.name}" for found in pkgutil.iter_modules(package.__path__)]
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
-# gloo's threads can wait for the interpreter while their process group ends: that one may hang
 SLOW = {
     torch_programs.compiled_function, torch_programs.data_parallel, torch_programs.long_chain
 }  # fmt: skip

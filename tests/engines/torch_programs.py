@@ -8,6 +8,7 @@ says how often code of the program's own ran.
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -411,6 +412,9 @@ def data_parallel() -> Any:
             losses.append(loss)
         return losses, gradients(inner)
     finally:
+        # the model's end waits for gloo's threads, and holds the interpreter: where one of them
+        # needs it, to drop the last reduction, PyTorch waits for ever
+        time.sleep(0.1)
         torch.distributed.destroy_process_group()
 
 
