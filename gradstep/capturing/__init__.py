@@ -91,7 +91,7 @@ def capture(
             plan = engine.plan(tensors)
         whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
         running = whole if order is None or list(order) == list(whole) else order
-        reader = SavedReader(engine)
+        reader = SavedReader(engine, whole)
         ids: dict[GradFn, int] = {}
         ids_of: list[ForwardOf] = [ids.get]
         recorded: Recorded = []
@@ -101,7 +101,7 @@ def capture(
             )
             recorded += [
                 (ids[node], one)
-                for node, one in zip(running, engine.records(running), strict=True)
+                for node, one in zip(running, reader.records(running), strict=True)
                 if node.kind != LEAF
             ]
             _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)

@@ -55,7 +55,7 @@ def add_backward(
     types: list[Any] = list(map(type, order))
     examples = dict(zip(types, order, strict=True))
     name_of = {t: n.name().removeprefix("torch::autograd::") for t, n in examples.items()}
-    records = engine.records(order)
+    records = reader.records(order)
     scopes = names.scopes_of(records)
     leaves = [number for number, kind in enumerate(types) if kind.kind == LEAF]
     build.start(
@@ -64,7 +64,7 @@ def add_backward(
         names=list(map(name_of.__getitem__, types)),
         counts=_counts(engine, examples, types, scopes)
         if order is whole
-        else _counts_within(engine, order, whole, names),
+        else _counts_within(reader, order, whole, names),
         shapes=_shapes(order, types, examples),
         dtypes=_dtypes(order),
     )
@@ -113,12 +113,12 @@ def _counts(
 
 
 def _counts_within(
-    engine: Engine, order: Sequence[GradFn], whole: Sequence[GradFn], names: Names
+    reader: SavedReader, order: Sequence[GradFn], whole: Sequence[GradFn], names: Names
 ) -> list[int]:
-    scopes = names.scopes_of(engine.records(whole))
+    scopes = names.scopes_of(reader.records(whole))
     types = list(map(type, whole))
     examples = dict(zip(types, whole, strict=True))
-    counts = dict(zip(whole, _counts(engine, examples, types, scopes), strict=True))
+    counts = dict(zip(whole, _counts(reader.engine, examples, types, scopes), strict=True))
     return [counts[node] for node in order]
 
 

@@ -63,7 +63,7 @@ def add_traced_forward(
         return ids.get(node.record)
 
     if backward_ids:
-        forwards = list(map(ids.get, engine.records(running)))
+        forwards = list(map(ids.get, reader.records(running)))
         add_saved(build, reader, running, forwards, producer_of, forward_of, names)
     return forward_of, [(id, record) for record, id in ids.items()]
 
@@ -232,7 +232,7 @@ def add_derived_forward(
         forwards = [ids[node] for node in running]
         add_saved(build, reader, running, forwards, producer_of, ids.get, names)
     nodes = by_order[len(leaves) :]
-    records = engine.records(nodes)
+    records = reader.records(nodes)
     return ids.get, [(ids[node], one) for node, one in zip(nodes, records, strict=True)]
 
 
@@ -333,7 +333,7 @@ def _add_derived_ops(
 ) -> Iterable[tuple[GradFn, int]]:
     engine = reader.engine
     stems = [engine.stem(node) or short_name(node.name()) for node in nodes]
-    records = engine.records(nodes)
+    records = reader.records(nodes)
     ids = build.ops(
         "forward",
         names=stems,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from inspect import CO_GENERATOR, CO_OPTIMIZED
 from itertools import count, takewhile
+from operator import itemgetter
 from types import CodeType, FrameType
 
 from gradstep.capturing.frames import is_of_program, values_of
@@ -240,31 +241,28 @@ def rounds_of(recorded: Iterable[tuple[int, object]]) -> dict[int, tuple[Round, 
 
     A loop that went round once counts for nothing: of training, every graph is one round.
     """
-    chains: dict[LoopRound, tuple[LoopRound, ...]] = {}
     nodes = [
-        (node, _chain(one, chains))
+        (node, one)
         for node, record in recorded
         if (one := getattr(record, "round", None)) is not None
     ]
-    nodes.sort(key=lambda pair: pair[0])
+    nodes.sort(key=itemgetter(0))
+    chains: dict[LoopRound, tuple[LoopRound, ...]] = {}
+    innermost = dict.fromkeys([one for _, one in nodes])
     numbers: dict[tuple[int, LoopRound | None], set[int]] = {}
-    for chain in dict.fromkeys(chain for _, chain in nodes):
-        for one in chain:
-            numbers.setdefault((one.run, one.outer), set()).add(one.number)
+    for one in dict.fromkeys(each for inner in innermost for each in _chain(inner, chains)):
+        numbers.setdefault((one.run, one.outer), set()).add(one.number)
     several = [loop for loop, known in numbers.items() if len(known) > 1]
-    loops = {loop: nr for nr, loop in enumerate(sorted(several, key=lambda loop: loop[0]))}
-    rounds: dict[tuple[LoopRound, ...], tuple[Round, ...]] = {}
-    for chain in dict.fromkeys(chain for _, chain in nodes):
-        rounds[chain] = tuple(
-            Round(
-                loops[one.run, one.outer],
-                one.number,
-                one.label or f"round {one.number}",
-            )
-            for one in chain
+    loops = {loop: nr for nr, loop in enumerate(sorted(several, key=itemgetter(0)))}
+    rounds = {
+        inner: tuple(
+            Round(loops[one.run, one.outer], one.number, one.label or f"round {one.number}")
+            for one in chains[inner]
             if (one.run, one.outer) in loops
         )
-    return {node: rounds[chain] for node, chain in nodes if rounds[chain]}
+        for inner in innermost
+    }
+    return {node: around for node, one in nodes if (around := rounds[one])}
 
 
 def _chain(one: LoopRound, known: dict[LoopRound, tuple[LoopRound, ...]]) -> tuple[LoopRound, ...]:

@@ -15,18 +15,24 @@ from gradstep.records import Node as GradFn
 
 
 class SavedReader:
-    """Reads what nodes keep, each one once: both halves of a graph ask for it.
+    """Reads what nodes keep, and where they were made, each one once: both halves of a graph ask
+    for it.
 
     Attributes:
         saved: what was read; each node goes by its place in the order.
         values: of each value in ``saved`` the value itself, None of one that is gone.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, order: Sequence[GradFn]) -> None:
         self.engine = engine
+        self._records = dict(zip(order, engine.records(order), strict=True))
         self.saved = SavedColumns()
         self.values: list[Any] = []
         self._storages: dict[int, int] = {}
+
+    def records(self, nodes: Iterable[GradFn]) -> list[Any]:
+        """Return the records of nodes."""
+        return list(map(self._records.__getitem__, nodes))
 
     def extent(self, value: Any) -> Extent | None:
         """Return the extent of what a node keeps, None of a number.

@@ -322,14 +322,15 @@ class unobserved:
     __slots__ = ("_functions", "_modes")
 
     def __enter__(self) -> None:
-        self._modes = [_pop_dispatch_mode(None) for _ in range(_count_dispatch_modes())]
-        self._functions = _functions_disabled()
-        self._functions.__enter__()
+        count = _count_dispatch_modes()
+        self._modes = [_pop_dispatch_mode(None) for _ in range(count)] if count else ()
+        self._functions = functions = _functions_disabled()
+        functions.__enter__()
 
     def __exit__(self, *error: object) -> None:
         self._functions.__exit__(None, None, None)
-        while self._modes:
-            _push_dispatch_mode(self._modes.pop())
+        for mode in reversed(self._modes):
+            _push_dispatch_mode(mode)
 
 
 _stack_of_functions = _find("overrides._get_current_function_mode_stack")
