@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import importlib.util
 import os
 import random
@@ -16,6 +17,8 @@ from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
+
+from tests.both import TORCH
 
 T = TypeVar("T")
 
@@ -81,6 +84,23 @@ def sample(request: pytest.FixtureRequest) -> Callable[[Sequence[T], int], list[
         return random.Random(0).sample(list(cases), count)
 
     return choose
+
+
+_PARTS = (
+    "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.gradcheck",
+    "autograd.graph", "nn.modules.module", "utils.checkpoint",
+)  # fmt: skip
+
+
+@pytest.fixture(params=["autograd_core", TORCH])
+def torch(request: pytest.FixtureRequest) -> Any:
+    """This core, and PyTorch where it is installed."""
+    name: str = request.param
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    for part in _PARTS:
+        importlib.import_module(f"{name}.{part}")
+    return importlib.import_module(name)
 
 
 @pytest.fixture

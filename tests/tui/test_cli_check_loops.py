@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from gradstep_tui.cli import main
+from tests.tui.conftest import Gradstep
 
 Check = Callable[..., str]
 
@@ -200,24 +199,16 @@ ROUNDED = (
 )
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def check(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Check:
-    """Check ``script`` with either library; what is printed."""
-    if request.param == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def check(gradstep: Gradstep) -> Check:
+    """Check ``script``; what is printed."""
 
-    def run(script: str, *options: str, code: int) -> str:
-        Path("train.py").write_text(script.replace("LIBRARY", request.param))
-        assert main(["check", *options, "train.py"]) == code
-        return capsys.readouterr().out
+    def check(script: str, *options: str, code: int) -> str:
+        ended = gradstep(script, "check", *options, "train.py")
+        assert ended.code == code
+        return ended.out
 
-    return run
+    return check
 
 
 def test_a_cut_in_a_loop_is_one_finding_with_a_count(check: Check) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradstep_tui.cli import main
+from tests.tui.conftest import Gradstep
 
 Check = Callable[..., tuple[int, str]]
 
@@ -60,23 +61,13 @@ y.sum().backward()
 """
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def check(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> Check:
-    """Run ``gradstep check`` on a script, with either library: the exit code and the text."""
-    if request.param == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def check(gradstep: Gradstep) -> Check:
+    """Run ``gradstep check`` on a script: the exit code and the text."""
 
     def check(script: str, *options: str, target: str = "train.py") -> tuple[int, str]:
-        Path("train.py").write_text(script.replace("LIBRARY", request.param))
-        code = main(["check", *options, target])
-        printed = capfd.readouterr()
-        return code, printed.out + printed.err
+        ended = gradstep(script, "check", *options, target)
+        return ended.code, ended.out + ended.err
 
     return check
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
-import linecache
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +14,7 @@ from gradstep.findings.explanations import MEANINGS
 from gradstep_tui import output
 from gradstep_tui.cli import main
 from gradstep_tui.commands import check_run
+from tests.tui.conftest import Gradstep
 
 Check = Callable[..., tuple[int, str]]
 
@@ -313,27 +312,14 @@ nn.functional.cross_entropy(head(table(words).tanh()), words).backward()
 """What is to be said of a cause, and what is not."""
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def check(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> Check:
-    """Run ``gradstep check`` on a script, with either library: the exit code and the text."""
-    if request.param == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    monkeypatch.chdir(tmp_path)
-    library = importlib.import_module(request.param)
+@pytest.fixture
+def check(gradstep: Gradstep) -> Check:
+    """Run ``gradstep check`` on a script: the exit code and the text."""
 
-    def run(script: str, *options: str, target: str = "train.py") -> tuple[int, str]:
-        Path("train.py").write_text(script.replace("LIBRARY", request.param))
-        linecache.clearcache()  # of the script that stood there before
-        code = main(["check", *options, target])
-        library.set_grad_enabled(True)  # one of the programs switches it off
-        return code, capfd.readouterr().out
+    def check(script: str, *options: str, target: str = "train.py") -> tuple[int, str]:
+        return gradstep(script, "check", *options, target)[:2]
 
-    return run
+    return check
 
 
 @pytest.mark.parametrize("code", PROGRAMS)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from gradstep_tui.cli import main
+from tests.tui.conftest import Gradstep
 
 Run = Callable[..., str]
 
@@ -56,24 +55,15 @@ OVERFLOWS = [
 ]
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def run(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Run:
-    """Run ``gradstep`` on a script with either library, which must find something; what is
-    printed, in one line."""
-    if request.param == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def run(gradstep: Gradstep) -> Run:
+    """Run ``gradstep`` on a script, in which it must find something; what is printed, in one
+    line."""
 
     def run(script: str, *command: str) -> str:
-        Path("train.py").write_text((HEAD + script).replace("LIBRARY", request.param))
-        assert main([*command, "train.py"]) == 5
-        captured = capsys.readouterr()
-        return " ".join(f"{captured.out} {captured.err}".split())
+        ended = gradstep(HEAD + script, *command, "train.py")
+        assert ended.code == 5
+        return ended.words
 
     return run
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from textwrap import dedent
 
 import pytest
 
 from gradstep_tui.cli import main
+from tests.tui.conftest import Gradstep
 
 Why = Callable[..., str]
 
 DETACHED = """\
-import autograd_core as torch
+import LIBRARY as torch
 w = torch.ones(4, requires_grad=True)
 b = torch.ones(4, requires_grad=True)
 rows = torch.stack([(w * k).detach() for k in range(4)])
@@ -21,22 +20,22 @@ loss = (rows * b).sum()
 loss.backward()
 """
 CHOSEN = """\
-import autograd_core as torch
+import LIBRARY as torch
 w = torch.tensor([1.0, 3.0], requires_grad=True)
 best = (w * 2).argmax()
 b = torch.ones(2, requires_grad=True)
 (b * best).sum().backward()
 """
 NUMBER = """\
-import autograd_core as torch
+import LIBRARY as torch
 w = torch.ones((), requires_grad=True)
 b = torch.ones((), requires_grad=True)
 scale = (w * 2).item()
 (b * scale).backward()
 """
 NETWORK = """\
-import autograd_core as torch
-from autograd_core import nn
+import LIBRARY as torch
+from LIBRARY import nn
 torch.manual_seed(0)
 class Deep(nn.Module):
     def __init__(self):
@@ -58,8 +57,8 @@ for step in range(2):
     opt.step()
 """
 DEAD = """\
-import autograd_core as torch
-from autograd_core import nn
+import LIBRARY as torch
+from LIBRARY import nn
 torch.manual_seed(0)
 net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
 with torch.no_grad():
@@ -73,7 +72,7 @@ for step in range(2):
     opt.step()
 """
 MASKED = """\
-import autograd_core as torch
+import LIBRARY as torch
 w = torch.ones(3, 6, requires_grad=True)
 length = torch.tensor([6, 0, 4])
 for step in range(2):
@@ -85,26 +84,26 @@ for step in range(2):
     w.grad = None
 """
 CANCELS = """\
-import autograd_core as torch
+import LIBRARY as torch
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 loss = (w * 3).sum() - (w * 3).sum()
 loss.backward()
 """
 HOOKED = """\
-import autograd_core as torch
+import LIBRARY as torch
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 h = w * 3
 h.register_hook(lambda g: g * 0)
 h.sum().backward()
 """
 NEARLY = """\
-import autograd_core as torch
+import LIBRARY as torch
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 loss = (w * 3).sum() - (w * 2.9999).sum()
 loss.backward()
 """
 PADDED = """\
-import autograd_core as torch
+import LIBRARY as torch
 words = torch.nn.Embedding(6, 3, padding_idx=0)
 with torch.no_grad():
     words.weight[0] = 1.0
@@ -113,29 +112,14 @@ loss.backward()
 """
 
 
-@pytest.fixture(
-    params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)],
-)
-def why(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Why:
-    """Explain a leaf of ``script``, run with either library; what is printed, in one line."""
-    if request.param == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def why(gradstep: Gradstep) -> Why:
+    """Explain a leaf of ``script``; what is printed, in one line."""
 
     def explain(script: str, leaf: str, *options: str, code: int = 5) -> str:
-        text = dedent(script)
-        if request.param == "torch":
-            text = text.replace("import autograd_core as torch", "import torch")
-            text = text.replace("from autograd_core import", "from torch import")
-        Path("train.py").write_text(text)
-        assert main(["why", *options, "train.py", leaf]) == code
-        said = capsys.readouterr()
-        return " ".join((said.out + said.err).split())
+        ended = gradstep(script, "why", *options, "train.py", leaf)
+        assert ended.code == code
+        return ended.words
 
     return explain
 
@@ -237,8 +221,8 @@ def test_the_row_for_padding_is_no_mistake_of_the_rule(why: Why) -> None:
 
 
 COMPARED = """\
-import autograd_core as torch
-from autograd_core import nn
+import LIBRARY as torch
+from LIBRARY import nn
 x = torch.tensor([[1.0, 3.0]])
 scale, limit = nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))
 (x * scale * (WRITTEN).float()).sum().backward()

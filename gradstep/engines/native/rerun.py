@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
@@ -99,13 +100,13 @@ class Rerun:
     def values(self, points: Sequence[Array]) -> Array:
         """Return the outputs there, flat and one behind the other, in float64."""
         with _undisturbed(self.custom):
-            return _flat([t.array for t in self._outputs(self._call(points))])
+            return _flat([t.array for t in self._beside(points)])
 
     def gradients(self, points: Sequence[Array], weights: Array) -> list[Array | None]:
         """Apply the rule to the gradient ``weights``, given for all outputs in one row: a
         gradient for each input, None for one that it leaves out."""
         with _undisturbed(self.custom):
-            outputs = self._outputs(self._call(points))
+            outputs = self._beside(points)
             node: Any = resolve(outputs[0].edge)[0]
             seeds: list[Any] = [None] * node.output_count
             taken = 0
@@ -119,6 +120,13 @@ class Rerun:
                 listed = [reduce_gradient(g, to) for g, to in zip(listed, node.to, strict=True)]
             wanted = [g for g, edge in zip(listed, node.edges, strict=True) if edge is not None]
             return [None if g is None else np.array(g) for g in wanted]
+
+    def _beside(self, points: Sequence[Array]) -> list[Tensor]:
+        try:
+            return self._outputs(self._call(points))
+        except Exception as error:  # it may not be defined near the inputs that it had
+            reason = str(error).strip().partition("\n")[0].removesuffix(".")
+            raise CannotRerun(f"next to these inputs, its forward raises: {reason}") from None
 
     def _call(self, points: Sequence[Array]) -> tuple[Any, ...]:
         inputs: list[Any] = list(self._arguments)
@@ -210,7 +218,8 @@ def _flat(arrays: Sequence[Array]) -> Array:
 @contextmanager
 def _undisturbed(custom: bool) -> Iterator[None]:
     """Gradients on, nobody watching, NumPy silent.  What user code changes is undone, so
-    that each run finds the same and draws the same random numbers, and its prints are swallowed."""
+    that each run finds the same and draws the same random numbers; its prints and warnings are
+    swallowed."""
     log = UndoLog() if custom else None
     token = enter_mode(replace(USUAL, undo_log=log))
     try:
@@ -219,7 +228,8 @@ def _undisturbed(custom: bool) -> Iterator[None]:
                 yield
             else:
                 log.keep_random_state()
-                with redirect_stdout(io.StringIO()):
+                with redirect_stdout(io.StringIO()), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
                     yield
     finally:
         leave_mode(token)
