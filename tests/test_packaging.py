@@ -224,6 +224,7 @@ FACADE = ("gradstep.__main__", "gradstep.sphinx", "gradstep.markdown")
 ENGINES = ("gradstep.engines.native", "gradstep.engines.pytorch")
 NATIVE = tuple(name for name in MODULES if is_within(name, ("gradstep.engines.native",)))
 SESSION = ("gradstep.debugger.session", "gradstep.debugger.pass_session")
+HAVE_THE_SESSION = tuple(f"gradstep_tui.app.{name}" for name in ("app", "facts", "worker"))
 UPWARD = [
     ("autograd_core", (), ("gradstep", "gradstep_viz", "gradstep_tui")),
     ("gradstep", ("gradstep", *FACADE), ("gradstep_viz", "gradstep_tui")),
@@ -236,8 +237,7 @@ UPWARD = [
     ("gradstep.engines", (), ABOVE_CAPTURING),
     ("gradstep", NATIVE, ("autograd_core",)),
     ("gradstep_viz", (), ("autograd_core",)),
-    ("gradstep_tui.app.sections", (), SESSION),
-    ("gradstep_tui.app.widgets", (), SESSION),
+    ("gradstep_tui.app", HAVE_THE_SESSION, SESSION),
 ]
 
 

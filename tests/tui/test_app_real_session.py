@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import pytest
 
 import autograd_core as torch
 from gradstep.debugger import Session
+from gradstep.debugger.pass_session import PassSession
+from gradstep.debugger.snapshot import Snapshot
+from gradstep_tui.app.facts import Facts
+from gradstep_tui.app.worker import SessionWorker
 from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
 
 
@@ -49,6 +54,39 @@ def test_stepping_back_and_forth_ends_with_the_gradient_of_a_plain_run(
     assert weight.grad is not None
     assert expected.grad is not None
     assert weight.grad.item() == expected.grad.item() == 23.0
+
+
+def public_values(of: object) -> list[object]:
+    """What somebody comes to who has ``of``, by public names."""
+    if isinstance(of, Mapping):
+        return [*of.values()]
+    if isinstance(of, (tuple, list, set, frozenset)):
+        return [*of]
+    if not type(of).__module__.startswith("gradstep"):
+        return []
+    names = [name for name in dir(of) if not name.startswith("_")]
+    values = [getattr(of, name, None) for name in names]
+    return [each for each in values if not callable(each)]
+
+
+def test_what_a_section_gets_leads_to_no_session() -> None:
+    state, weight = last_state()
+
+    async def script(screen: Driver) -> None:
+        await screen.press("3", "n", "s")
+        ahead: list[object] = [screen.app.debugger_screen.view]
+        seen: dict[int, object] = {}
+        while ahead:
+            value = ahead.pop()
+            if id(value) not in seen:
+                seen[id(value)] = value
+                ahead += public_values(value)
+        kinds = {type(each) for each in seen.values()}
+        assert Facts in kinds
+        assert Snapshot in kinds
+        assert not [kind for kind in kinds if issubclass(kind, (PassSession, SessionWorker))]
+
+    drive(Session(state, names={"weight": weight}), script)
 
 
 def test_every_key_of_the_screen_is_understood_by_the_real_session() -> None:

@@ -23,6 +23,7 @@ from gradstep_tui.app.themes import DARK, LIGHT, THEMES, light_terminal
 from gradstep_tui.app.widgets.line_view import LineView
 from gradstep_tui.app.widgets.palette import DebuggerCommands
 from gradstep_tui.app.widgets.text import has_marks
+from gradstep_tui.app.worker import SessionWorker
 from gradstep_tui.guardian import ENDING, end_by, is_guarded
 from gradstep_tui.printed import printed
 
@@ -62,7 +63,8 @@ class DebuggerApp(App[Outcome]):
         LineView.plain = not has_marks(getattr(sys.__stderr__, "encoding", None) or "utf-8")
         if LineView.plain:
             ScrollBar.renderer = _PlainBar
-        self.debugger_screen = DebuggerScreen(session, title)
+        worker = SessionWorker(session, lambda ready: self.debugger_screen.post_message(ready))
+        self.debugger_screen = DebuggerScreen(worker, title)
         self._on_interrupt = signal.getsignal(signal.SIGINT)  # the event loop has one of its own
 
     def _print(self, text: str, stderr: bool = False) -> None:

@@ -1,19 +1,20 @@
-"""What the screen reads beside the snapshot: frozen records about nodes, and no way to move."""
+"""What the screen reads beside the snapshot: records about the pass, and no way to move it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import LedgerEntry, NodeDetail, Phase, Snapshot, Value
+from gradstep.findings.reports.move import move_text, phase_move_text
 from gradstep.findings.reports.source import forward_line
+from gradstep.findings.reports.stop import stop_text
 from gradstep.findings.reports.why import Explanation, explain_node
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics
 from gradstep.recording.run import Run
-from gradstep_tui.app.plan.flow import Flow, NodeFlow
-from gradstep_tui.app.worker import SessionWorker
+from gradstep_tui.app.plan.flow import NodeFlow, flow_of
 
 _MOST_KEPT = 256  # records of nodes, of one snapshot
 
@@ -37,63 +38,80 @@ class OtherNode(NamedTuple):
     length: int
 
 
+class StopReport(NamedTuple):
+    """Why a session stood at a stop when the screen opened: in a line, in full, and the node."""
+
+    reason: str
+    text: str
+    node: int
+
+
 class Facts:
-    """Records about the nodes of the pass, as of the snapshot that is shown.
+    """Records about the pass, as of the snapshot that is shown.
 
     Every method raises AtWork while the session is doing something: it may be past that snapshot.
+
+    Attributes:
+        compares: whether another pass goes along with this one.
     """
 
-    def __init__(self, worker: SessionWorker) -> None:
-        self._worker = worker
+    def __init__(self, session: Session, at_rest: Callable[[], Session]) -> None:
+        self.compares = session.beside is not None
+        self._at_rest = at_rest
         self._details: dict[int, NodeDetail] = {}
         self._phases: dict[int, tuple[Phase, ...]] = {}
-        self._kept_at: Snapshot | None = None
+
+    def forget(self) -> None:
+        """Drop what was kept: there is another snapshot."""
+        self._details.clear()
+        self._phases.clear()
 
     def detail(self, node: int) -> NodeDetail:
         """Return what is known about a node."""
         session = self._at_rest()
+        # several panes ask for the node that is selected, which may send to thousands
         if node not in self._details:
+            self._make_room()
             self._details[node] = session.detail(node)
         return self._details[node]
 
-    def _at_rest(self) -> Session:
-        """Return the session; what was kept of another snapshot is dropped."""
-        # several panes ask for the node that is selected, which may send to thousands
-        session, now = self._worker.session, self._worker.snapshot
-        if self._kept_at is not now or len(self._details) + len(self._phases) >= _MOST_KEPT:
-            self._details, self._phases, self._kept_at = {}, {}, now
-        return session
+    def _make_room(self) -> None:
+        if len(self._details) + len(self._phases) >= _MOST_KEPT:
+            self.forget()
 
     def contributions(self, node: int, input_nr: int) -> Iterator[LedgerEntry]:
         """Yield each contribution to an input of a node, with the running sum."""
-        return self._worker.session.contributions(node, input_nr)
+        return self._at_rest().contributions(node, input_nr)
 
     def phases(self, node: int) -> tuple[Phase, ...]:
         """Return what has happened inside a node so far."""
         session = self._at_rest()
         if node not in self._phases:
+            self._make_room()
             self._phases[node] = session.phases(node)
         return self._phases[node]
 
     def forward_value(self, node: int) -> Value | Statistics | None:
         """Return the result of the forward op of a node, or what is known of it."""
-        return self._worker.session.forward_value(node)
+        return self._at_rest().forward_value(node)
 
     def forward_line(self, node: int) -> tuple[int, Source] | None:
         """Return the node that the forward line of a node belongs to, and that line."""
-        return forward_line(self._worker.session, node)
+        return forward_line(self._at_rest(), node)
 
     def explanation(self, node: int) -> Explanation:
         """Return why the gradient of a node is what it is."""
-        return explain_node(self._worker.session, node)
+        return explain_node(self._at_rest(), node)
 
-    def flow(self, flow: Flow, node: int) -> NodeFlow:
-        """Return the flow at a node that has run, and have ``flow`` keep it."""
-        return flow.at(self._worker.session, node)
+    def flow(self, node: int) -> NodeFlow:
+        """Return the flow at a node that has run."""
+        session = self._at_rest()
+        inspector = session.inspector
+        return flow_of(session.graph, node, inspector.incoming(node), inspector.outgoing(node))
 
     def other(self, node: int) -> OtherNode | None:
         """Return the partner of a node in the other pass; None where no other is compared."""
-        beside = self._worker.session.beside
+        beside = self._at_rest().beside
         if beside is None:
             return None
         partner, other = beside.partners[node], beside.session
@@ -105,6 +123,28 @@ class Facts:
 
     def recorded(self) -> RecordedPlace | None:
         """Return the recording that the call comes from; None of a call that runs."""
-        call = self._worker.session.backward_call
+        call = self._at_rest().backward_call
         run: Run | None = getattr(call, "run", None)
         return None if run is None else RecordedPlace(run, getattr(call, "index", 0))
+
+    def stop(self) -> StopReport | None:
+        """Return why the session stands at a stop already, where it was run up to one."""
+        session = self._at_rest()
+        reached = session.breakpoints.last
+        if reached is None or not session.position or session.reason != reached.reason:
+            return None
+        node = reached.trigger.subject.index
+        return StopReport(reached.reason, stop_text(session, reached), node)
+
+    def move_text(self, before: Snapshot, now: Snapshot) -> str:
+        """Say what came of a move, or of one that ended inside a node or came out of it."""
+        session = self._at_rest()
+        if (before.position, before.phase) == (now.position, now.phase):
+            return ""
+        if now.phase or now.position == before.position:
+            return phase_move_text(session, before, now)
+        return move_text(session, before.position, now.position)
+
+    def completions(self, line: str, column: int) -> list[str]:
+        """Return what may stand before a column of a command line."""
+        return self._at_rest().complete(line, column)

@@ -14,18 +14,14 @@ from textual.containers import Container
 from textual.reactive import var
 from textual.screen import Screen
 
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply, Snapshot
-from gradstep.findings.reports.move import move_text, phase_move_text
-from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.addresses import step_index, step_number
 from gradstep_tui.app.arrangement import ARRANGEMENTS, OTHER_RUN, PANES, Arrangement, arrangement
-from gradstep_tui.app.facts import Facts
 from gradstep_tui.app.keys import ALL_BINDINGS
 from gradstep_tui.app.plan.listing import ORDERS, Listing, listing_words, read_listing
 from gradstep_tui.app.plan.listing import WORDS as LISTING_WORDS
 from gradstep_tui.app.plan.navigation import find, receivers, senders
-from gradstep_tui.app.plan.picture import tidied, write_picture
+from gradstep_tui.app.plan.picture import tidied
 from gradstep_tui.app.sections.console import add_command, add_print
 from gradstep_tui.app.sections.page import Notes, PointTarget, ScopeTarget, ScreenView, Shown
 from gradstep_tui.app.sections.value import value_text
@@ -37,7 +33,7 @@ from gradstep_tui.app.widgets.prompt import MessageLine, Prompt
 from gradstep_tui.app.widgets.status import StatusLine
 from gradstep_tui.app.widgets.strips import DisplayStrip, LeafStrip, SourceStrip, TooSmall
 from gradstep_tui.app.widgets.timeline import PositionChosen, Timeline
-from gradstep_tui.app.worker import Progress, SessionWorker, SnapshotReady, Work
+from gradstep_tui.app.worker import Progress, SessionWorker, SnapshotReady
 from gradstep_tui.errors import AtWork
 
 PROGRESS_SECONDS = 0.05
@@ -86,11 +82,11 @@ class DebuggerScreen(Screen[None]):
     view: var[ScreenView] = var(cast(ScreenView, None))  # the first one is made with the screen
     progress: var[Progress | None] = var(None)
 
-    def __init__(self, session: Session, title: str) -> None:
+    def __init__(self, worker: SessionWorker, title: str) -> None:
         super().__init__()
-        self.worker = SessionWorker(session, self.post_message)
+        self.worker = worker
         self.notes = Notes()
-        view = ScreenView.of(Facts(self.worker), self.worker.snapshot, self.notes)
+        view = ScreenView.of(self.worker.facts, self.worker.snapshot, self.notes)
         self.set_reactive(DebuggerScreen.view, view)
         self.arrangement: Arrangement | None = None
         self.chosen: Pane | None = None  # to which the keys go; None: to the execution list
@@ -137,15 +133,14 @@ class DebuggerScreen(Screen[None]):
     def _open_on_stop(self) -> None:
         """Show why the session stands at a stop already, where it was run up to one, and the other
         pass, where two are compared."""
-        session = self.worker.session
-        if session.beside is not None:
+        if self.view.facts.compares:
             self.show_section(OTHER_RUN)
             self.say("} goes to the next difference, { to the one before")
-        reached = session.breakpoints.last
-        if reached is not None and session.position and session.reason == reached.reason:
-            self.notes.report = stop_text(session, reached)
-            self.select_node(reached.trigger.subject.index)
-            self.message.show(Reply(reached.reason))
+        stop = self.view.facts.stop()
+        if stop is not None:
+            self.notes.report = stop.text
+            self.select_node(stop.node)
+            self.message.show(Reply(stop.reason))
             self._open_unasked("report")
 
     def on_unmount(self) -> None:
@@ -162,7 +157,7 @@ class DebuggerScreen(Screen[None]):
             self.set_class(each is chosen, f"-{each.name}")
         for name, pane in self.panes.items():
             sections = chosen.sections(name)
-            if self.worker.session.beside is None:
+            if not self.view.facts.compares:
                 sections = tuple(each for each in sections if each.name != OTHER_RUN)
             pane.take_sections(sections)
         self.choose_pane(None)
@@ -208,18 +203,8 @@ class DebuggerScreen(Screen[None]):
     def send(self, line: str, *, typed: bool = False) -> None:
         """Have a command line carried out; one that was typed speaks of the selected node."""
         self._last_line = line
-        node = self.view.node
-
-        def work(session: Session) -> Reply:
-            if typed and node >= 0 and node != session.selected:
-                session.select(node)
-            return session.do(line)
-
-        self._start(line, work, line, typed=typed)
-
-    def _start(self, name: str, work: Work, line: str = "", *, typed: bool = False) -> None:
         try:
-            self.worker.start(name, work, line, typed=typed)
+            self.worker.carry_out(line, self.view.node if typed else None)
         except AtWork as busy:
             self.say(str(busy))
 
@@ -253,7 +238,7 @@ class DebuggerScreen(Screen[None]):
         now, reply = ready.snapshot, ready.reply
         displays = {f"{number}: {text}" for number, text in now.displays}  # in a strip
         if not reply.error and now.graph is before.graph and _is_inside_move(before, now):
-            text = phase_move_text(self.worker.session, before, now)
+            text = self.view.facts.move_text(before, now)
             phases = () if now.current is None else now.current.phases
             reason = "" if any(each.text == now.reason for each in phases) else now.reason
             return replace(reply, text=" · ".join(filter(None, (reason, text)))) if text else reply
@@ -264,7 +249,7 @@ class DebuggerScreen(Screen[None]):
             return reply
         if reply.error or len(reasons) > 1 or now.graph is not before.graph:
             return reply
-        text = move_text(self.worker.session, before.position, now.position)
+        text = self.view.facts.move_text(before, now)
         return replace(reply, text=" · ".join([*reasons, text])) if text else reply
 
     def _open_unasked(self, name: str) -> None:
@@ -313,7 +298,8 @@ class DebuggerScreen(Screen[None]):
         is_waited_for = self.view.listing.needs_flow or "flow" in self._active_sections()
         known = len(flow.troubled)
         try:
-            flow.look_further(self.worker.session, LOOK_AT_ONCE if is_waited_for else LOOK_BESIDE)
+            seconds = LOOK_AT_ONCE if is_waited_for else LOOK_BESIDE
+            flow.look_further(self.view.facts.flow, self.view.snapshot.position, seconds)
         except AtWork:
             return
         if is_waited_for:
@@ -620,12 +606,12 @@ class DebuggerScreen(Screen[None]):
     def action_complete(self) -> None:
         if self.prompt.search:
             return
+        line, column = self.prompt.value, self.prompt.cursor_position
         try:
-            session = self.worker.session
+            words = self.view.facts.completions(line, column)
         except AtWork:
             return
-        line, column = self.prompt.value, self.prompt.cursor_position
-        words = sorted([*session.complete(line, column), *listing_words(line[:column])])
+        words = sorted([*words, *listing_words(line[:column])])
         self.prompt.take(words)
         self.hints.offer(words if len(words) > 1 else ())
 
@@ -667,11 +653,10 @@ class DebuggerScreen(Screen[None]):
             self.say(f"no gradient has arrived at {step_number(index)}", error=True)
 
     def action_picture(self) -> None:
-        snapshot, index = self.view.snapshot, self.view.node
-        self._start(
-            "drawing",
-            lambda session: Reply(f"wrote {write_picture(session, snapshot, index)}"),
-        )
+        try:
+            self.worker.draw(self.view.snapshot, self.view.node)
+        except AtWork as busy:
+            self.say(str(busy))
 
     def action_photograph(self) -> None:
         snapshot = self.view.snapshot

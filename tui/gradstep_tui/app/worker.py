@@ -1,6 +1,7 @@
 """A session at work in a thread of its own, so that the screen stays alive.
 
-What may be asked of a session is decided here alone: nothing while it is at work.
+Nobody else on the screen has the session: what may be asked of it, by :class:`Facts`, and when, is
+decided here alone: nothing while it is at work.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from textual.message import Message
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply, Snapshot
 from gradstep.findings.reports.rows import node_text
+from gradstep_tui.app.facts import Facts
+from gradstep_tui.app.plan.picture import write_picture
 from gradstep_tui.errors import AtWork
 
-Work = Callable[[Session], Reply]
+_Work = Callable[[Session], Reply]
 
 
 class Progress(NamedTuple):
@@ -48,7 +51,8 @@ class SnapshotReady(Message):
 
 
 class SessionWorker:
-    """Does one piece of work at a time with a session, and posts a :class:`SnapshotReady`.
+    """Does one piece of work at a time with a session, and posts a :class:`SnapshotReady`; while it
+    rests, ``facts`` tells what is known of the pass.
 
     The work sees the context variables of the code that opened the debugger (grad mode,
     for instance), and each piece sees what the one before it set, as in a plain run.
@@ -60,6 +64,7 @@ class SessionWorker:
 
     def __init__(self, session: Session, post: Callable[[SnapshotReady], object]) -> None:
         self.snapshot = session.snapshot
+        self.facts = Facts(session, self._at_rest)
         self._session = session
         self._post = post
         self._context = contextvars.copy_context()
@@ -70,13 +75,7 @@ class SessionWorker:
         self.asked = 0  # how often, to stop
         self._shown = asyncio.Event()
 
-    @property
-    def session(self) -> Session:
-        """The session, to be asked something at once.
-
-        Raises:
-            AtWork: it is doing something.
-        """
+    def _at_rest(self) -> Session:
         if self._work:
             raise AtWork(f"busy with {self._work}; this key did nothing (esc pauses)")
         return self._session
@@ -88,18 +87,41 @@ class SessionWorker:
             return None
         return Progress(self._work, self._session.position)
 
-    def start(self, name: str, work: Work, line: str = "", *, typed: bool = False) -> None:
-        """Begin ``work``, which carries out the command ``line`` or something else.
+    def carry_out(self, line: str, selected: int | None = None) -> None:
+        """Begin to carry out a command line; one that was typed speaks of the node that is
+        ``selected``.
 
         Raises:
             AtWork: something is being done.
         """
-        session = self.session
+
+        def work(session: Session) -> Reply:
+            if selected is not None and selected not in (-1, session.selected):
+                session.select(selected)
+            return session.do(line)
+
+        self._start(line, work, line, typed=selected is not None)
+
+    def draw(self, snapshot: Snapshot, node: int) -> None:
+        """Begin to write a picture of the graph around a node.
+
+        Raises:
+            AtWork: something is being done.
+        """
+
+        def work(session: Session) -> Reply:
+            path = write_picture(snapshot, node, lambda index: session.detail(index).outgoing)
+            return Reply(f"wrote {path}")
+
+        self._start("drawing", work)
+
+    def _start(self, name: str, work: _Work, line: str = "", *, typed: bool = False) -> None:
+        session = self._at_rest()
         self._work, self._started, self.asked = name, monotonic(), 0
         self._shown.clear()
-        self._executor.submit(self._context.run, self._carry_out, session, work, line, typed)
+        self._executor.submit(self._context.run, self._do, session, work, line, typed)
 
-    def _carry_out(self, session: Session, work: Work, line: str, typed: bool) -> None:
+    def _do(self, session: Session, work: _Work, line: str, typed: bool) -> None:
         self._thread = threading.get_ident()
         try:
             try:
@@ -116,6 +138,7 @@ class SessionWorker:
     def rest(self) -> None:
         """Let the session be asked again: what it did is about to be shown."""
         self._work = ""
+        self.facts.forget()
         self._shown.set()
 
     async def settled(self) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from time import perf_counter
 from typing import NamedTuple
 
-from gradstep.debugger.session import Session
-from gradstep.debugger.snapshot import Outgoing
+from gradstep.debugger.snapshot import Incoming, Outgoing
+from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
 from gradstep_tui.app.widgets.text import is_accumulate
 
@@ -55,44 +56,42 @@ class Flow:
         """Return the flow at a node that somebody has looked at."""
         return self._nodes.get(index)
 
-    def at(self, session: Session, index: int) -> NodeFlow:
-        """Return the flow at a node that has run."""
+    def at(self, read: Callable[[int], NodeFlow], index: int) -> NodeFlow:
+        """Return the flow at a node that has run, by ``read`` where nobody has looked yet."""
         if index not in self._nodes:
-            flow = self._nodes[index] = _flow(session, index)
+            flow = self._nodes[index] = read(index)
             if flow.rms is not None and not math.isfinite(flow.rms):
                 self._troubled.add(index)
         return self._nodes[index]
 
-    def look_further(self, session: Session, seconds: float) -> bool:
-        """Look at more of the nodes that have run, for so long; whether there were any."""
-        before, end = self.looked, perf_counter() + seconds
-        while self.looked < session.position and perf_counter() < end:
-            self.at(session, self.looked)
+    def look_further(self, read: Callable[[int], NodeFlow], stop: int, seconds: float) -> None:
+        """Look at more of the ``stop`` nodes that have run, for so long."""
+        end = perf_counter() + seconds
+        while self.looked < stop and perf_counter() < end:
+            self.at(read, self.looked)
             self.looked += 1
-        return self.looked > before
 
 
-def _flow(session: Session, index: int) -> NodeFlow:
-    totals = [each.total for each in session.inspector.incoming(index)]
-    arrived = next((_rms(each.statistics) for each in totals if each is not None), None)
-    if any(each is not None and each.statistics.trouble for each in totals):
+def flow_of(
+    graph: Graph, node: int, incoming: Iterable[Incoming], outgoing: Iterable[Outgoing]
+) -> NodeFlow:
+    """Return the flow at a node, of what arrived there and what it sent."""
+    totals = [each.total.statistics for each in incoming if each.total is not None]
+    arrived = _rms(totals[0]) if totals else None
+    if any(each.trouble for each in totals):
         arrived = math.nan
-    graph = session.graph
-    if not arrived or math.isnan(arrived) or is_accumulate(graph.names[index]):
+    names = graph.names
+    if not arrived or math.isnan(arrived) or is_accumulate(names[node]):
         return NodeFlow(arrived)
     factors = [
         _rms(each.value.statistics) / arrived
-        for each in session.inspector.outgoing(index)
-        if _goes_on(session, each) and each.value is not None
+        for each in outgoing
+        if each.sent and each.value is not None
+        if each.target is not None and not is_accumulate(names[each.target])
     ]
     if not factors:
         return NodeFlow(arrived)
     return NodeFlow(arrived, max(factors, key=lambda factor: NodeFlow(arrived, factor).jump))
-
-
-def _goes_on(session: Session, outgoing: Outgoing) -> bool:
-    target = outgoing.target
-    return outgoing.sent and target is not None and not is_accumulate(session.graph.names[target])
 
 
 def _rms(statistics: Statistics) -> float:

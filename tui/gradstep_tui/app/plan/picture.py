@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
 
-from gradstep.debugger.session import Session
-from gradstep.debugger.snapshot import Snapshot
+from gradstep.debugger.snapshot import Outgoing, Snapshot
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
 
@@ -16,9 +16,13 @@ MOST_NODES = 5_000  # of which the picture shows gradients
 HOPS = 3
 
 
-def write_picture(session: Session, snapshot: Snapshot, index: int) -> Path:
+def write_picture(
+    snapshot: Snapshot, index: int, outgoing: Callable[[int], Iterable[Outgoing]]
+) -> Path:
     """Write the backward graph around node ``index``, with the gradients that have been sent
     and a frame around the node that runs next, into the current directory.
+
+    ``outgoing`` tells what a node has sent.
 
     Raises:
         VizError, OSError: it cannot be drawn, or not be written.
@@ -26,7 +30,7 @@ def write_picture(session: Session, snapshot: Snapshot, index: int) -> Path:
     # pictures are drawn seldom, and the screen should not wait for them
     import gradstep_viz
 
-    graph = _with_gradients(session, snapshot)
+    graph = _with_gradients(snapshot, outgoing)
     position = min(snapshot.position, snapshot.length - 1)
     title = f"{graph.title}: {snapshot.position} of {snapshot.length} nodes have run"
     around = None if len(graph) <= 60 else graph.address(index)
@@ -40,7 +44,7 @@ def write_picture(session: Session, snapshot: Snapshot, index: int) -> Path:
     return path.resolve()
 
 
-def _with_gradients(session: Session, snapshot: Snapshot) -> Graph:
+def _with_gradients(snapshot: Snapshot, outgoing: Callable[[int], Iterable[Outgoing]]) -> Graph:
     """Return the graph, where each edge along which something was sent knows what that was."""
     graph = snapshot.graph
     if snapshot.length > MOST_NODES:
@@ -48,7 +52,7 @@ def _with_gradients(session: Session, snapshot: Snapshot) -> Graph:
     sent: dict[tuple[int, int], Statistics | None] = {
         (index, each.output_nr): None if each.value is None else each.value.statistics
         for index in range(min(snapshot.length, snapshot.position + 1))
-        for each in session.detail(index).outgoing
+        for each in outgoing(index)
         if each.sent
     }
     statistics = dict(graph.edge_statistics)

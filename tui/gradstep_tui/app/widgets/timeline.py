@@ -41,7 +41,7 @@ class Timeline(ViewWidget):
             self.update_lines()
 
     def _magnitude(self, index: int) -> float | None:
-        return self.view.facts.flow(self.view.notes.flow, index).rms
+        return self.view.notes.flow.at(self.view.facts.flow, index).rms
 
     # -- line ----------------------------------------------------------------
 
