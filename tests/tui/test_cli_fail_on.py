@@ -1,23 +1,29 @@
-"""``gradstep debug --batch --fail-on``, for CI: one exit code, and the first node in words."""
+"""``gradstep debug --fail-on``, for CI, on both engines: one exit code, and the first node in
+words."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
-from gradstep_tui.cli import main
 from gradstep_tui.commands.debug import _Face
+from tests.both import on_the_core
+from tests.forking import run_gradstep
+from tests.tui.conftest import Ended, Gradstep
 
 ROOT = Path(__file__).parents[2]
 BUGS = ROOT / "samples" / "bugs"
+Debug = Callable[..., Ended]
 
 GROWING = """\
-import autograd_core as torch
+import LIBRARY as torch
 
 w = torch.tensor(1.0, requires_grad=True)
 for number in (1, 2, 3):
@@ -29,18 +35,17 @@ for number in (1, 2, 3):
 
 
 @pytest.fixture
-def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "script.py"
-    file.write_text(GROWING)
-    return file
+def debug(gradstep: Gradstep) -> Debug:
+    """Run ``gradstep debug --batch`` on a script."""
+    return lambda script, *options: gradstep(script, "debug", "--batch", *options, "train.py")
 
 
+@on_the_core
 def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
-    capsys: pytest.CaptureFixture[str],
+    gradstep: Gradstep,
 ) -> None:
-    code = main(["debug", "--batch", "--fail-on", "nan,inf", str(BUGS / "nan_from_sqrt.py")])
-    out, err = capsys.readouterr()
+    sample = str(BUGS / "nan_from_sqrt.py")
+    code, out, err = gradstep("", "debug", "--batch", "--fail-on", "nan,inf", sample)
     assert (code, out) == (5, "")
     heading, *rows = err.splitlines()
     assert heading == (
@@ -53,13 +58,9 @@ def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
     assert "it began in the backward pass," in told["why"]
 
 
-def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script = tmp_path / "exploding.py"
-    script.write_text(
-        dedent("""\
-        import autograd_core as torch
+def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(debug: Debug) -> None:
+    script = """\
+        import LIBRARY as torch
         w = torch.eye(2, requires_grad=True)
         for step in range(3):
             h = torch.ones(2)
@@ -69,23 +70,19 @@ def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(
             w.grad = None
             loss.backward()
             w.data -= 1e30 * w.grad
-        """)
-    )
-    assert main(["debug", "--batch", "--fail-on", "nan,inf", str(script)]) == 5
-    heading, *rows = capsys.readouterr().err.splitlines()
-    assert heading == (
-        "gradstep: backward() call 2: inf began in the forward pass, at #32 mv:2 "
-        "(--fail-on nan,inf)"
-    )
+        """
+    code, _, err = debug(script, "--fail-on", "nan,inf")
+    assert code == 5
+    heading, *rows = err.splitlines()
+    assert "backward() call 2: inf began in the forward pass, at #32 mv:2 " in heading
     told = dict(row.split(None, 1) for row in reversed(rows) if row[2] != " ")
     assert told["there"].startswith("inf at 2 of 2 places, first at [0]")
-    assert told["line"] == "exploding.py:6  h = w @ h"
-    assert told["seen"] == "first in the backward pass: out of #2 pow:1 is inf 2/2, first at"
+    assert told["line"] == "train.py:6  h = w @ h"
 
 
 CUSTOM = """\
 import random
-import autograd_core as torch
+import LIBRARY as torch
 
 random.seed(3)
 drawn = []
@@ -116,33 +113,59 @@ finally:
 
 
 def test_only_a_call_that_fails_runs_again_and_finds_all_as_it_was(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    torch: Any, debug: Debug
 ) -> None:
-    script = tmp_path / "custom.py"
-    script.write_text(CUSTOM)
-    assert main(["debug", "--batch", "--fail-on", "nan", str(script)]) == 5
-    out, err = capsys.readouterr()
-    assert out.split()[:2] == ["6", "5"]  # the fifth call ran twice, and drew the same number
+    code, out, err = debug(CUSTOM, "--fail-on", "nan")
+    assert code == 5
+    assert out.split()[0] == "6"  # the fifth call ran twice
+    assert torch.__name__ == "torch" or out.split()[1] == "5"  # and drew the same number
     assert "backward() call 5: out of #3 root:1 is nan 3/3, first at [0]" in err
+    assert "train.py:25  loss = (Root.apply(weight * x) * x).sum()" in err
     assert "note  the hooks or Functions of #3 ran twice, to find where that began" in err
-    script.write_text(CUSTOM.replace("step != 4", "step != 9"))
-    assert main(["debug", "--batch", "--fail-on", "nan", str(script)]) == 0
-    assert capsys.readouterr() == ("6 6 3.0\n", "")
+    script = CUSTOM.replace("step != 4", "step != 9")
+    assert debug(script, "--fail-on", "nan,inf") == (0, "6 6 3.0\n", "")
 
 
-def test_a_call_that_is_watched_frees_its_graph(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script = tmp_path / "again.py"
-    script.write_text(
-        "import autograd_core as torch\n"
-        "x = torch.ones(2, requires_grad=True)\n"
-        "loss = x.exp().sum()\nloss.backward()\nloss.backward()\n"
-    )
-    assert main(["debug", "--batch", "--fail-on", "nan", str(script)]) == 1
-    err = capsys.readouterr().err
+@pytest.mark.parametrize("how", [["--fail-on", "nan"], ["--call", "all", "--ex", "continue"]])
+def test_a_call_that_is_watched_frees_what_it_ran(debug: Debug, how: list[str]) -> None:
+    script = """\
+        import LIBRARY as torch
+        x = torch.ones(2, requires_grad=True)
+        y = x.exp()
+        (slope,) = torch.autograd.grad(y.sin().sum(), y)  # which does not run the node of exp
+        loss = y.sum()
+        loss.backward()
+        print(x.grad.sum().item(), flush=True)
+        loss.backward()
+        """
+    code, out, err = debug(script, *how)
+    assert code == 1
+    assert "5.43" in out
     assert "backward through the graph a second time" in err
-    assert "again.py:4" in err
+    assert "error [freed]  exp:1 train.py:3" in err
+
+
+def test_a_loss_that_is_nan_without_any_gradient_so_is_told(debug: Debug) -> None:
+    script = """\
+        import LIBRARY as torch
+        x = torch.ones(2, requires_grad=True)
+        (x.sum() + float("nan")).backward()
+        """
+    ended = debug(script, "--fail-on", "nan")
+    assert ended.code == 5
+    assert "call 1: the loss is nan: nan began in the forward pass, at #1 add:1" in ended.words
+
+
+def test_an_infinity_is_no_nan(debug: Debug) -> None:
+    script = """\
+        import LIBRARY as torch
+        x = torch.zeros(2, requires_grad=True)
+        x.sqrt().sum().backward()
+        """
+    assert debug(script, "--fail-on", "nan") == (0, "", "")
+    code, _, err = debug(script, "--fail-on", "nan,inf")
+    assert code == 5
+    assert "out of #2 sqrt:1 is inf" in err
 
 
 @pytest.mark.parametrize(
@@ -158,21 +181,18 @@ def test_a_call_that_is_watched_frees_its_graph(
     ],
 )
 def test_every_call_of_the_script_is_watched(
-    script: Path, capsys: pytest.CaptureFixture[str], condition: str, code: int, calls: int
+    debug: Debug, condition: str, code: int, calls: int
 ) -> None:
-    assert main(["debug", "--batch", "--fail-on", condition, "script.py"]) == code
-    out, err = capsys.readouterr()
-    assert out.splitlines() == [f"call {number}" for number in range(1, calls + 1)]
-    assert (f"backward() call {calls + 1}: " in err) == (code == 5)
+    ended = debug(GROWING, "--fail-on", condition)
+    assert ended.code == code
+    assert ended.out.splitlines() == [f"call {number}" for number in range(1, calls + 1)]
+    assert (f"backward() call {calls + 1}: " in ended.err) == (code == 5)
 
 
-def test_commands_and_an_alarm_go_together(
-    script: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_and_an_alarm_go_together(debug: Debug) -> None:
     Path("commands").write_text("info breakpoints\nbreak w\ncontinue\nquit\ncontinue\nnever\n")
-    arguments = ["debug", "--batch", "-x", "commands", "--fail-on", "rms>50", "script.py"]
-    assert main(arguments) == 5
-    out, err = capsys.readouterr()
+    code, out, err = debug(GROWING, "-x", "commands", "--fail-on", "rms>50")
+    assert code == 5
     assert "1  catch rms>50  hit 0 times" in out
     assert out.count("breakpoint 2: w") == 2  # set, and reached
     assert "never" not in out
@@ -181,25 +201,21 @@ def test_commands_and_an_alarm_go_together(
     )
 
 
-def test_what_a_node_raises_is_raised_in_the_script(
-    script: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@on_the_core
+def test_what_a_node_raises_is_raised_in_the_script(gradstep: Gradstep) -> None:
     sample = str(BUGS / "changed_in_place.py")
-    assert main(["debug", "--batch", "--fail-on", "nan", sample]) == 0
-    assert capsys.readouterr().out.startswith("RuntimeError: one of the variables needed")
+    code, out, _ = gradstep("", "debug", "--batch", "--fail-on", "nan", sample)
+    assert code == 0
+    assert out.startswith("RuntimeError: one of the variables needed")
 
 
-def test_a_condition_to_fail_on_opens_no_screen(
-    script: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told = []
-    for batch in ([], ["--batch"]):
-        code = main(["debug", *batch, "--fail-on", "rms > 1", "script.py"])
-        told.append((code, *capsys.readouterr()))
-    assert told[0] == told[1]
-    assert told[0][0] == 5
+def test_a_condition_to_fail_on_opens_no_screen(gradstep: Gradstep, debug: Debug) -> None:
+    ended = gradstep(GROWING, "debug", "--fail-on", "rms > 1", "train.py")
+    assert ended == debug(GROWING, "--fail-on", "rms > 1")
+    assert ended.code == 5
 
 
+@on_the_core
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -216,51 +232,44 @@ def test_a_condition_to_fail_on_opens_no_screen(
     ],
 )
 def test_a_wrong_condition_is_told_before_the_script_runs(
-    script: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    gradstep: Gradstep, arguments: list[str], said: str
 ) -> None:
-    assert main(["debug", *arguments, "script.py"]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
+    code, out, err = gradstep(GROWING, "debug", *arguments, "train.py")
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
-    assert err.count("\n") == 1
 
 
-def test_breakpoints_with_conditions_from_the_command_line(
-    script: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@on_the_core
+def test_breakpoints_with_conditions_from_the_command_line(debug: Debug) -> None:
     Path("commands").write_text("continue\nquit\ncontinue\nquit\ncontinue\nwhere\n")
     breakpoints = ["--break", "w if rms > 500", "--break", "if rms > 50"]
-    assert main(["debug", "--batch", "-x", "commands", *breakpoints, "script.py"]) == 0
-    replies = capsys.readouterr().out.split("(gradstep) ")
+    code, out, _ = debug(GROWING, "-x", "commands", *breakpoints)
+    assert code == 0
+    replies = out.split("(gradstep) ")
     assert replies[1].splitlines()[1] == "end of the backward pass"
     assert "out.0 of #1 mul:1 is 100" in replies[3]
     assert "breakpoint 1: w if rms > 500" in replies[5]
 
 
-def test_an_error_in_a_file_of_commands_is_told_with_its_line(
-    script: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@on_the_core
+def test_an_error_in_a_file_of_commands_is_told_with_its_line(debug: Debug) -> None:
     Path("commands").write_text("\n# fine\nnext\n  break mul if rms >> 10\nnext\n")
-    assert main(["debug", "--batch", "-x", "commands", "script.py"]) == 2
-    out, err = capsys.readouterr()
+    code, out, err = debug(GROWING, "-x", "commands")
+    assert code == 2
     assert out.splitlines()[-1] == "(gradstep)   break mul if rms >> 10"
     assert err.splitlines() == [
         "gradstep: commands:4: unexpected '>'",
         "    break mul if rms >> 10",
         "                      ^",
     ]
-
-
-def test_commands_without_their_end_are_told(
-    script: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     Path("commands").write_text("break w\ncommands\nprint rms\n")
-    assert main(["debug", "--batch", "-x", "commands", "script.py"]) == 2
-    assert "end inside a block of commands; add end" in capsys.readouterr().err
+    code, _, err = debug(GROWING, "-x", "commands")
+    assert code == 2
+    assert "end inside a block of commands; add end" in err
 
 
 def test_the_shell_gets_the_exit_code_and_the_alarm(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(dedent(GROWING))
+    (tmp_path / "script.py").write_text(GROWING.replace("LIBRARY", "autograd_core"))
     done = subprocess.run(
         [sys.executable, "-m", "gradstep", "debug", "--batch", "--fail-on", "rms>50", "script.py"],
         cwd=tmp_path,
@@ -275,20 +284,52 @@ def test_the_shell_gets_the_exit_code_and_the_alarm(tmp_path: Path) -> None:
     assert "out.0 of #1 mul:1 is 100" in done.stderr
 
 
-def test_a_gradient_in_a_pass_inside_a_node_is_found(
-    script: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script.write_text(
-        dedent("""\
-        import autograd_core as torch
-        from autograd_core.utils.checkpoint import checkpoint
+def test_a_gradient_in_a_pass_inside_a_node_is_found(debug: Debug) -> None:
+    script = """\
+        import LIBRARY as torch
+        from LIBRARY.utils.checkpoint import checkpoint
 
         x = torch.zeros(2, requires_grad=True)
         checkpoint(lambda v: v.sqrt() * 0, x, use_reentrant=True).sum().backward()
-        """)
-    )
-    assert main(["debug", "--batch", "--fail-on", "nan", "script.py"]) == 5
-    assert "sqrt:1 is nan" in capsys.readouterr().err
+        """
+    code, _, err = debug(script, "--fail-on", "nan")
+    assert code == 5
+    assert "sqrt:1 is nan" in err
+
+
+DIVIDING = """\
+import torch
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+for step in range(3):
+    scale = torch.tensor([1.0, 1.0, float(step != 2)])
+    loss = ((net(torch.rand(3, 3)).squeeze(1) - 1) / scale).square().mean()
+    loss.backward()
+    print(step)
+"""
+EXCHANGING = """\
+import torch.distributed
+
+store = torch.distributed.HashStore()
+torch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+Linear = torch.nn.Linear
+torch.nn.Linear = lambda *sizes: torch.nn.parallel.DistributedDataParallel(Linear(*sizes))
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("options", [[], ["--no-replay"]], ids=["kept", "freed"])
+@pytest.mark.parametrize("script", [DIVIDING, EXCHANGING + DIVIDING], ids=["alone", "exchanged"])
+def test_a_division_by_zero_is_named_also_where_a_pass_runs_once(
+    script: str, options: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text(script, "utf-8")
+    run = run_gradstep(["debug", "--fail-on", "nan,inf", *options, "train.py"], tmp_path)
+    assert (run.returncode, run.stdout) == (5, "0\n1\n")
+    heading, there, *_ = run.stderr.splitlines()
+    assert "backward() call 3: inf began in the forward pass, at #3 div:1 (--fail-on" in heading
+    assert there.endswith("inf at 1 of 3 places, first at [2], where it divides by 0")
 
 
 DEFERRED = {
@@ -382,15 +423,12 @@ DEFERRED = {
 }
 
 
+@on_the_core
 @pytest.mark.parametrize("program", DEFERRED)
 def test_what_is_noted_late_is_told_as_what_is_noted_at_once(
-    program: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    program: str, gradstep: Gradstep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
+    script = (
         "import autograd_core as torch\n"
         "import gradstep\n"
         "torch.manual_seed(1)\n"
@@ -403,12 +441,8 @@ def test_what_is_noted_late_is_told_as_what_is_noted_at_once(
         "    loss.backward()\n"
         "    print(w.grad.tolist())\n"
     )
-    told = []
-    for late in (True, False):
-        if not late:
-            monkeypatch.setattr(_Face, "only_watches", False)
-        code = main(["debug", "--fail-on", "nan,inf", str(script)])
-        told.append((code, *capsys.readouterr()))
-    assert told[0] == told[1]
-    assert told[0][0] == 5
-    assert "backward() call" in told[0][2]
+    late = gradstep(script, "debug", "--fail-on", "nan,inf", "train.py")
+    monkeypatch.setattr(_Face, "only_watches", False)
+    assert gradstep(script, "debug", "--fail-on", "nan,inf", "train.py") == late
+    assert late.code == 5
+    assert "backward() call" in late.err

@@ -746,7 +746,8 @@ class NativeDriver:
             elif self.failed_in.startswith("post"):
                 stop += 1  # the node whose result a hook refused has been called
             for node in self.order[: min(stop, self._freeing_from)]:
-                node.release()
+                if node not in self._task.ends:  # which grad() does not call
+                    node.release()
             if whole:
                 note_freed(self.call, self._task)
 

@@ -84,7 +84,7 @@ class KeptRun:
     def release(self) -> None:
         if not self._call.keep:
             for node in self._task.order:
-                if node.kind != LEAF:
+                if node.kind != LEAF and node not in self._task.ends:  # which grad() does not call
                     node.release()
             note_freed(self._call, self._task)
 
