@@ -70,17 +70,7 @@ from autograd_core.tensor.size import Size
 if _TYPE_CHECKING:
     from typing import Any as _Any
 
-    from autograd_core import (
-        distributions,
-        fft,
-        func,
-        nn,
-        optim,
-        profiler,
-        random,
-        special,
-        utils,
-    )
+    from autograd_core import distributions, fft, func, nn, optim, profiler, random, special, utils
 
 __version__ = "2.13.0+gradstep"  # the PyTorch that this behaves as
 
@@ -133,57 +123,14 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "Generator",
-    "Size",
-    "Tensor",
-    "autograd",
-    "bool",
-    "device",
-    "distributions",
-    "double",
-    "dtype",
-    "enable_grad",
-    "fft",
-    "float",
-    "float16",
-    "float32",
-    "float64",
-    "func",
-    "get_default_dtype",
-    "get_printoptions",
-    "get_rng_state",
-    "half",
-    "inference_mode",
-    "initial_seed",
-    "int",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "is_anomaly_check_nan_enabled",
-    "is_anomaly_enabled",
-    "is_grad_enabled",
-    "is_inference",
-    "is_inference_mode_enabled",
-    "linalg",
-    "long",
-    "manual_seed",
-    "nn",
-    "no_grad",
-    "optim",
-    "profiler",
-    "random",
-    "return_types",
-    "seed",
-    "set_default_dtype",
-    "set_grad_enabled",
-    "set_printoptions",
-    "set_rng_state",
-    "short",
-    "special",
-    "uint8",
-    "utils",
-]
+    "Generator", "Size", "Tensor", "autograd", "bool", "device", "distributions", "double", "dtype",
+    "enable_grad", "fft", "float", "float16", "float32", "float64", "func", "get_default_dtype",
+    "get_printoptions", "get_rng_state", "half", "inference_mode", "initial_seed", "int", "int8",
+    "int16", "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
+    "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "linalg", "long", "manual_seed",
+    "nn", "no_grad", "optim", "profiler", "random", "return_types", "seed", "set_default_dtype",
+    "set_grad_enabled", "set_printoptions", "set_rng_state", "short", "special", "uint8", "utils",
+]  # fmt: skip
 __all__ += sorted(_NAMESPACES[""])
 __all__ += _numeric.__all__
 __all__ += _OF_NN

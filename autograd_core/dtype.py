@@ -26,12 +26,7 @@ class dtype:  # lower case, as PyTorch spells it
     )  # fmt: skip
 
     def __init__(
-        self,
-        name: str,
-        numpy_dtype: type[np.generic],
-        category: int,
-        scalar_name: str,
-        c_name: str,
+        self, name: str, numpy_dtype: type[np.generic], category: int, scalar_name: str, c_name: str
     ) -> None:
         self.name = name
         self.scalar_name = scalar_name  # what most of PyTorch's error messages call it

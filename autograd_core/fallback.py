@@ -57,8 +57,9 @@ def find(module: str, name: str) -> Any:
             setattr(sys.modules[module], name, known[name])
             return known[name]
     raise AttributeError(
-        f"module {module!r} has no attribute {name!r}: it is not part of gradstep; see "
-        "docs/reference/operators",
+        f"module {module!r} has no attribute {name!r}: it is not part of gradstep's core; "
+        "import torch instead, which gradstep draws and debugs, too "
+        "(docs/reference/differences lists what is left out)",
         name=name,
         obj=sys.modules[module],
     )

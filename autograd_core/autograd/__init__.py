@@ -43,23 +43,8 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "Function",
-    "Variable",
-    "backward",
-    "custom_gradient",
-    "detect_anomaly",
-    "enable_grad",
-    "forward_ad",
-    "functional",
-    "grad",
-    "gradcheck",
-    "gradgradcheck",
-    "graph",
-    "inference_mode",
-    "is_grad_enabled",
-    "no_grad",
-    "profiler",
-    "set_detect_anomaly",
-    "set_grad_enabled",
+    "Function", "Variable", "backward", "custom_gradient", "detect_anomaly", "enable_grad",
+    "forward_ad", "functional", "grad", "gradcheck", "gradgradcheck", "graph", "inference_mode",
+    "is_grad_enabled", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
     "set_multithreading_enabled",
-]
+]  # fmt: skip

@@ -16,13 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.engine import GraphTask
-from autograd_core.autograd.grad_mode import (
-    USUAL,
-    Anomaly,
-    current_mode,
-    enter_mode,
-    leave_mode,
-)
+from autograd_core.autograd.grad_mode import USUAL, Anomaly, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
 from autograd_core.own_files import is_own_file, warn

@@ -13,15 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from autograd_core.autograd.accumulate import LARGE, AccumulateGrad, add_large
 from autograd_core.autograd.buffers import Buffers
-from autograd_core.autograd.node import (
-    GENERAL,
-    LEAF,
-    ONE_EDGE,
-    TWO_REDUCED,
-    Edge,
-    Node,
-    Port,
-)
+from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_REDUCED, Edge, Node, Port
 from autograd_core.autograd.plan import leading_to, make_plan, owner
 from autograd_core.autograd.reduce import Gradient, reduce_gradient, reduce_outgoing
 from autograd_core.autograd.run_hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks

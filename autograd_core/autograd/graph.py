@@ -12,29 +12,17 @@ from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
 from autograd_core.autograd.engine import GraphTask, evaluating
-from autograd_core.autograd.grad_mode import (
-    USUAL,
-    current_mode,
-    enter_mode,
-    leave_mode,
-    undo_log,
-)
+from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode, undo_log
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Node, Port, resolve
 from autograd_core.fallback import answer_missing_names
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "GradientEdge",
-    "Node",
-    "allow_mutation_on_saved_tensors",
-    "disable_saved_tensors_hooks",
-    "get_gradient_edge",
-    "increment_version",
-    "register_multi_grad_hook",
-    "save_on_cpu",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+    "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
     "saved_tensors_hooks",
-]
+]  # fmt: skip
 
 
 class GradientEdge(NamedTuple):

@@ -74,13 +74,7 @@ class Node:
     of them, :attr:`next_functions`, is asked for rarely.
     """
 
-    __slots__ = (
-        "i0",
-        "notes",
-        "output_dtype",
-        "output_shape",
-        "sequence_nr",
-    )
+    __slots__ = ("i0", "notes", "output_dtype", "output_shape", "sequence_nr")
 
     kind: ClassVar[int] = ONE_EDGE
     output_count: int = 1

@@ -106,10 +106,7 @@ NAMES: Final[dict[str, Names]] = {
     "nn": {"DataParallel": processes.DataParallel},
     "utils.data": processes.IN_DATA,
 }  # fmt: skip
-_DISTRIBUTIONS = (
-    "bernoulli beta categorical dirichlet exponential gamma independent kl laplace "
-    "multivariate_normal normal one_hot_categorical transformed_distribution uniform"
-)
+_DISTRIBUTIONS = "bernoulli categorical independent kl normal uniform"
 ALIASES: Final[dict[str, str]] = {
     **{f"distributions.{name}": "distributions" for name in _DISTRIBUTIONS.split()},
     "nn.modules.instancenorm": "nn.modules.batchnorm",

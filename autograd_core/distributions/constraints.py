@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograd_core import linalg
 from autograd_core.tensor import Tensor
 
 
@@ -83,12 +82,6 @@ def greater_than(lower_bound: Any) -> Constraint:
     return _Test(f"GreaterThan(lower_bound={_shown(lower_bound)})", lambda x: lower_bound < x)
 
 
-def greater_than_eq(lower_bound: Any) -> Constraint:
-    """Return the numbers greater than or equal to the bound."""
-    name = f"GreaterThanEq(lower_bound={_shown(lower_bound)})"
-    return _Test(name, lambda x: lower_bound <= x)
-
-
 def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
     """Return the integers between two bounds, inclusive."""
     return _Test(
@@ -98,24 +91,8 @@ def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
     )
 
 
-def _definite(matrices: Tensor) -> Tensor:
-    symmetric = (matrices - matrices.mT).abs().amax((-2, -1)) < 1e-6
-    return symmetric & (linalg.cholesky_ex(matrices).info == 0)
-
-
-def _lower_cholesky(matrices: Tensor) -> Tensor:
-    lower = (matrices.tril() == matrices).all(-1).all(-1)
-    return lower & (matrices.diagonal(0, -2, -1) > 0).all(-1)
-
-
 boolean = _Test("Boolean()", lambda x: (x == 0) | (x == 1), is_discrete=True)
-lower_cholesky = _Test("LowerCholesky()", _lower_cholesky, 2)
-nonnegative = greater_than_eq(0.0)
-one_hot = _Test(
-    "OneHot()", lambda x: ((x == 0) | (x == 1)).all(-1) & (x.sum(-1) == 1), 1, is_discrete=True
-)
 positive = greater_than(0.0)
-positive_definite = _Test("PositiveDefinite()", _definite, 2)
 real = _Test("Real()", lambda x: x == x)
 real_vector = independent(real, 1)
 simplex = _Test("Simplex()", lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)

@@ -1,4 +1,4 @@
-"""Distributions over finitely many values: Bernoulli, Categorical and OneHotCategorical."""
+"""Distributions over finitely many values: Bernoulli and Categorical."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from autograd_core.functions import (
     arange,
     bernoulli,
     broadcast_tensors,
-    eye,
     full,
     full_like,
     multinomial,
@@ -115,10 +114,7 @@ class Categorical(_Discrete):
             if logits is None
             else given - given.logsumexp(-1, keepdim=True)
         )
-        self._set_shape(given, validate_args)
-
-    def _set_shape(self, given: Tensor, validate_args: bool | None) -> None:
-        Distribution.__init__(self, given._shape[:-1], (), validate_args)
+        super().__init__(given._shape[:-1], (), validate_args)
 
     @derived
     def logits(self) -> Tensor:
@@ -156,10 +152,7 @@ class Categorical(_Discrete):
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        return self._log_prob_of_class(value)
-
-    def _log_prob_of_class(self, index: Tensor) -> Tensor:
-        index, logits = broadcast_tensors(index.long().unsqueeze(-1), self.logits)
+        index, logits = broadcast_tensors(value.long().unsqueeze(-1), self.logits)
         return logits.gather(-1, index[..., :1]).squeeze(-1)
 
     def entropy(self) -> Tensor:
@@ -169,40 +162,3 @@ class Categorical(_Discrete):
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = arange(self._num_events).view(-1, *[1] * len(self.batch_shape))
         return values.expand(-1, *self.batch_shape) if expand else values
-
-
-class OneHotCategorical(Categorical):
-    """A class as a one-hot vector, drawn as by :class:`Categorical`."""
-
-    support = constraints.one_hot
-
-    def _set_shape(self, given: Tensor, validate_args: bool | None) -> None:
-        Distribution.__init__(self, given._shape[:-1], given._shape[-1:], validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
-
-    @property
-    def mode(self) -> Tensor:
-        return F.one_hot(self.probs.argmax(-1), self._num_events).to(self.probs.dtype)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.probs * (1 - self.probs)
-
-    def sample(self, sample_shape: Shape = ()) -> Tensor:
-        drawn = super().sample(sample_shape)
-        return F.one_hot(drawn, self._num_events).to(self.probs.dtype)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._validate_sample(value)
-        return self._log_prob_of_class(value.argmax(-1))
-
-    def enumerate_support(self, expand: bool = True) -> Tensor:
-        n = self._num_events
-        values = eye(n, dtype=self.probs.dtype).view(n, *[1] * len(self.batch_shape), n)
-        return values.expand(n, *self.batch_shape, n) if expand else values
-
-    def __repr__(self) -> str:
-        return "OneHotCategorical()"

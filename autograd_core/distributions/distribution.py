@@ -1,4 +1,4 @@
-"""The base class of all distributions."""
+"""The base class of all distributions, and Independent, which groups those of a batch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from autograd_core.autograd.grad_mode import enable_grad, no_grad
-from autograd_core.distributions.constraints import Constraint
+from autograd_core.distributions.constraints import Constraint, independent
 from autograd_core.functions import as_tensor, broadcast_tensors
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.size import Size
@@ -165,6 +165,76 @@ class Distribution:
         values = [(name, self.__dict__[name]) for name in known]
         shown = (f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in values)
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class Independent(Distribution):
+    """``base_distribution`` with its last ``reinterpreted_batch_ndims`` batch dimensions as event
+    dimensions: log-probabilities are summed over them.
+
+    Raises:
+        ValueError: ``base_distribution`` has fewer batch dimensions.
+    """
+
+    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        reinterpreted_batch_ndims: int,
+        validate_args: bool | None = None,
+    ) -> None:
+        batch = base_distribution.batch_shape
+        if reinterpreted_batch_ndims > len(batch):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {reinterpreted_batch_ndims} vs {len(batch)}"
+            )
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        kept = len(batch) - reinterpreted_batch_ndims
+        super().__init__(batch[:kept], batch[kept:] + base_distribution.event_shape, validate_args)
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self) -> Constraint:
+        own = self.base_dist.support
+        count = self.reinterpreted_batch_ndims
+        return independent(own, count) if count else own
+
+    @property
+    def mean(self) -> Tensor:
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Tensor:
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Tensor:
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Shape = ()) -> Tensor:
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Shape = ()) -> Tensor:
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self) -> Tensor:
+        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def expand(self, batch_shape: Shape) -> Independent:
+        events = self.event_shape[: self.reinterpreted_batch_ndims]
+        base = self.base_dist.expand(Size((*batch_shape, *events)))
+        return Independent(base, self.reinterpreted_batch_ndims, self._validate_args)
+
+    def __repr__(self) -> str:
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:

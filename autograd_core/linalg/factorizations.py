@@ -13,18 +13,9 @@ from autograd_core.ops.algebra.reflectors import householder_product as househol
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "cholesky",
-    "cholesky_ex",
-    "eigh",
-    "eigvalsh",
-    "householder_product",
-    "lu",
-    "lu_factor",
-    "lu_factor_ex",
-    "qr",
-    "svd",
-    "svdvals",
-]
+    "cholesky", "cholesky_ex", "eigh", "eigvalsh", "householder_product", "lu", "lu_factor",
+    "lu_factor_ex", "qr", "svd", "svdvals",
+]  # fmt: skip
 
 
 def not_positive(minor: int) -> str:

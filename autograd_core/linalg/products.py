@@ -33,19 +33,9 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
 __all__ = [
-    "cond",
-    "cross",
-    "diagonal",
-    "matrix_exp",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "multi_dot",
-    "norm",
-    "vander",
-    "vecdot",
-    "vector_norm",
-]
+    "cond", "cross", "diagonal", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank",
+    "multi_dot", "norm", "vander", "vecdot", "vector_norm",
+]  # fmt: skip
 
 Order = float | str | None
 _NORMS = (2, -2, 1, -1, math.inf, -math.inf)

@@ -17,19 +17,9 @@ from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "det",
-    "inv",
-    "inv_ex",
-    "lstsq",
-    "lu_solve",
-    "pinv",
-    "slogdet",
-    "solve",
-    "solve_ex",
-    "solve_triangular",
-    "tensorinv",
-    "tensorsolve",
-]
+    "det", "inv", "inv_ex", "lstsq", "lu_solve", "pinv", "slogdet", "solve", "solve_ex",
+    "solve_triangular", "tensorinv", "tensorsolve",
+]  # fmt: skip
 
 
 def _zero_pivot(place: int) -> str:
@@ -63,12 +53,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> results.linalg_inv_ex:
 
 @public(name="linalg.pinv", out="cast")
 def pinv(
-    A: Tensor,
-    rcond: Any = None,
-    hermitian: bool = False,
-    *,
-    atol: Any = None,
-    rtol: Any = None,
+    A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
     """Return the Moore-Penrose pseudoinverse; singular values up to ``max(atol, rtol * largest)``
     count as 0."""

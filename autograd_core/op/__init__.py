@@ -14,13 +14,5 @@ from autograd_core.tensor.inplace import inplace
 from autograd_core.tensor.inplace_views import inplace_view
 
 __all__ = [
-    "OPS",
-    "Op",
-    "Second",
-    "computed_by",
-    "inplace",
-    "inplace_view",
-    "op",
-    "pointwise",
-    "public",
-]
+    "OPS", "Op", "Second", "computed_by", "inplace", "inplace_view", "op", "pointwise", "public",
+]  # fmt: skip

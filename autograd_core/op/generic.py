@@ -27,12 +27,7 @@ from autograd_core.dtype import (
 )
 from autograd_core.op.modes import node_made, results_made
 from autograd_core.op.record import Op
-from autograd_core.op.refusals import (
-    bad_dimension,
-    no_common_shape,
-    refused,
-    wrong_type,
-)
+from autograd_core.op.refusals import bad_dimension, no_common_shape, refused, wrong_type
 from autograd_core.tensor import Tensor, blank
 from autograd_core.tensor.views import view
 

@@ -15,14 +15,7 @@ from types import CodeType
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from autograd_core.dtype import bool_, dtype, float64, int64
-from autograd_core.op.out import (
-    OutOption,
-    check_dtype,
-    check_out,
-    choose_dtype,
-    kind_of,
-    stored,
-)
+from autograd_core.op.out import OutOption, check_dtype, check_out, choose_dtype, kind_of, stored
 from autograd_core.random import drawing_from
 from autograd_core.tensor.device import check_device
 

@@ -28,10 +28,7 @@ def signal(self, /, size, dim, norm):
         return np.fft.irfftn(self, size, dim, norm).astype(self.dtype, copy=False)
 
 
-@op(
-    self=lambda g, size, dim, norm: signal(g, size, dim, norm),
-    linear=True,
-)
+@op(self=lambda g, size, dim, norm: signal(g, size, dim, norm), linear=True)
 def spectrum(self, /, shape, size, dim, norm):
     """Return the gradient, of ``shape``, of what :func:`signal` was given."""
     whole = np.fft.rfftn(self, size, dim, _DUAL[norm]).real

@@ -35,13 +35,7 @@ class ASGD(Optimizer):
         **switches: Any,
     ) -> None:
         check_options(lr=lr, weight_decay=weight_decay)
-        options = {
-            "lr": lr,
-            "lambd": lambd,
-            "alpha": alpha,
-            "t0": t0,
-            "weight_decay": weight_decay,
-        }
+        options = {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay}
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:

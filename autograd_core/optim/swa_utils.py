@@ -16,14 +16,9 @@ from autograd_core.optim.optimizer import Optimizer
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "SWALR",
-    "AveragedModel",
-    "get_ema_avg_fn",
-    "get_ema_multi_avg_fn",
-    "get_swa_avg_fn",
-    "get_swa_multi_avg_fn",
-    "update_bn",
-]
+    "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
+    "get_swa_multi_avg_fn", "update_bn",
+]  # fmt: skip
 
 Average = Callable[[Tensor, Tensor, Tensor], Tensor]
 Update = Callable[[Sequence[Tensor], Sequence[Tensor], Tensor], None]

@@ -175,11 +175,7 @@ def inplace_class(node_class: type[Any]) -> type[Any]:
     """Return the class of an op's nodes under the name that PyTorch gives to those of its in-place
     form."""
     name = node_class.inplace_node
-    body = {
-        "__slots__": (),
-        "__module__": node_class.__module__,
-        "name": lambda self: name,
-    }
+    body = {"__slots__": (), "__module__": node_class.__module__, "name": lambda self: name}
     return type(name, (node_class,), body)
 
 

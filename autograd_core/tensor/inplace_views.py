@@ -6,13 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import (
-    USUAL,
-    builds_graph,
-    enter_mode,
-    leave_mode,
-    undo_log,
-)
+from autograd_core.autograd.grad_mode import USUAL, builds_graph, enter_mode, leave_mode, undo_log
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor, ViewOrigin
 from autograd_core.tensor.inplace import inplace_class

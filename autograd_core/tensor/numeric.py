@@ -27,27 +27,10 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.size import Size
 
 __all__ = [
-    "BoolTensor",
-    "ByteTensor",
-    "CharTensor",
-    "DoubleTensor",
-    "FloatTensor",
-    "HalfTensor",
-    "IntTensor",
-    "LongTensor",
-    "ShortTensor",
-    "broadcast_shapes",
-    "can_cast",
-    "e",
-    "finfo",
-    "iinfo",
-    "inf",
-    "nan",
-    "newaxis",
-    "pi",
-    "promote_types",
-    "result_type",
-]
+    "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
+    "IntTensor", "LongTensor", "ShortTensor", "broadcast_shapes", "can_cast", "e", "finfo", "iinfo",
+    "inf", "nan", "newaxis", "pi", "promote_types", "result_type",
+]  # fmt: skip
 
 e: Final = math.e
 inf: Final = math.inf

@@ -147,19 +147,12 @@ for dims, shapes in ((1, SIGNALS), (2, IMAGES), (3, VOLUMES)):
     grid(
         f"F.adaptive_avg_pool{dims}d(a, 2)", of=[(shape,) for shape in shapes if shape[1:2] != (0,)]
     )
-    samples = f"_random_samples=t.ones(*a.shape[:2], {dims}, dtype=a.dtype) / 2"
-    if dims > 1:
-        grid(f"F.fractional_max_pool{dims}d(a, 2, 1, {samples})", of=single(shapes[:3]))
     for option in ("0", "2, stride=0", "2, padding=-1", "2, padding=2", "-1", "2, stride=()"):
         for name in ("max_pool", "avg_pool"):
             grid(f"F.{name}{dims}d(a, {option})", of=single([(1, 2, *(4,) * dims)]))
 grid("F.max_pool2d(a, 2, dilation=0)", "F.max_pool2d(a, 5)", "F.max_pool2d(a, (2, 2, 2))",
      "F.adaptive_max_pool2d(a, (2, 2, 2, 2))", "F.adaptive_avg_pool2d(a, (2,))",
-     "F.fractional_max_pool2d(a, 2, 5)", "F.fractional_max_pool2d(a, (2, 2, 2), 1)",
      of=single([(2, 2, 4, 4)]))  # fmt: skip
-grid("F.fractional_max_pool2d(a, 2, 1, _random_samples=b.detach())", of=[
-    ((2, 2, 4, 4), (1, 2, 2)), ((2, 2, 4, 4), (2, 1, 2)), ((2, 2, 4, 4), (2, 2)),
-])  # fmt: skip
 grid("F.max_unpool2d(a, b, 2)", of=[
     *((shape, labels(*shape)) for shape in IMAGES),
     *(((1, 1, 2, 2), labels(1, 1, 2, 2, value=value)) for value in (-1, 15, 16)),

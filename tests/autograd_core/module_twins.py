@@ -56,8 +56,6 @@ MORE_LOSSES: list[tuple[Any, dict[str, Any], tuple[Any, ...]]] = [
     ("HuberLoss", {"delta": 0.3}, (Y,)),
 ]
 LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = [
-    ("AdaptiveLogSoftmaxWithLoss", (6, 9, [2, 4, 7]), {"div_value": 1.5}, (X, LABELS)),
-    ("AdaptiveLogSoftmaxWithLoss", (6, 6, [5]), {"head_bias": True}, (X[0], LABELS[0])),
     ("BatchNorm1d", (6,), {}, (X,)),
     ("BatchNorm1d", (2,), {"momentum": None}, (SEQUENCE,)),
     ("BatchNorm2d", (4,), {"affine": False}, (IMAGES,)),
@@ -114,14 +112,19 @@ WINDOWS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = [
             ("MaxPool{}d", (2,), {"ceil_mode": True}),
             ("MaxPool{}d", (3, 2, 1), {"return_indices": True}),
             ("AvgPool{}d", (2,), {"padding": 1, "count_include_pad": False}),
-            ("LPPool{}d", (3, 2), {"stride": 1}),
             ("AdaptiveAvgPool{}d", (2,), {}),
             ("AdaptiveMaxPool{}d", (2,), {"return_indices": True}),
-            ("ConstantPad{}d", (1, 0.5), {}),
-            ("ZeroPad{}d", (tuple(range(1, 2 * dims + 1)),), {}),
-            ("ReflectionPad{}d", (1,), {}),
-            ("ReplicationPad{}d", (2,), {}),
-            ("CircularPad{}d", (1,), {}),
+        ]
+    ),
+    *(
+        (name.format(dims), arguments, {}, (BY_DIMS[dims],))
+        for dims in (1, 2)
+        for name, arguments in [
+            ("ConstantPad{}d", (1, 0.5)),
+            ("ZeroPad{}d", (tuple(range(1, 2 * dims + 1)),)),
+            ("ReflectionPad{}d", (1,)),
+            ("ReplicationPad{}d", (2,)),
+            ("CircularPad{}d", (1,)),
         ]
     ),
     ("Conv1d", (4, 6, 3), {"padding": 1, "stride": 2, "groups": 2}, (SIGNALS,)),

@@ -351,8 +351,8 @@ def test_pytorch_has_the_same_names(path: str) -> None:
 @pytest.mark.parametrize("path", ["", "nn", "nn.functional", "linalg", "optim", "cuda", "jit"])
 def test_a_name_that_is_nowhere_is_refused_in_pythons_words(path: str) -> None:
     module = importlib.import_module(f"autograd_core.{path}".rstrip("."))
-    said = rf"^module '{module.__name__}' has no attribute 'foo': it is not part of gradstep; "
-    with pytest.raises(AttributeError, match=said + "see docs/reference/operators$") as caught:
+    said = rf"^module '{module.__name__}' has no attribute 'foo': .* import torch"
+    with pytest.raises(AttributeError, match=said) as caught:
         _ = module.foo
     assert (caught.value.name, caught.value.obj) == ("foo", module)
     assert not hasattr(module, "foo")

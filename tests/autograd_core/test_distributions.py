@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import gammaincinv
 
 import autograd_core
 from autograd_core import distributions
-from autograd_core.ops.pointwise.gamma import standard_gamma_grad
 from tests.autograd_core.side_by_side import Case, compare
 
 
@@ -22,44 +20,33 @@ def dist(torch: Any) -> Any:
 
 
 LEFT_OUT = {
-    "distributions beyond the common ones": (
-        "Binomial Cauchy Chi2 ContinuousBernoulli ExponentialFamily FisherSnedecor "
-        "GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy "
-        "LKJCholesky LogNormal LogisticNormal LowRankMultivariateNormal MixtureSameFamily "
-        "Multinomial NegativeBinomial OneHotCategoricalStraightThrough Pareto Poisson "
+    "distributions that are neither Normal, Uniform, Bernoulli nor Categorical": (
+        "Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential ExponentialFamily "
+        "FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal "
+        "InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal "
+        "LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal "
+        "NegativeBinomial OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson "
         "RelaxedBernoulli RelaxedOneHotCategorical StudentT VonMises Weibull Wishart"
     ),
-    "transforms beyond the common ones": (
-        "AbsTransform CatTransform CorrCholeskyTransform CumulativeDistributionTransform "
-        "IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform PowerTransform "
-        "ReshapeTransform SigmoidTransform SoftmaxTransform SoftplusTransform StackTransform "
-        "StickBreakingTransform identity_transform"
+    "transforms": (
+        "AbsTransform AffineTransform CatTransform ComposeTransform CorrCholeskyTransform "
+        "CumulativeDistributionTransform ExpTransform IndependentTransform "
+        "LowerCholeskyTransform PositiveDefiniteTransform PowerTransform ReshapeTransform "
+        "SigmoidTransform SoftmaxTransform SoftplusTransform StackTransform "
+        "StickBreakingTransform TanhTransform Transform TransformedDistribution "
+        "biject_to identity_transform transform_to"
     ),
-    "constraints are checked, but values are not mapped to them": "biject_to transform_to",
 }
 # name, the parameters' values, a value to look at
 CASES: list[tuple[str, dict[str, Any], Any]] = [
     ("Normal", {"loc": [0.0, 1.0], "scale": [1.0, 2.5]}, [0.3, -1.0]),
-    ("Laplace", {"loc": [0.0, 1.0], "scale": [1.0, 2.5]}, [0.3, -1.0]),
-    ("Exponential", {"rate": [0.5, 3.0]}, [0.3, 2.0]),
     ("Uniform", {"low": [0.0, 1.0], "high": [2.0, 4.0]}, [0.5, 3.0]),
     ("Bernoulli", {"probs": [0.3, 0.9]}, [1.0, 0.0]),
     ("Bernoulli", {"logits": [0.3, -2.0]}, [1.0, 0.0]),
     ("Categorical", {"probs": [[1.0, 3.0], [0.2, 0.2]]}, [1.0, 0.0]),
     ("Categorical", {"logits": [0.3, -2.0, 0.1]}, 2.0),
-    ("OneHotCategorical", {"logits": [0.3, -2.0, 0.1]}, [0.0, 1.0, 0.0]),
-    ("MultivariateNormal", {"loc": [0.1, 0.2], "covariance_matrix": [[2.0, 0.5], [0.5, 1.0]]},
-     [0.3, -0.4]),
-    ("MultivariateNormal", {"loc": [0.1, 0.2], "precision_matrix": [[2.0, 0.5], [0.5, 1.0]]},
-     [0.3, -0.4]),
-    ("MultivariateNormal", {"loc": [[0.1, 0.2]] * 3, "scale_tril": [[2.0, 0.0], [0.5, 1.0]]},
-     [0.3, -0.4]),
-    ("Gamma", {"concentration": [0.6, 3.0], "rate": [0.5, 2.0]}, [0.3, 2.0]),
-    ("Dirichlet", {"concentration": [[0.6, 3.0, 1.0], [2.0, 2.0, 2.0]]}, [0.2, 0.3, 0.5]),
-    ("Beta", {"concentration1": [0.6, 3.0], "concentration0": [2.5, 2.0]}, [0.2, 0.7]),
 ]  # fmt: skip
 ALL = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{'-'.join(case[1])}")
-OTHER_STEPS = "MultivariateNormal"  # whose graph differs; differences.rst says so
 
 
 def made(torch: Any, name: str, names: Iterable[str], parameters: Iterable[Any]) -> Any:
@@ -87,8 +74,7 @@ def test_densities_entropies_and_moments_are_pytorchs(case: tuple[str, Any, Any]
     pytorch = pytest.importorskip("torch")
     whole = Case(name, tuple(values.values()), run, graph=False)
     compare(pytorch, whole)
-    if name not in OTHER_STEPS:
-        compare(pytorch, whole._replace(run=lambda *a: run(*a)[:2], graph=True))
+    compare(pytorch, whole._replace(run=lambda *a: run(*a)[:2], graph=True))
     about = []
     for torch in (autograd_core, pytorch):
         d = made(torch, name, values, map(torch.tensor, values.values()))
@@ -109,8 +95,7 @@ def test_divergences_are_pytorchs(case: tuple[str, Any, Any]) -> None:
         pair = [made(torch, name, values, p) for p in (parameters[:half], parameters[half:])]
         return importlib.import_module(f"{torch.__name__}.distributions").kl_divergence(*pair)
 
-    graph = name not in (OTHER_STEPS, "Beta")
-    compare(pytest.importorskip("torch"), Case(name, (*values.values(), *others), run, graph))
+    compare(pytest.importorskip("torch"), Case(name, (*values.values(), *others), run))
 
 
 @ALL
@@ -150,9 +135,7 @@ def test_an_impossible_value_makes_the_divergence_infinite(dist: Any, torch: Any
 
 def test_samples_have_the_moments_they_should(dist: Any, torch: Any) -> None:
     torch.manual_seed(0)
-    for d in (dist.Normal(1.0, 2.0), dist.Laplace(1.0, 2.0), dist.Exponential(0.5),
-              dist.Uniform(-1.0, 3.0), dist.Bernoulli(0.3), dist.Gamma(0.7, 2.0),
-              dist.Beta(0.5, 2.0)):  # fmt: skip
+    for d in (dist.Normal(1.0, 2.0), dist.Uniform(-1.0, 3.0), dist.Bernoulli(0.3)):
         x = d.sample((100_000,))
         assert x.mean().item() == pytest.approx(d.mean.item(), abs=0.05)
         assert x.std().item() == pytest.approx(d.stddev.item(), abs=0.1)
@@ -181,8 +164,6 @@ def test_the_last_dimensions_may_become_one_event(dist: Any, torch: Any) -> None
 def test_values_that_must_not_be_are_refused(dist: Any, torch: Any) -> None:
     with pytest.raises(ValueError, match=r"Expected parameter scale .* GreaterThan"):
         dist.Normal(torch.zeros(2), torch.tensor([1.0, -1.0]))
-    with pytest.raises(ValueError, match="to satisfy the constraint PositiveDefinite"):
-        dist.MultivariateNormal(torch.zeros(2), torch.tensor([[1.0, 2.0], [2.0, 1.0]]))
     with pytest.raises(ValueError, match="within the support"):
         dist.Bernoulli(torch.tensor(0.5)).log_prob(torch.tensor(0.5))
     with pytest.raises(ValueError, match="but not both"):
@@ -202,87 +183,3 @@ def test_a_divergence_of_ones_own_takes_the_place_of_the_inherited_one() -> None
     assert distributions.kl_divergence(own, normal).item() == 7
     with pytest.raises(NotImplementedError, match="p type Normal and q type Uniform"):
         distributions.kl_divergence(normal, distributions.Uniform(0.0, 1.0))
-
-
-def test_samples_of_vectors_have_the_moments_they_should(dist: Any, torch: Any) -> None:
-    torch.manual_seed(0)
-    factor = torch.tensor([[1.0, 0.0, 0.0], [0.5, 2.0, 0.0], [0.0, -1.0, 0.5]])
-    for d in (
-        dist.Dirichlet(torch.tensor([0.5, 2.0, 1.0])),
-        dist.MultivariateNormal(torch.ones(3), scale_tril=factor),
-        dist.OneHotCategorical(torch.tensor([0.5, 2.0, 1.0])),
-    ):
-        x = d.sample((50_000,))
-        assert x.shape == (50_000, 3)
-        np.testing.assert_allclose(x.mean(0).numpy(), d.mean.numpy(), atol=0.03)
-        np.testing.assert_allclose(x.var(0).numpy(), d.variance.numpy(), atol=0.1)
-
-
-def test_the_gradient_of_a_sample_is_that_of_the_mean(dist: Any, torch: Any) -> None:
-    torch.manual_seed(0)
-    for kind, values in ((dist.Gamma, (0.7, 2.0)), (dist.Gamma, (30.0, 2.0)),
-                         (dist.Beta, (0.5, 2.0))):  # fmt: skip
-        parameters = [torch.tensor(value, requires_grad=True) for value in values]
-        d = kind(*parameters)
-        sampled = torch.autograd.grad(d.rsample((100_000,)).pow(2).mean(), parameters)
-        exact = torch.autograd.grad(d.variance + d.mean**2, parameters, allow_unused=True)
-        for one, other in zip(sampled, exact, strict=True):
-            assert one.item() == pytest.approx(0.0 if other is None else other.item(), 0.05, 0.02)
-
-
-def test_a_sample_of_the_gamma_distribution_has_one_derivative(dist: Any, torch: Any) -> None:
-    shape = torch.tensor([0.5, 2.0], requires_grad=True)
-    drawn = dist.Gamma(shape, torch.ones(2)).rsample()
-    (slope,) = torch.autograd.grad(drawn.sum(), shape, create_graph=True)
-    with pytest.raises(NotImplementedError, match="derivative for '_standard_gamma_grad' is not"):
-        torch.autograd.grad(slope.sum(), shape)
-
-
-@pytest.mark.torch
-def test_a_sample_moves_with_its_shape_as_in_pytorch() -> None:
-    torch = pytest.importorskip("torch")
-    shapes, parts = np.meshgrid([0.01, 0.3, 1.0, 4.0, 50.0, 1e4], [0.01, 0.3, 0.9, 0.9999])
-    samples = gammaincinv(shapes, parts)
-    exact = torch._standard_gamma_grad(torch.tensor(shapes), torch.tensor(samples)).numpy()
-    np.testing.assert_allclose(standard_gamma_grad(shapes, samples), exact, rtol=2e-3)
-
-
-def test_a_sample_may_be_sent_through_functions(dist: Any, torch: Any) -> None:
-    loc = torch.tensor([0.3, -0.2, 1.0], dtype=torch.float64, requires_grad=True)
-    squashed = dist.TransformedDistribution(
-        dist.Normal(loc, 2.0), [dist.AffineTransform(0.5, 2.0), dist.TanhTransform(cache_size=1)]
-    )
-    y = squashed.rsample((4,))
-    assert (squashed.batch_shape, y.shape) == ((3,), (4, 3))
-    assert torch.isfinite(squashed.log_prob(y)).all()
-    at = torch.tensor([0.5, -0.9, 0.1], dtype=torch.float64)
-    logarithm = squashed.log_prob(at)
-    (slope,) = torch.autograd.grad(logarithm.sum(), loc)
-    before = (np.arctanh(at.numpy()) - 0.5) / 2.0 - loc.detach().numpy()
-    stretch = np.log(2 * (1 - at.numpy() ** 2))
-    exact = -(before**2) / 8 - np.log(2 * np.sqrt(2 * np.pi)) - stretch
-    np.testing.assert_allclose(logarithm.detach().numpy(), exact, rtol=1e-12)
-    np.testing.assert_allclose(slope.numpy(), before / 4, rtol=1e-12)
-    assert repr(squashed.support) == "Interval(lower_bound=-1.0, upper_bound=1.0)"
-    one = dist.TransformedDistribution(dist.Normal(torch.zeros(2, 3), 1.0),
-                                       dist.AffineTransform(0.0, 2.0, event_dim=1))  # fmt: skip
-    assert (one.batch_shape, one.event_shape) == ((2,), (3,))
-    assert one.log_prob(torch.zeros(2, 3)).shape == (2,)
-    assert one.expand((5, 2)).sample().shape == (5, 2, 3)
-
-
-@pytest.mark.parametrize("name", ["Exp", "Tanh", "Affine"])
-def test_a_transform_knows_its_inverse_and_its_stretch(name: str, dist: Any, torch: Any) -> None:
-    arguments = {"Affine": (1.0, -3.0)}.get(name, ())
-    transform = getattr(dist, f"{name}Transform")(*arguments)
-    x = torch.tensor([0.3, 1.5], dtype=torch.float64, requires_grad=True)
-    y = transform(x)
-    np.testing.assert_allclose(transform.inv(y).detach().numpy(), x.detach().numpy(), rtol=1e-9)
-    (slope,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
-    stretch = transform.log_abs_det_jacobian(x, y)
-    np.testing.assert_allclose(stretch.detach().numpy(), slope.abs().log().numpy(), rtol=1e-9)
-    back = transform.inv.log_abs_det_jacobian(y, x)
-    np.testing.assert_allclose(back.detach().numpy(), -stretch.detach().numpy(), rtol=1e-9)
-    twice = dist.ComposeTransform([transform, dist.AffineTransform(0.0, 2.0)])
-    more = twice.log_abs_det_jacobian(x, twice(x)) - stretch
-    np.testing.assert_allclose(more.detach().numpy(), np.log([2.0, 2.0]), rtol=1e-9)

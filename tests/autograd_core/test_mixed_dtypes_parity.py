@@ -38,7 +38,6 @@ FUNCTIONS = {
     "conv2d(a, b, c)": ((1, 2, 4, 4), (2, 2, 2, 2), (2,)),
     "conv_transpose1d(a, b, c)": ((1, 2, 4), (2, 2, 2), (2,)),
     "conv_transpose2d(a, b, c)": ((1, 2, 4, 4), (2, 2, 2, 2), (2,)),
-    "fractional_max_pool2d(a, 2, 2, _random_samples=b.detach())": ((1, 2, 4, 4), (1, 2, 2)),
     "grid_sample(a, b, align_corners=False)": ((1, 2, 4, 4), (1, 2, 2, 2)),
     "scaled_dot_product_attention(a, b, c)": ((2, 3),) * 3,
     "scaled_dot_product_attention(a, a, a, b)": ((2, 3), (2, 2)),

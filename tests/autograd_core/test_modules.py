@@ -209,23 +209,6 @@ def test_unpooling_puts_maxima_back(dims: int) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("dims", [2, 3])
-def test_fractional_pooling_by_given_numbers(dims: int) -> None:
-    samples = np.random.default_rng(0).random((*BY_DIMS[dims].shape[:2], dims))
-    found = []
-    for torch in (autograd_core, pytest.importorskip("torch")):
-        x = torch.tensor(BY_DIMS[dims], requires_grad=True)
-        pool = getattr(torch.nn, f"FractionalMaxPool{dims}d")(
-            2, output_size=2, return_indices=True, _random_samples=torch.tensor(samples)
-        )
-        pooled, indices = pool(x)
-        (gradient,) = torch.autograd.grad((pooled**2).sum(), x)
-        found.append([pooled.detach().numpy(), indices.numpy(), gradient.numpy()])
-    for mine, theirs in zip(*found, strict=True):
-        np.testing.assert_allclose(mine, theirs)
-
-
-@pytest.mark.torch
 def test_a_transposed_convolution_is_told_its_size() -> None:
     found = []
     for torch in (autograd_core, pytest.importorskip("torch")):
@@ -249,7 +232,6 @@ def test_a_transposed_convolution_is_told_its_size() -> None:
         ("Conv2d", (4, 4, 2), {"padding": "some"}),
         ("Conv2d", (4, 4, 2), {"padding": "same", "stride": 2}),
         ("ConvTranspose1d", (4, 4, 2), {"padding_mode": "reflect"}),
-        ("FractionalMaxPool2d", (2,), {}),
     ],
 )  # fmt: skip
 def test_modules_refuse_what_pytorch_refuses(name: str, args: Any, options: dict[str, Any]) -> None:
@@ -286,41 +268,6 @@ def test_losses_take_what_was_there_before_reduction(
     with pytest.warns(UserWarning, match="size_average and reduce args will be deprecated"):
         loss = nn.CrossEntropyLoss(ignore_index=1, **options)
     assert (loss.reduction, loss.ignore_index) == (reduction, 1)
-
-
-@pytest.mark.torch
-def test_an_adaptive_softmax_tells_all_classes() -> None:
-    def found(torch: Any) -> list[Any]:
-        nn = torch.nn
-        layer = nn.AdaptiveLogSoftmaxWithLoss(6, 9, [2, 4, 7], div_value=1.5).double()
-        rng = np.random.default_rng(0)
-        for p in layer.parameters():
-            p.data = torch.tensor(rng.standard_normal(tuple(p.shape)))
-        x = torch.tensor(rng.standard_normal((8, 6)))
-        return [layer.log_prob(x).tolist(), layer.predict(x).tolist()]
-
-    mine, theirs = (found(each) for each in (autograd_core, pytest.importorskip("torch")))
-    np.testing.assert_allclose(mine[0], theirs[0], rtol=1e-10)
-    assert mine[1] == theirs[1]
-
-
-@pytest.mark.parametrize(
-    ("shapes", "said"),
-    [
-        (((2, 6), (3,)), "same size in the batch dimension"),
-        (((2, 6), (2, 1)), "multi-target not supported"),
-        (((2, 6), ()), "0D target tensor expects 1D input tensors"),
-    ],
-)
-def test_an_adaptive_softmax_refuses_what_it_cannot_tell(
-    torch: Any, shapes: Any, said: str
-) -> None:
-    nn = torch.nn
-    x, target = torch.zeros(shapes[0]), torch.zeros(shapes[1], dtype=torch.int64)
-    with pytest.raises(RuntimeError, match=said):
-        nn.AdaptiveLogSoftmaxWithLoss(6, 9, [2])(x, target)
-    with pytest.raises(ValueError, match="unique, positive integers sorted"):
-        nn.AdaptiveLogSoftmaxWithLoss(6, 9, [4, 2])
 
 
 def test_sequences_of_modules_grow_and_shrink(torch: Any) -> None:

@@ -128,17 +128,6 @@ def test_parameters_become_one_vector_and_are_set_from_one(torch: Any) -> None:
     assert (model.weight.tolist(), model.bias.tolist()) == ([[1.0, 2.0]], [3.0])
 
 
-def test_a_module_without_its_start_values_uses_up_no_random_number(torch: Any) -> None:
-    skip_init = torch.nn.utils.skip_init
-    torch.manual_seed(0)
-    expected = torch.rand(2).tolist()
-    torch.manual_seed(0)
-    assert skip_init(torch.nn.Linear, 5, 3).weight.shape == (3, 5)
-    assert torch.rand(2).tolist() == expected
-    with pytest.raises(RuntimeError, match="must support a 'device' arg"):
-        skip_init(torch.nn.ReLU)
-
-
 def test_batch_norm_over_all_processes_is_batch_norm_where_there_is_one(torch: Any) -> None:
     torch.manual_seed(0)
     x = torch.randn(4, 3, 2)

@@ -118,7 +118,7 @@ def test_a_difference_that_no_reason_explains_is_told() -> None:
 INNER = {
     "select_backward", "slice_backward", "diagonal_backward", "unfold_backward",
     "as_strided_backward", "embedding_backward", "nll_loss_backward", "nll_loss2d_backward",
-    "max_pool_backward", "avg_pool_backward", "weight_norm", "standard_gamma_grad",
+    "max_pool_backward", "avg_pool_backward", "weight_norm",
     "unsafe_split",  # of a step of recurrent networks
 }  # fmt: skip
 

@@ -63,6 +63,11 @@ LEFT_OUT = {
         "UninitializedParameter"
     ),
     "deprecated or unused": "Container NLLLoss2d CrossMapLRN2d",
+    "seldom used": (
+        "AdaptiveLogSoftmaxWithLoss CircularPad3d ConstantPad3d FractionalMaxPool2d "
+        "FractionalMaxPool3d LPPool1d LPPool2d LPPool3d ReflectionPad3d ReplicationPad3d ZeroPad3d "
+        "fractional_max_pool2d fractional_max_pool3d lp_pool1d lp_pool2d lp_pool3d"
+    ),
     "a choice between kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
     "specific to certain hardware": (
         "grouped_mm scaled_grouped_mm scaled_mm conv_tbc native_channel_shuffle"

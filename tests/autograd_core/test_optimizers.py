@@ -33,12 +33,10 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("Rprop", {"lr": 0.1, "etas": (0.3, 1.5), "step_sizes": (0.05, 0.2)}),
     ("ASGD", {"lr": 0.1}),
     ("ASGD", {"lr": 0.1, "t0": 2, "lambd": 0.1, "weight_decay": 0.1}),
-    ("Adafactor", {"lr": 0.1}),
-    ("Adafactor", {"lr": 0.1, "weight_decay": 0.1, "d": 1.5, "maximize": True}),
     ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "foreach": False, "fused": False}),
 ]
 # Where PyTorch itself rounds a number of its state to single precision.
-ROUNDED = {"NAdam": 1e-6, "ASGD": 1e-6, "Adafactor": 1e-6}
+ROUNDED = {"NAdam": 1e-6, "ASGD": 1e-6}
 
 
 def label(value: Any) -> str | None:

@@ -75,7 +75,6 @@ POOLS = [
     *(case(f"adaptive_max_pool{n}d", X[n], output_size=2) for n in (1, 2, 3)),
     indices("adaptive_max_pool2d", 2, (4, 3)),
     *(unpool(n) for n in (1, 2, 3)),
-    case("lp_pool2d", X[2], norm_type=2, kernel_size=2),
 ]  # fmt: skip
 SIZES = [
     *(case("interpolate", X[n], mode=mode, **size) for n, mode in [

@@ -17,12 +17,7 @@ from autograd_core.autograd.dual import as_primals, tangent_of
 from autograd_core.autograd.function.ctx import FunctionCtx
 from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.function.outputs import attach, give_tangents, tangents_of
-from autograd_core.autograd.grad_mode import (
-    builds_graph,
-    current_mode,
-    is_grad_enabled,
-    no_grad,
-)
+from autograd_core.autograd.grad_mode import builds_graph, current_mode, is_grad_enabled, no_grad
 from autograd_core.tensor import Tensor
 
 

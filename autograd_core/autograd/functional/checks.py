@@ -68,12 +68,7 @@ def vector_of(
 
 
 def for_hessian(
-    func: Callable[..., Any],
-    inputs: Any,
-    v: Any,
-    create_graph: bool,
-    strict: bool,
-    function: str,
+    func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, function: str
 ) -> tuple[bool, Tensors, Tensors | None, Tensors]:
     """Return whether there is a single input; the inputs, the vector, and the one output."""
     single, points = points_of(inputs, create_graph, function)

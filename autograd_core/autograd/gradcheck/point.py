@@ -35,11 +35,7 @@ class Check(FunctionAtPoint):
     """What is to be found out about a function at a point."""
 
     def __init__(
-        self,
-        func: Callable[..., Any],
-        inputs: tuple[Any, ...],
-        eps: float,
-        tolerance: Tolerance,
+        self, func: Callable[..., Any], inputs: tuple[Any, ...], eps: float, tolerance: Tolerance
     ) -> None:
         super().__init__(func, inputs, eps)
         self.tolerance = tolerance

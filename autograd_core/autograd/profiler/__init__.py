@@ -15,14 +15,8 @@ from autograd_core.autograd.profiler.recording import (
 from autograd_core.fallback import answer_missing_names
 
 __all__ = [
-    "EventList",
-    "FunctionEvent",
-    "FunctionEventAvg",
-    "Interval",
-    "Spent",
-    "profile",
-    "record_function",
-    "running_profile",
-]
+    "EventList", "FunctionEvent", "FunctionEventAvg", "Interval", "Spent", "profile",
+    "record_function", "running_profile",
+]  # fmt: skip
 
 answer_missing_names(__name__)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd_core.nn.functional.reduction import check_constant
-from autograd_core.nn.functional.sizes import Sizes, flat, signal, sizes
+from autograd_core.nn.functional.sizes import Sizes, flat, signal
 from autograd_core.nn.functional.window_checks import (
     adaptive_output,
     check_pooled,
@@ -15,8 +14,7 @@ from autograd_core.nn.functional.window_checks import (
     pool_windows,
 )
 from autograd_core.ops.checks import check_implemented
-from autograd_core.ops.networks import fractional_pooling, pooling, unpooling
-from autograd_core.random import generator
+from autograd_core.ops.networks import pooling, unpooling
 from autograd_core.tensor import Tensor
 
 
@@ -117,91 +115,3 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
     size = adaptive_output("adaptive_max_pool3d", 3, input, output_size)
     found = unpooling.adaptive_max_pool3d(input, size)
     return found if return_indices else found[0]
-
-
-def _fractional(
-    dims: int, x: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any,
-    return_indices: bool, samples: Tensor | None,
-) -> Any:  # fmt: skip
-    if output_size is None and output_ratio is None:
-        raise ValueError(
-            f"fractional_max_pool{dims}d requires specifying either an output_size or an "
-            "output_ratio"
-        )
-    name = f"fractional_max_pool{dims}d"
-    for option, value in (("kernel_size", kernel_size), ("output_size", output_size)):
-        if value is not None and len(sizes(value, dims)) != dims:
-            raise RuntimeError(f"{name}: {option} must either be a single Int or tuple of Ints")
-    name += "_out" if dims == 3 else ""
-    if x.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"{name}(): Expected {dims + 1}D or {dims + 2}D tensor, but got: {list(x.shape)}"
-        )
-    size = x._shape[-dims:]
-    if 0 in x._shape[1:]:
-        raise RuntimeError(
-            f"{name}(): Expected input to have non-zero size for "
-            f"non-batch dimensions, but got{list(x.shape)} with dimension "
-            f"{x._shape.index(0, 1)} being empty."
-        )
-    if output_size is None:
-        ratios = (output_ratio,) * dims if isinstance(output_ratio, float) else output_ratio
-        output_size = [int(n * ratio) for n, ratio in zip(size, ratios, strict=True)]
-    window, output = sizes(kernel_size, dims), sizes(output_size, dims)
-    for side, k, o, n in zip(
-        ("time", "height", "width")[-dims:], window, output, size, strict=True
-    ):
-        if o + k - 1 > n - (dims == 3):
-            raise RuntimeError(f"{name}(): pool {side} {k} too large relative to input {side} {n}")
-    batch, channels = x._shape[:-dims] if x.ndim == dims + 2 else (1, x._shape[0])
-    if samples is not None:
-        _check_samples(samples, batch, channels, dims)
-    drawn = generator().random((batch, channels, dims)) if samples is None else samples.array
-    check_constant(f"fractional_max_pool{dims}d", random_samples=samples)
-    if samples is not None and samples.dtype is not x.dtype:
-        raise RuntimeError("Expect _random_samples to have the same dtype as input")
-    pool = fractional_pooling.fractional_max_pool2d
-    if dims == 3:
-        pool = fractional_pooling.fractional_max_pool3d
-    found = pool(x, window, output, drawn)
-    return found if return_indices else found[0]
-
-
-def _check_samples(samples: Tensor, batch: int, channels: int, dims: int) -> None:
-    what = "Expect _random_samples"
-    if samples.ndim != 3:
-        raise RuntimeError(f"{what} to have 3 dimensions, got {samples.ndim}")
-    if samples._shape[0] < batch:
-        raise RuntimeError(f"{what}.size(0) no less then input batch size.")
-    if samples._shape[1] != channels:
-        raise RuntimeError(f"{what}.size(1) equals to input channel size.")
-    if samples._shape[2] != dims:
-        raise RuntimeError(f"{what}.size(2) equals to {dims}; got {samples._shape[2]}.")
-
-
-def fractional_max_pool2d(
-    input: Tensor,
-    kernel_size: Sizes,
-    output_size: Sizes | None = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """Return the largest elements of randomly spaced windows of images (Graham 2014)."""
-    return _fractional(
-        2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
-    )
-
-
-def fractional_max_pool3d(
-    input: Tensor,
-    kernel_size: Sizes,
-    output_size: Sizes | None = None,
-    output_ratio: Any = None,
-    return_indices: bool = False,
-    _random_samples: Tensor | None = None,
-) -> Any:
-    """Return the largest elements of randomly spaced windows of volumes (Graham 2014)."""
-    return _fractional(
-        3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
-    )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from autograd_core import functions
-from autograd_core.nn.functional.sizes import Sizes, flat, signal, sizes
+from autograd_core.nn.functional.sizes import Sizes, flat, signal
 from autograd_core.nn.functional.window_checks import (
     adaptive_output,
     check_pooled,
@@ -16,7 +15,6 @@ from autograd_core.nn.functional.window_checks import (
     pool_windows,
 )
 from autograd_core.ops.networks import avg_pooling, resample
-from autograd_core.ops.pointwise import elementwise
 from autograd_core.tensor import Tensor
 
 
@@ -104,45 +102,3 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     """Return the means of ``output_size`` windows of volumes."""
     return _adaptive_mean(3, input, output_size)
-
-
-def _power_mean(pooled: Tensor, area: int, norm_type: float) -> Tensor:
-    size = elementwise.sign(pooled) * elementwise.relu(elementwise.abs(pooled))
-    return (size * area) ** (1.0 / norm_type)
-
-
-def lp_pool1d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """Return the ``norm_type``-norm of each window of signals."""
-    pooled = avg_pool1d(input**norm_type, kernel_size, stride, 0, ceil_mode)
-    return _power_mean(pooled, sizes(kernel_size, 1)[0], norm_type)
-
-
-def lp_pool2d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """Return the ``norm_type``-norm of each window of images."""
-    height, width = sizes(kernel_size, 2)
-    pooled = avg_pool2d(input**norm_type, kernel_size, stride, 0, ceil_mode)
-    return _power_mean(pooled, height * width, norm_type)
-
-
-def lp_pool3d(
-    input: Tensor,
-    norm_type: float,
-    kernel_size: Sizes,
-    stride: Sizes | None = None,
-    ceil_mode: bool = False,
-) -> Tensor:
-    """Return the ``norm_type``-norm of each window of volumes."""
-    pooled = avg_pool3d(input**norm_type, kernel_size, stride, 0, ceil_mode)
-    return _power_mean(pooled, prod(sizes(kernel_size, 3)), norm_type)

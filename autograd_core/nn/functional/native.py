@@ -96,11 +96,7 @@ _MODES, _BORDERS = ("bilinear", "nearest", "bicubic"), ("zeros", "border", "refl
 
 
 def grid_sampler(
-    input: Tensor,
-    grid: Tensor,
-    interpolation_mode: int,
-    padding_mode: int,
-    align_corners: bool,
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
 ) -> Tensor:
     """:func:`grid_sample` with modes by number: 0 bilinear, 1 nearest, 2 bicubic; 0 zeros,
     1 border, 2 reflection."""

@@ -238,11 +238,7 @@ def upsample_bilinear(
 
 
 def unfold(
-    input: Tensor,
-    kernel_size: Sizes,
-    dilation: Sizes = 1,
-    padding: Sizes = 0,
-    stride: Sizes = 1,
+    input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
     """Return the elements in each window of images (N, C, H, W), as columns (N, C * h * w,
     windows)."""

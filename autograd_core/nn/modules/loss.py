@@ -41,10 +41,7 @@ class _Reduced(_Loss):
     """One with the option ``reduction`` alone."""
 
     def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__(reduction=reduction_of(size_average, reduce, reduction))
 

@@ -43,14 +43,10 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.device import check_device
 
 __all__ = [
-    "IncompatibleKeys",
-    "Module",
-    "register_module_backward_hook",
-    "register_module_forward_hook",
-    "register_module_forward_pre_hook",
-    "register_module_full_backward_hook",
+    "IncompatibleKeys", "Module", "register_module_backward_hook", "register_module_forward_hook",
+    "register_module_forward_pre_hook", "register_module_full_backward_hook",
     "register_module_full_backward_pre_hook",
-]
+]  # fmt: skip
 
 M = TypeVar("M", bound="Module")
 T = TypeVar("T")

@@ -56,12 +56,6 @@ class ConstantPad2d(_ConstantPad):
     dims = 2
 
 
-class ConstantPad3d(_ConstantPad):
-    """Padding of volumes with ``value``."""
-
-    dims = 3
-
-
 class _ZeroPad(_ConstantPad):
     def __init__(self, padding: Sizes) -> None:
         super().__init__(padding, 0.0)
@@ -82,12 +76,6 @@ class ZeroPad2d(_ZeroPad):
     dims = 2
 
 
-class ZeroPad3d(_ZeroPad):
-    """Padding of volumes with zeros."""
-
-    dims = 3
-
-
 class ReflectionPad1d(_Pad):
     """Padding of signals by reflection at their ends."""
 
@@ -98,12 +86,6 @@ class ReflectionPad2d(_Pad):
     """Padding of images by reflection at their edges."""
 
     dims, mode = 2, "reflect"
-
-
-class ReflectionPad3d(_Pad):
-    """Padding of volumes by reflection at their faces."""
-
-    dims, mode = 3, "reflect"
 
 
 class ReplicationPad1d(_Pad):
@@ -118,12 +100,6 @@ class ReplicationPad2d(_Pad):
     dims, mode = 2, "replicate"
 
 
-class ReplicationPad3d(_Pad):
-    """Padding of volumes that repeats their faces."""
-
-    dims, mode = 3, "replicate"
-
-
 class CircularPad1d(_Pad):
     """Padding of signals that continues at the other end."""
 
@@ -134,9 +110,3 @@ class CircularPad2d(_Pad):
     """Padding of images that continues at the other edge."""
 
     dims, mode = 2, "circular"
-
-
-class CircularPad3d(_Pad):
-    """Padding of volumes that continues at the other face."""
-
-    dims, mode = 3, "circular"

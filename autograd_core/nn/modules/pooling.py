@@ -162,41 +162,6 @@ class AvgPool3d(_AvgPool):
     function = staticmethod(F.avg_pool3d)
 
 
-class _LPPool(_Pool):
-    options = shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
-
-    def __init__(
-        self,
-        norm_type: float,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self.norm_type = norm_type
-        self.kernel_size = kernel_size
-        self.stride = stride
-        self.ceil_mode = ceil_mode
-
-
-class LPPool1d(_LPPool):
-    """Power-average pooling of signals (N, C, L): the p-norm of each window."""
-
-    function = staticmethod(F.lp_pool1d)
-
-
-class LPPool2d(_LPPool):
-    """Power-average pooling of images (N, C, H, W): the p-norm of each window."""
-
-    function = staticmethod(F.lp_pool2d)
-
-
-class LPPool3d(_LPPool):
-    """Power-average pooling of volumes (N, C, D, H, W): the p-norm of each window."""
-
-    function = staticmethod(F.lp_pool3d)
-
-
 class _Adaptive(_Pool):
     options: ClassVar[tuple[str, ...]] = ("output_size",)
     shown = ("output_size",)
@@ -248,46 +213,3 @@ class AdaptiveMaxPool3d(_AdaptiveMax):
     """Adaptive max pooling of volumes: the largest elements of ``output_size`` windows."""
 
     function = staticmethod(F.adaptive_max_pool3d)
-
-
-class _FractionalMax(_Pool):
-    options = (
-        "kernel_size", "output_size", "output_ratio", "return_indices", "_random_samples",
-    )  # fmt: skip
-    shown = ()
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        output_size: Sizes | None = None,
-        output_ratio: Any = None,
-        return_indices: bool = False,
-        _random_samples: Tensor | None = None,
-    ) -> None:
-        super().__init__()
-        if (output_size is None) == (output_ratio is None):
-            kind = type(self).__name__
-            raise ValueError(
-                f"{kind} requires specifying either an output size, or a pooling ratio"
-                if output_size is None
-                else "only one of output_size and output_ratio may be specified"
-            )
-        self.kernel_size = kernel_size
-        self.output_size = output_size
-        self.output_ratio = output_ratio
-        self.return_indices = return_indices
-        self._random_samples = _random_samples
-
-
-class FractionalMaxPool2d(_FractionalMax):
-    """Fractional max pooling of images: the largest elements of randomly spaced windows (Graham
-    2014)."""
-
-    function = staticmethod(F.fractional_max_pool2d)
-
-
-class FractionalMaxPool3d(_FractionalMax):
-    """Fractional max pooling of volumes: the largest elements of randomly spaced windows (Graham
-    2014)."""
-
-    function = staticmethod(F.fractional_max_pool3d)

@@ -18,13 +18,9 @@ from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "ParametrizationList",
-    "cached",
-    "is_parametrized",
-    "register_parametrization",
-    "remove_parametrizations",
-    "type_before_parametrizations",
-]
+    "ParametrizationList", "cached", "is_parametrized", "register_parametrization",
+    "remove_parametrizations", "type_before_parametrizations",
+]  # fmt: skip
 
 M = TypeVar("M", bound=Module)
 _cache: ContextVar[dict[tuple[Module, str], Tensor] | None] = ContextVar("cache", default=None)

@@ -131,9 +131,7 @@ def _qr_tall(g_Q: Any, g_R: Any, Q: Any, R: Any) -> Any:
 # --- symmetric eigenvalues, singular values ----------------------------------------------------
 
 
-@op(
-    self=lambda g: sum_dim(g, -2) - sum_dim(g, -1),
-)
+@op(self=lambda g: sum_dim(g, -2) - sum_dim(g, -1))
 def differences(self, /):
     """Return ``self[k] - self[j]`` for all j and k; 1 on the diagonal, to divide by."""
     result = self[..., None, :] - self[..., :, None]

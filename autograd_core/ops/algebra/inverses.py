@@ -67,9 +67,7 @@ def det(A, /):
     return np.linalg.det(A)
 
 
-@op(
-    self=lambda g, self, result: cofactors_backward(g, det(self), result),
-)
+@op(self=lambda g, self, result: cofactors_backward(g, det(self), result))
 def cofactors(self, /):
     """Return the derivatives of the determinant with respect to each element, also for singular
     matrices."""

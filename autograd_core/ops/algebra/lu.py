@@ -118,9 +118,7 @@ def lu(A, /, pivot=True):
 
 
 @op(
-    LU_data=lambda g, LU_data_shape: packed(g[0], g[1], LU_data_shape),
-    outputs="P L U",
-    nondiff="P",
+    LU_data=lambda g, LU_data_shape: packed(g[0], g[1], LU_data_shape), outputs="P L U", nondiff="P"
 )
 def lu_unpack(LU_data, LU_pivots, /, unpack_data=True, unpack_pivots=True):
     """Return ``P``, ``L`` and ``U``, from what :func:`lu_factor_ex` returned."""

@@ -8,13 +8,7 @@ import numpy as np
 
 from autograd_core.op import op
 from autograd_core.ops.algebra.linalg import matmul
-from autograd_core.ops.algebra.matrices import (
-    check_square,
-    each_matrix,
-    lapack,
-    mT,
-    same_batch,
-)
+from autograd_core.ops.algebra.matrices import check_square, each_matrix, lapack, mT, same_batch
 from autograd_core.ops.checks import check_same_dtype
 from autograd_core.ops.shaping.diagonals import tril, triu
 

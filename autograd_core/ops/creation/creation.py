@@ -377,3 +377,13 @@ def allclose(
 def equal(self: Tensor, other: Tensor) -> bool:
     """Return whether shapes and all elements are equal."""
     return builtins.bool(np.array_equal(self.array, other.array))
+
+
+@public()
+def hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None) -> Tensor:
+    """Return the Hann window: a raised cosine that starts at 0. ``periodic`` leaves out the last
+    0."""
+    period = window_length if periodic else window_length - 1
+    cosines = np.cos(2 * np.pi * np.arange(window_length) / max(period, 1))
+    values = np.ones(1) if window_length == 1 else 0.5 - 0.5 * cosines
+    return Tensor.from_array(values.astype((dtype or get_default_dtype()).dtype))

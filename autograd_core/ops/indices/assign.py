@@ -12,11 +12,7 @@ from autograd_core.ops.indices.index import index, refused_indices
 from autograd_core.ops.pointwise.elementwise import zeros_of
 
 
-@pointwise(
-    node="torch::autograd::CopyBackwards",
-    self=lambda g: zeros_of(g),
-    other=lambda g: g,
-)
+@pointwise(node="torch::autograd::CopyBackwards", self=lambda g: zeros_of(g), other=lambda g: g)
 def copy(self, other):
     """Return ``other``, broadcast to the shape of ``self``."""
     return np.array(np.broadcast_to(other, np.broadcast_shapes(np.shape(self), np.shape(other))))
@@ -28,11 +24,7 @@ def fill(self, *, value):
     return np.full_like(self, fitting_number(value, self.dtype))
 
 
-@pointwise(
-    node="ZeroBackward0",
-    of="zero",
-    self=lambda g: zeros_of(g),
-)
+@pointwise(node="ZeroBackward0", of="zero", self=lambda g: zeros_of(g))
 def zero(self):
     """Return ``self`` filled with 0."""
     return np.zeros_like(self)

@@ -14,11 +14,7 @@ from autograd_core.op import op
 from autograd_core.tensor.dimensions import wrapped
 
 
-@op(
-    self=lambda g: g,
-    view=True,
-    linear=True,
-)
+@op(self=lambda g: g, view=True, linear=True)
 def alias(self, /):
     """Return a view of all of ``self``: ``self[:]``."""
     return self[...]
@@ -50,10 +46,7 @@ def check_select(shape: tuple[int, ...], dim: int, index: int) -> None:
         )
 
 
-@op(
-    grad_output=lambda g, dim, index: select(g, dim, index),
-    linear=True,
-)
+@op(grad_output=lambda g, dim, index: select(g, dim, index), linear=True)
 def select_backward(grad_output, /, shape, dim, index):
     """Return zeros of ``shape`` with ``grad_output`` at ``index`` of dimension ``dim``."""
     result = np.zeros(shape, grad_output.dtype)
@@ -76,10 +69,7 @@ def slice_(self, /, dim, start, end, step):
     return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
 
 
-@op(
-    grad_output=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
-    linear=True,
-)
+@op(grad_output=lambda g, dim, start, end, step: slice_(g, dim, start, end, step), linear=True)
 def slice_backward(grad_output, /, shape, dim, start, end, step):
     """Return zeros of ``shape`` with ``grad_output`` in that slice."""
     result = np.zeros(shape, grad_output.dtype)
@@ -215,10 +205,7 @@ def embedding(weight, indices, /, padding_idx=-1):
     return weight[indices]
 
 
-@op(
-    self=lambda g, indices, padding_idx: embedding_rows(g, indices, padding_idx),
-    linear=True,
-)
+@op(self=lambda g, indices, padding_idx: embedding_rows(g, indices, padding_idx), linear=True)
 def embedding_backward(self, indices, /, shape, padding_idx=-1):
     """Return zeros of ``shape`` with the rows ``self`` added at ``indices``, except at
     ``padding_idx``."""

@@ -57,10 +57,7 @@ def index_select(self, index, /, dim):
     return np.array(self)
 
 
-@op(
-    self=lambda g, index, dim: index_select(g, index, dim),
-    linear=True,
-)
+@op(self=lambda g, index, dim: index_select(g, index, dim), linear=True)
 def add_slices(self, index, /, shape, dim):
     """Return zeros of ``shape`` with the slices of ``self`` added at ``index``."""
     result = np.zeros(shape, self.dtype)
@@ -185,10 +182,7 @@ def index_put_added(self, values, /, indices):
     return result
 
 
-@op(
-    self=lambda g, index, self_shape: put_flat(g, index, self_shape),
-    linear=True,
-)
+@op(self=lambda g, index, self_shape: put_flat(g, index, self_shape), linear=True)
 def take(self, index, /):
     """Return the elements of the flattened ``self`` at ``index``, with the shape of ``index``."""
     return np.take(self, _reachable(self, index))
@@ -205,10 +199,7 @@ def _reachable(x: Any, index: Any) -> Any:
     return index
 
 
-@op(
-    self=lambda g, index: take(g, index),
-    linear=True,
-)
+@op(self=lambda g, index: take(g, index), linear=True)
 def put_flat(self, index, /, shape):
     """Return zeros of ``shape`` with ``self`` added at indices of the flattened tensor."""
     result = np.zeros(shape, self.dtype)

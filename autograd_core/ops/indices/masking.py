@@ -64,11 +64,7 @@ def _both(mask: Any, x: Any) -> Any:
         raise no_common_shape([mask.shape, x.shape]) from None
 
 
-@op(
-    self=lambda g, mask, self_shape: place(g, mask, self_shape),
-    linear=True,
-    broadcasts="self",
-)
+@op(self=lambda g, mask, self_shape: place(g, mask, self_shape), linear=True, broadcasts="self")
 def masked_select(self, mask, /):
     """Return the elements of ``self`` where ``mask`` holds, as a vector; both broadcast."""
     if mask.dtype != np.bool_:
@@ -77,10 +73,7 @@ def masked_select(self, mask, /):
     return self[mask]
 
 
-@op(
-    self=lambda g, mask: masked_select(g, mask),
-    linear=True,
-)
+@op(self=lambda g, mask: masked_select(g, mask), linear=True)
 def place(self, mask, /, shape):
     """Return zeros, as ``mask`` and ``shape`` broadcast, with the elements of ``self`` where it
     holds."""

@@ -134,10 +134,7 @@ def gather(self, index, /, dim):
     return self[_places(index, dim)].reshape(index.shape)
 
 
-@op(
-    self=lambda g, index, dim: gather(g, index, dim),
-    linear=True,
-)
+@op(self=lambda g, index, dim: gather(g, index, dim), linear=True)
 def scatter_zeros(self, index, /, shape, dim):
     """Return zeros of ``shape`` with ``self`` added at ``index``."""
     result = np.zeros(shape, self.dtype)

@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Second, op
-from autograd_core.ops.checks import (
-    check_implemented,
-    check_same_dtype,
-    promoted,
-    scalar_name,
-)
+from autograd_core.ops.checks import check_implemented, check_same_dtype, promoted, scalar_name
 from autograd_core.ops.reductions.reduce import numel
 
 

@@ -17,7 +17,7 @@ from autograd_core.ops.shaping.shape import reshape
 @op(
     self=lambda g, self, target, weight, p, margin, reduction: multi_margin_loss_backward(
         g, self, target, weight, p, margin, reduction
-    ),
+    )
 )
 def multi_margin_loss(self, target, weight=None, /, p=1, margin=1.0, reduction="mean"):
     """Return the multi-class hinge loss of scores (N, C) and labels (N,): the shortfall of the

@@ -15,9 +15,7 @@ from autograd_core.ops.reductions.softmax import _softmax
 from autograd_core.ops.shaping.shape import transpose
 
 
-@op(
-    self=lambda g, result, dim: result * (g - sum_dim(g * result, dim, True)),
-)
+@op(self=lambda g, result, dim: result * (g - sum_dim(g * result, dim, True)))
 def safe_softmax(self, /, dim):
     """:func:`softmax`, but zeros where all of ``self`` along ``dim`` is -inf."""
     highest = np.maximum.reduce(self, dim, keepdims=True, initial=-np.inf)

@@ -128,10 +128,7 @@ _GRID_RULES: dict[str, Any] = {
 }
 
 
-@op(
-    **_GRID_RULES,
-    node="GridSampler2DBackward0",
-)
+@op(**_GRID_RULES, node="GridSampler2DBackward0")
 def grid_sampler_2d(input, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
     """Return the images ``input`` (N, C, H, W) at the places ``grid`` (N, h, w, 2): x and y from -1
     to 1.
@@ -145,10 +142,7 @@ def grid_sampler_2d(input, grid, /, mode="bilinear", padding_mode="zeros", align
     return _sampled(input, grid, mode, padding_mode, align_corners, (0, 0))
 
 
-@op(
-    **_GRID_RULES,
-    node="GridSampler3DBackward0",
-)
+@op(**_GRID_RULES, node="GridSampler3DBackward0")
 def grid_sampler_3d(input, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
     """Return the volumes ``input`` (N, C, D, H, W) at the places ``grid`` (N, d, h, w, 3)."""
     _check_dtypes("grid_sampler_3d_cpu", input, grid)
@@ -214,10 +208,7 @@ def _base(size: Sequence[int], align_corners: bool, kind: Any) -> Any:
     return np.stack([*axes, np.ones(tuple(size))], -1).reshape(-1, len(size) + 1).astype(kind)
 
 
-@op(
-    theta=lambda g, size, align_corners: affine_grid_sums(g, size, align_corners),
-    linear=True,
-)
+@op(theta=lambda g, size, align_corners: affine_grid_sums(g, size, align_corners), linear=True)
 def affine_grid_generator(theta, /, size, align_corners=False):
     """Return where the affine maps ``theta`` (N, dims, dims + 1) take the places of images of
     ``size`` (N, C, ...)."""
@@ -225,10 +216,7 @@ def affine_grid_generator(theta, /, size, align_corners=False):
     return (base @ theta.swapaxes(1, 2)).reshape(size[0], *size[2:], len(size) - 2)
 
 
-@op(
-    self=lambda g, size, align_corners: affine_grid_generator(g, size, align_corners),
-    linear=True,
-)
+@op(self=lambda g, size, align_corners: affine_grid_generator(g, size, align_corners), linear=True)
 def affine_grid_sums(self, /, size, align_corners):
     """Return the gradient of the maps from that of the places."""
     flat = self.reshape(size[0], prod(size[2:]), len(size) - 2)

@@ -68,10 +68,7 @@ def _taps(targets: Any, sources: Any, weights: Any, length: int, source_length: 
     return Taps(targets[order], sources[order], weights[order], length, source_length)
 
 
-@op(
-    self=lambda g, maps: resampled(g, transposed(maps)),
-    linear=True,
-)
+@op(self=lambda g, maps: resampled(g, transposed(maps)), linear=True)
 def resampled(self, /, maps):
     """Return the last dimensions of ``self`` multiplied with the matrices ``maps``, one each."""
     for axis, taps in enumerate(maps, self.ndim - len(maps)):
@@ -89,12 +86,7 @@ _rule_with_input = lambda g, self, maps: resampled(g, transposed(maps))  # noqa:
 
 
 def _entry(
-    name: str,
-    node: str,
-    doc: str,
-    implementation: str,
-    *others: Any,
-    keeps: bool = False,
+    name: str, node: str, doc: str, implementation: str, *others: Any, keeps: bool = False
 ) -> Any:
     """Return an op of its own in the table, as PyTorch has a node of its own for each kind and
     number of dimensions.
@@ -116,12 +108,7 @@ def _entry(
     kernel.__doc__ = doc
     rule = _rule_with_input if keeps else _rule
     second = Second(f"{node[:-1]}Backward0", lambda g, maps: resampled(g, maps)) if keeps else None
-    declare = op(
-        self=rule,
-        second=second,
-        linear=True,
-        node=node,
-    )
+    declare = op(self=rule, second=second, linear=True, node=node)
     return declare(kernel)
 
 
@@ -201,11 +188,7 @@ def cubic(size: int, count: int, scale: float | None = None, align_corners: bool
 
 @lru_cache(maxsize=256)
 def antialiased(
-    size: int,
-    count: int,
-    scale: float | None = None,
-    align_corners: bool = False,
-    degree: int = 1,
+    size: int, count: int, scale: float | None = None, align_corners: bool = False, degree: int = 1
 ) -> Taps:
     """Return a filter as wide as an element of the result is, when that is smaller."""
     ratio = (size - 1) / (count - 1) if align_corners and count > 1 else (
@@ -311,10 +294,7 @@ REPLICATION = {
 }  # fmt: skip
 
 
-@op(
-    self=lambda g, maps: resampled(g, transposed(maps)),
-    linear=True,
-)
+@op(self=lambda g, maps: resampled(g, transposed(maps)), linear=True)
 def circular_pad(self, /, maps):
     """Return a border that goes on at the other end of the image."""
     return resampled(self, maps)

@@ -68,10 +68,7 @@ def adaptive_max_pool3d(self, /, output_size):
     return adaptive_largest(self, output_size)
 
 
-@op(
-    self=lambda g, indices, dims: from_indices(g, indices, dims),
-    linear=True,
-)
+@op(self=lambda g, indices, dims: from_indices(g, indices, dims), linear=True)
 def at_indices(self, indices, /, shape, dims):
     """Return zeros of ``shape`` with ``self`` added at ``indices`` of the last ``dims`` dimensions,
     counted as one."""
@@ -81,10 +78,7 @@ def at_indices(self, indices, /, shape, dims):
     return result
 
 
-@op(
-    self=lambda g, indices, self_shape, dims: at_indices(g, indices, self_shape, dims),
-    linear=True,
-)
+@op(self=lambda g, indices, self_shape, dims: at_indices(g, indices, self_shape, dims), linear=True)
 def from_indices(self, indices, /, dims):
     """Return the elements at ``indices`` of the last ``dims`` dimensions, counted as one."""
     planes, places = (_planes(each, dims) for each in (self, indices))

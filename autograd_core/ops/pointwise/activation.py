@@ -160,10 +160,7 @@ def gelu_slope(x: Any, approximate: str) -> Any:
     return (1 + bent + x * slope) * 0.5
 
 
-@pointwise(
-    ndtr,
-    self=lambda g, self: g * (exp(self * self * -0.5) / math.sqrt(2 * math.pi)),
-)
+@pointwise(ndtr, self=lambda g, self: g * (exp(self * self * -0.5) / math.sqrt(2 * math.pi)))
 def normal_cdf(self):
     """Return the normal cumulative distribution function."""
 
@@ -171,8 +168,7 @@ def normal_cdf(self):
 @pointwise(
     floats="silu_cpu",
     self=computed_by(
-        lambda g, self: _silu_backward(self, g),
-        lambda g, self: g * silu_slope(self, sigmoid(self)),
+        lambda g, self: _silu_backward(self, g), lambda g, self: g * silu_slope(self, sigmoid(self))
     ),
 )
 def silu(self):
@@ -221,10 +217,7 @@ def log_1_exp(x: Any) -> Any:
     return np.add(rest, np.maximum(x, 0), rest)
 
 
-@pointwise(
-    floats="mish_cpu",
-    self=lambda g, self: g * mish_slope(self),
-)
+@pointwise(floats="mish_cpu", self=lambda g, self: g * mish_slope(self))
 @in_blocks
 def mish(self):
     """Return ``self * tanh(softplus(self))``."""
@@ -294,11 +287,7 @@ def _softplus_backward(x: Any, g: Any, beta: float, threshold: float) -> Any:
     return where(scaled > threshold, g, g * sigmoid(scaled))
 
 
-@pointwise(
-    floats="log_sigmoid_cpu",
-    self=lambda g, self: g * sigmoid(-self),
-    layout="contiguous",
-)
+@pointwise(floats="log_sigmoid_cpu", self=lambda g, self: g * sigmoid(-self), layout="contiguous")
 @in_blocks
 def log_sigmoid(self):
     """Return the logarithm of the sigmoid."""
@@ -453,9 +442,7 @@ def threshold_(self, *, threshold, value):
     return np.where(self <= threshold, np.array(value, self.dtype), self)
 
 
-@op(
-    self=lambda g, self, dim: glu_backward(g, self, dim),
-)
+@op(self=lambda g, self, dim: glu_backward(g, self, dim))
 def glu(self, /, dim=-1):
     """Return the first half of ``self`` along ``dim`` times the sigmoid of the second half."""
     check_implemented("glu_cpu", self)

@@ -12,35 +12,20 @@ from autograd_core.op.blocks import BLOCK, LARGE, in_passes, memory, numbers
 from autograd_core.op.refusals import no_difference
 
 
-@pointwise(
-    np.add,
-    linear=True,
-    self=lambda g: g,
-    other=lambda g: g,
-)
+@pointwise(np.add, linear=True, self=lambda g: g, other=lambda g: g)
 def add(self, other):
     """Return ``self + other``."""
 
 
 @pointwise(
-    linear=True,
-    of="add",
-    node="AddBackward0",
-    self=lambda g: g,
-    other=lambda g, alpha: g * alpha,
+    linear=True, of="add", node="AddBackward0", self=lambda g: g, other=lambda g, alpha: g * alpha
 )
 def add_scaled(self, other, *, alpha):
     """Return ``self + alpha * other``."""
     return np.add(self, other * other.dtype.type(alpha))
 
 
-@pointwise(
-    np.subtract,
-    linear=True,
-    bools=no_difference,
-    self=lambda g: g,
-    other=lambda g: -g,
-)
+@pointwise(np.subtract, linear=True, bools=no_difference, self=lambda g: g, other=lambda g: -g)
 def sub(self, other):
     """Return ``self - other``."""
 
@@ -58,12 +43,7 @@ def sub_scaled(self, other, *, alpha):
     return np.subtract(self, other * other.dtype.type(alpha))
 
 
-@pointwise(
-    linear=True,
-    node="RsubBackward1",
-    bools=no_difference,
-    self=lambda g: -g,
-)
+@pointwise(linear=True, node="RsubBackward1", bools=no_difference, self=lambda g: -g)
 def rsub(self, *, other):
     """Return ``other - self``."""
     return np.subtract(np.array(other).astype(self.dtype), self)
@@ -91,11 +71,7 @@ def div(self, other):
 
 
 @pointwise(
-    of="mul",
-    node="MulBackward1",
-    result_dtype="same",
-    linear=True,
-    self=lambda g, other: g * other,
+    of="mul", node="MulBackward1", result_dtype="same", linear=True, self=lambda g, other: g * other
 )
 def mul_number(self, *, other):
     """Return ``self`` times a number, as PyTorch multiplies within its own functions."""
@@ -210,10 +186,7 @@ def exp(self):
 
 
 @pointwise(
-    np.log,
-    result_dtype="float",
-    self=lambda g, self: g / self,
-    variants="function method inplace",
+    np.log, result_dtype="float", self=lambda g, self: g / self, variants="function method inplace"
 )
 def log(self):
     """Return the natural logarithm: -inf at 0, NaN for negative numbers."""
@@ -360,11 +333,7 @@ def zeros_of(self):
     """Return zeros in place of ``self``; unlike ``self * 0``, also for infinite elements."""
 
 
-@pointwise(
-    self=lambda g: zeros_of(g),
-    variants="function method inplace",
-    out="same",
-)
+@pointwise(self=lambda g: zeros_of(g), variants="function method inplace", out="same")
 def sign(self):
     """Return -1, 0 or 1, and 0 for NaN; its derivative is 0."""
     return _signs(self)
@@ -377,11 +346,7 @@ def _signs(x):
     return ((x > 0).view(np.int8) - (x < 0).view(np.int8)).astype(x.dtype)
 
 
-@pointwise(
-    self=lambda g: zeros_of(g),
-    variants="function method inplace",
-    out="same",
-)
+@pointwise(self=lambda g: zeros_of(g), variants="function method inplace", out="same")
 def sgn(self):
     """Return the same as :func:`sign`, because there are no complex numbers."""
     return _signs(self)

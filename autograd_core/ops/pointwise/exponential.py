@@ -7,13 +7,7 @@ import math
 import numpy as np
 
 from autograd_core.op import pointwise
-from autograd_core.ops.pointwise.elementwise import (
-    exp,
-    log,
-    natural_log,
-    where,
-    within,
-)
+from autograd_core.ops.pointwise.elementwise import exp, log, natural_log, where, within
 from autograd_core.ops.pointwise.logic import logical_and
 
 _LN2, _LN10 = math.log(2), math.log(10)

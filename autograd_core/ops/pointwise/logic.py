@@ -94,20 +94,14 @@ def bitwise_not(self):
 
 
 @pointwise(
-    np.left_shift,
-    integers="lshift_cpu",
-    numbers="lshift_cpu",
-    variants="function method inplace",
+    np.left_shift, integers="lshift_cpu", numbers="lshift_cpu", variants="function method inplace"
 )
 def bitwise_left_shift(self, other):
     """Return ``self`` shifted left by ``other`` bits."""
 
 
 @pointwise(
-    np.right_shift,
-    integers="rshift_cpu",
-    numbers="rshift_cpu",
-    variants="function method inplace",
+    np.right_shift, integers="rshift_cpu", numbers="rshift_cpu", variants="function method inplace"
 )
 def bitwise_right_shift(self, other):
     """Return ``self`` shifted right by ``other`` bits."""

@@ -45,23 +45,13 @@ def trunc(self):
     """Return ``self`` without its fractional part."""
 
 
-@pointwise(
-    numbers="round_vml_cpu",
-    of="round",
-    node="RoundBackward0",
-    self=lambda g: zeros_of(g),
-)
+@pointwise(numbers="round_vml_cpu", of="round", node="RoundBackward0", self=lambda g: zeros_of(g))
 def round_(self):
     """Return the nearest integer; ties go to the even one."""
     return np.rint(self) if self.dtype.kind == "f" else np.array(self)
 
 
-@pointwise(
-    floats="round_cpu",
-    of="round",
-    node="RoundBackward1",
-    self=lambda g: zeros_of(g),
-)
+@pointwise(floats="round_cpu", of="round", node="RoundBackward1", self=lambda g: zeros_of(g))
 def round_decimals(self, *, decimals):
     """Return ``self`` rounded to ``decimals`` digits."""
     return np.round(self, decimals)
@@ -83,11 +73,7 @@ def fmod(self, other):
     """Return the remainder of ``self`` divided by ``other``, with the sign of ``self``."""
 
 
-@pointwise(
-    of="fmod",
-    node="FmodBackward0",
-    self=lambda g: g,
-)
+@pointwise(of="fmod", node="FmodBackward0", self=lambda g: g)
 def fmod_number(self, *, other):
     """Return the remainder of ``self`` divided by a number, with the sign of ``self``."""
     return np.fmod(self, other)
@@ -103,22 +89,13 @@ def remainder(self, other):
     """Return the remainder of ``self`` divided by ``other``, with the sign of ``other``."""
 
 
-@pointwise(
-    of="remainder",
-    node="RemainderBackward0",
-    self=lambda g: g,
-)
+@pointwise(of="remainder", node="RemainderBackward0", self=lambda g: g)
 def remainder_number(self, *, other):
     """Return the remainder of ``self`` divided by a number, with the sign of that number."""
     return np.remainder(self, other)
 
 
-@pointwise(
-    of="div",
-    node="DivBackward2",
-    self=lambda g: zeros_of(g),
-    other=lambda g: zeros_of(g),
-)
+@pointwise(of="div", node="DivBackward2", self=lambda g: zeros_of(g), other=lambda g: zeros_of(g))
 def div_rounded(self, other, *, rounding_mode):
     """Return the quotient rounded down ("floor") or towards 0 ("trunc"); integers stay integers."""
     if self.dtype.kind in "iu" and not np.all(other):
@@ -158,20 +135,14 @@ def copysign_number(self, *, other):
     return np.copysign(self, np.asarray(other, self.dtype))
 
 
-@pointwise(
-    self=lambda g, self: where(isfinite(self), g, 0),
-)
+@pointwise(self=lambda g, self: where(isfinite(self), g, 0))
 def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
     """Return ``self`` with NaN replaced by 0, and inf and -inf by the largest and smallest
     numbers."""
     return np.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
-@op(
-    self=lambda g, exponent: ldexp(g, -exponent),
-    outputs="mantissa exponent",
-    nondiff="exponent",
-)
+@op(self=lambda g, exponent: ldexp(g, -exponent), outputs="mantissa exponent", nondiff="exponent")
 def frexp(self, /):
     """Return ``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
     mantissa, exponent = np.frexp(self)

@@ -55,17 +55,13 @@ def fmin(self, other):
     """Return the elementwise minimum, ignoring NaN if the other element is a number."""
 
 
-@pointwise(
-    self=lambda g, self, max: where(self <= max, g, 0),
-)
+@pointwise(self=lambda g, self, max: where(self <= max, g, 0))
 def clamp_max(self, *, max):
     """Return ``self``, or the number ``max`` where ``self`` is above it."""
     return np.minimum(self, max)
 
 
-@pointwise(
-    self=lambda g, self, min: where(self >= min, g, 0),
-)
+@pointwise(self=lambda g, self, min: where(self >= min, g, 0))
 def clamp_min(self, *, min):
     """Return ``self``, or the number ``min`` where ``self`` is below it."""
     return np.maximum(self, min)

@@ -74,10 +74,7 @@ def digamma(self):
     return _scipy("digamma", self)
 
 
-@pointwise(
-    result_dtype="float",
-    self=lambda g, self, n: g * polygamma(self, n=n + 1),
-)
+@pointwise(result_dtype="float", self=lambda g, self, n: g * polygamma(self, n=n + 1))
 def polygamma(self, *, n):
     """Return the ``n``-th derivative of :func:`digamma`."""
     if n < 0:
@@ -86,8 +83,7 @@ def polygamma(self, *, n):
 
 
 @pointwise(
-    result_dtype="float",
-    self=lambda g, self, p: g * sum(digamma(self - i / 2) for i in range(p)),
+    result_dtype="float", self=lambda g, self, p: g * sum(digamma(self - i / 2) for i in range(p))
 )
 def mvlgamma(self, *, p):
     """Return the logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dtype import Number, bool_, result_type
+from autograd_core.dtype import Number
 from autograd_core.op import public
-from autograd_core.op.generic import broadcast_shapes
 from autograd_core.op.refusals import not_implemented
 from autograd_core.ops.indices.index_functions import check_slices
 from autograd_core.tensor import Tensor
@@ -74,31 +73,3 @@ def unique_consecutive(
         found.append(np.diff(np.append(np.flatnonzero(first), count)))
     tensors = tuple(Tensor.from_array(np.asarray(each)) for each in found)
     return tensors if len(tensors) > 1 else tensors[0]
-
-
-@public(out="cast")
-def gcd(self: Tensor, other: Tensor) -> Tensor:
-    """Return the greatest common divisor of each pair of integers."""
-    return _of_integers(np.gcd, self, other)
-
-
-@public(out="cast")
-def lcm(self: Tensor, other: Tensor) -> Tensor:
-    """Return the least common multiple of each pair of integers."""
-    return _of_integers(np.lcm, self, other)
-
-
-def _of_integers(function: Any, self: Tensor, other: Tensor) -> Tensor:
-    name = function.__name__
-    for position, word, each in ((1, "input", self), (2, "other", other)):
-        if not isinstance(each, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{word}' (position {position}) must be Tensor, not "
-                f"{type(each).__name__}"
-            )
-    broadcast_shapes((self, other))
-    kind = result_type(*((each.dtype, 2 if each.ndim else 1) for each in (self, other)))
-    if kind.is_floating_point or kind is bool_:
-        raise not_implemented(f"{name}_cpu", kind)
-    arrays = (each.array.astype(kind.dtype) for each in (self, other))
-    return Tensor.from_array(np.asarray(function(*arrays)))

@@ -21,10 +21,7 @@ from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, transp
 
 
 @op(
-    self=computed_by(
-        lambda g, dim: _sums_from(g, dim),
-        lambda g, dim: sums_from(g, dim),
-    ),
+    self=computed_by(lambda g, dim: _sums_from(g, dim), lambda g, dim: sums_from(g, dim)),
     linear=True,
     layout="contiguous",
 )

@@ -20,13 +20,7 @@ from autograd_core.ops.reductions import cumulative, sorting
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.reductions.reduce_functions import cumsum
 from autograd_core.ops.shaping.joining import cat
-from autograd_core.ops.shaping.shape import (
-    expand,
-    reshape,
-    squeeze_result,
-    transpose,
-    unsqueeze,
-)
+from autograd_core.ops.shaping.shape import expand, reshape, squeeze_result, transpose, unsqueeze
 from autograd_core.ops.shaping.shape_functions import narrow, squeeze
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped, wrapped_all
@@ -57,11 +51,7 @@ def topk(
 
 @public(out="expect")
 def searchsorted(
-    sorted_sequence: Tensor,
-    self: Tensor | float,
-    *,
-    right: bool = False,
-    side: str | None = None,
+    sorted_sequence: Tensor, self: Tensor | float, *, right: bool = False, side: str | None = None
 ) -> Tensor:
     """Return the indices at which ``self`` would be inserted into a sorted sequence along the last
     dimension."""
@@ -271,11 +261,7 @@ def cumulative_trapezoid(
 
 @public()
 def gradient(
-    self: Tensor,
-    *,
-    spacing: Any = 1,
-    dim: int | Sequence[int] | None = None,
-    edge_order: int = 1,
+    self: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1
 ) -> tuple[Tensor, ...]:
     """Return the slope of ``self`` along each dimension: central differences, one-sided at the
     ends.

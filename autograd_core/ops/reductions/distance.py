@@ -124,9 +124,7 @@ def _beside_zero(distances: Any, p: float) -> Any:
     return distances if math.isinf(p) else where(distances == 0, 1, distances)
 
 
-@op(
-    self=lambda g, self, result, self_shape, p: pdist_slopes(g, self, result, self_shape, p),
-)
+@op(self=lambda g, self, result, self_shape, p: pdist_slopes(g, self, result, self_shape, p))
 def pdist(self, /, p=2.0):
     """Return the distances of all pairs of the points ``self`` (n, d), n * (n - 1) / 2 of them."""
     if self.ndim != 2:

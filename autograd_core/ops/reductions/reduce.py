@@ -216,10 +216,7 @@ def picked(x: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     return np.squeeze(values, dim), np.squeeze(places, dim)
 
 
-@op(
-    self=lambda g, indices, dim, keepdim: take_along(g, indices, dim, keepdim),
-    linear=True,
-)
+@op(self=lambda g, indices, dim, keepdim: take_along(g, indices, dim, keepdim), linear=True)
 def put_along(self, indices, /, shape, dim, keepdim):
     """Return zeros of ``shape`` with ``self`` at ``indices`` along ``dim``."""
     if not shape:

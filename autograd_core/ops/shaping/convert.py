@@ -14,11 +14,7 @@ from autograd_core.tensor import Tensor
 from autograd_core.tensor.device import check_device
 
 
-@op(
-    self=lambda g, source, target: cast(g, source, target),
-    linear=True,
-    node="ToCopyBackward0",
-)
+@op(self=lambda g, source, target: cast(g, source, target), linear=True, node="ToCopyBackward0")
 def cast(self, /, target, source):
     """Return a copy with another dtype; the gradient is cast back to ``source``, the dtype of
     ``self``."""

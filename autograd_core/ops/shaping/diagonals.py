@@ -70,10 +70,7 @@ def _writable_diagonal(x, offset, dim1, dim2):
     return result
 
 
-@op(
-    grad_output=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
-    linear=True,
-)
+@op(grad_output=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), linear=True)
 def diagonal_backward(grad_output, /, shape, offset, dim1, dim2):
     """Return zeros of ``shape`` with ``grad_output`` on that diagonal."""
     result = np.zeros(shape, grad_output.dtype)

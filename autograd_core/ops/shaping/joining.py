@@ -87,12 +87,7 @@ def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]
     ]
 
 
-@op(
-    self=lambda g, dim: stack(g, dim=dim),
-    view="each",
-    linear=True,
-    variants="function method",
-)
+@op(self=lambda g, dim: stack(g, dim=dim), view="each", linear=True, variants="function method")
 def unbind(self, /, dim=0):
     """Return the slices along ``dim``, each a view."""
     rows = np.moveaxis(self, wrapped(dim, self.ndim, of_scalars=False), 0)
@@ -100,11 +95,7 @@ def unbind(self, /, dim=0):
 
 
 @op(
-    self=lambda g, dim: cat(g, dim=dim),
-    view="each",
-    linear=True,
-    of="split",
-    node="SplitBackward0",
+    self=lambda g, dim: cat(g, dim=dim), view="each", linear=True, of="split", node="SplitBackward0"
 )
 def split_size_(self, /, split_size, dim=0):
     """Return pieces of ``split_size`` along ``dim``; the last may be shorter."""
@@ -123,12 +114,7 @@ def split_size_(self, /, split_size, dim=0):
     return tuple([self[(*before, slice(start, start + split_size))] for start in starts])
 
 
-@op(
-    self=lambda g, dim: cat(g, dim=dim),
-    view="each",
-    linear=True,
-    variants="function method",
-)
+@op(self=lambda g, dim: cat(g, dim=dim), view="each", linear=True, variants="function method")
 def split_with_sizes(self, /, split_sizes, dim=0):
     """Return pieces of the given sizes along ``dim``."""
     _check_splits(self)

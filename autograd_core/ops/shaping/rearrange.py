@@ -41,11 +41,7 @@ def roll(self, /, shifts, dims=()):
     return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
 
 
-@op(
-    self=lambda g, k, dims: rot90(g, -k, dims),
-    linear=True,
-    node="Rot90Backward0",
-)
+@op(self=lambda g, k, dims: rot90(g, -k, dims), linear=True, node="Rot90Backward0")
 def rot90(self, /, k=1, dims=(0, 1)):
     """Return ``self`` rotated ``k`` times by 90 degrees in the plane of two dimensions, from the
     first to the second."""
@@ -146,10 +142,7 @@ def unfold(self, /, dimension, size, step):
     )
 
 
-@op(
-    grad_in=lambda g, dim, size, step: unfold(g, dim, size, step),
-    linear=True,
-)
+@op(grad_in=lambda g, dim, size, step: unfold(g, dim, size, step), linear=True)
 def unfold_backward(grad_in, /, shape, dim, size, step):
     """Return zeros of ``shape`` with the windows added at their places."""
     result = np.zeros(shape, grad_in.dtype)

@@ -13,11 +13,7 @@ from autograd_core.op import op, public
 from autograd_core.tensor.dimensions import wrapped
 
 
-@op(
-    self=lambda g, self_shape: reshape(g, self_shape),
-    view=True,
-    linear=True,
-)
+@op(self=lambda g, self_shape: reshape(g, self_shape), view=True, linear=True)
 def view(self, /, size):
     """Return the same elements with another shape, without a copy.
 
@@ -33,11 +29,7 @@ def view(self, /, size):
     return result
 
 
-@op(
-    self=lambda g, self_shape: reshape(g, self_shape),
-    linear=True,
-    node="UnsafeViewBackward0",
-)
+@op(self=lambda g, self_shape: reshape(g, self_shape), linear=True, node="UnsafeViewBackward0")
 def unsafe_view(self, /, size):
     """Return a reshape of a temporary tensor."""
     return self.reshape(infer_size(self.shape, size))
@@ -55,12 +47,7 @@ def contiguous_clone(self, /):
     return np.array(self, order="C")
 
 
-@op(
-    self=lambda g, self_shape: reshape(g, self_shape),
-    view=True,
-    linear=True,
-    of="reshape",
-)
+@op(self=lambda g, self_shape: reshape(g, self_shape), view=True, linear=True, of="reshape")
 def reshape_alias(self, /, size):
     """Return the :func:`reshape` of a non-contiguous tensor that needs no copy."""
     result = self.reshape(size)
@@ -137,12 +124,7 @@ def t(self, /):
     return self.T
 
 
-@op(
-    self=lambda g, dims: permute(g, inverse(dims)),
-    view=True,
-    linear=True,
-    variants="function",
-)
+@op(self=lambda g, dims: permute(g, inverse(dims)), view=True, linear=True, variants="function")
 def permute(self, /, dims):
     """Return ``self`` with its dimensions in a new order."""
     if len({d % max(self.ndim, 1) for d in dims}) < len(dims) == self.ndim:
@@ -162,11 +144,7 @@ def inverse(dims: Sequence[int]) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argsort([d % count for d in dims]))
 
 
-@op(
-    self=lambda g, self_shape: sum_to(g, self_shape),
-    view=True,
-    linear=True,
-)
+@op(self=lambda g, self_shape: sum_to(g, self_shape), view=True, linear=True)
 def expand(self, /, size):
     """Return ``self`` with dimensions of size 1 expanded, without a copy."""
     ahead = len(size) - self.ndim
@@ -214,11 +192,7 @@ def stretched(x: Any, size: tuple[int, ...]) -> Any:
     return result
 
 
-@op(
-    self=lambda g, self_shape: expand(g, self_shape),
-    linear=True,
-    node="SumBackward1",
-)
+@op(self=lambda g, self_shape: expand(g, self_shape), linear=True, node="SumBackward1")
 def sum_to(self, /, shape):
     """Sum back to ``shape``, from which it could have been broadcast."""
     added = self.ndim - len(shape)

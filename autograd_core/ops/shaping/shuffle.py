@@ -7,10 +7,7 @@ import numpy as np
 from autograd_core.op import op
 
 
-@op(
-    self=lambda g, upscale_factor: pixel_unshuffle(g, upscale_factor),
-    linear=True,
-)
+@op(self=lambda g, upscale_factor: pixel_unshuffle(g, upscale_factor), linear=True)
 def pixel_shuffle(self, /, upscale_factor):
     """Return channels (..., C * factor**2, H, W) spread over images (..., C, H * factor, W *
     factor)."""
@@ -50,10 +47,7 @@ def _check(name, option, x, factor):
         raise RuntimeError(f"{name} expects a positive {option}, but got {factor}")
 
 
-@op(
-    self=lambda g, downscale_factor: pixel_shuffle(g, downscale_factor),
-    linear=True,
-)
+@op(self=lambda g, downscale_factor: pixel_shuffle(g, downscale_factor), linear=True)
 def pixel_unshuffle(self, /, downscale_factor):
     """Return the inverse of :func:`pixel_shuffle`."""
     _check("pixel_unshuffle", "downscale_factor", self, downscale_factor)
@@ -82,10 +76,7 @@ def pixel_unshuffle(self, /, downscale_factor):
     )
 
 
-@op(
-    self=lambda g, self_shape, groups: channel_shuffle(g, self_shape[1] // groups),
-    linear=True,
-)
+@op(self=lambda g, self_shape, groups: channel_shuffle(g, self_shape[1] // groups), linear=True)
 def channel_shuffle(self, /, groups):
     """Reorder the channels of (N, C, ...): one of each group in turn."""
     if self.ndim < 3:

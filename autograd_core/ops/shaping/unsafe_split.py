@@ -10,11 +10,7 @@ from autograd_core.op import op
 from autograd_core.ops.shaping.joining import cat
 
 
-@op(
-    self=lambda g, dim: cat(g, dim=dim),
-    view="each",
-    linear=True,
-)
+@op(self=lambda g, dim: cat(g, dim=dim), view="each", linear=True)
 def unsafe_split(self, /, split_size, dim=0):
     """Return pieces of ``split_size`` along ``dim``; the last may be shorter."""
     return tuple(np.split(self, range(split_size, self.shape[dim], split_size), dim))

@@ -21,13 +21,9 @@ from autograd_core.utils.checkpoint.recomputing import (
 from autograd_core.utils.checkpoint.reentrant import CheckpointFunction
 
 __all__ = [
-    "CheckpointError",
-    "CheckpointFunction",
-    "checkpoint",
-    "checkpoint_sequential",
-    "noop_context_fn",
-    "set_checkpoint_early_stop",
-]
+    "CheckpointError", "CheckpointFunction", "checkpoint", "checkpoint_sequential",
+    "noop_context_fn", "set_checkpoint_early_stop",
+]  # fmt: skip
 
 
 _ADVICE: Final = (
