@@ -89,7 +89,7 @@ def test_a_type_checker_sees_what_an_entry_gives() -> None:
     assert methods in methods_text()
     stub = functions_text("", "functions")
     assert "from cubes import (\n    cube, cube as third_power,\n)\n" in stub
-    assert '    "cube",\n' in stub
+    assert '"cube",' in stub
 
 
 @pytest.mark.usefixtures("cubes")
