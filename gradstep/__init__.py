@@ -14,8 +14,14 @@ from __future__ import annotations
 
 from gradstep.engines.registry import register
 
-register("autograd_core", "gradstep.engines.native:NATIVE")
-register("torch", "gradstep.engines.pytorch.engine:PYTORCH")
+register(
+    "autograd_core", "gradstep.engines.native:NATIVE",
+    tracing="gradstep.engines.native.trace:tracing",
+)  # fmt: skip
+register(
+    "torch", "gradstep.engines.pytorch.engine:PYTORCH",
+    tracing="gradstep.engines.pytorch.attach:attached",
+)  # fmt: skip
 register("gradstep.recording", "gradstep.engines.recorded.engine:RECORDED")
 register("numpy", "gradstep.engines.native:NATIVE")  # the core has arrays for gradients
 
@@ -26,7 +32,8 @@ if TYPE_CHECKING:
 
     from gradstep.capturing import capture
     from gradstep.debugger import Session
-    from gradstep.engines.native.trace import scope, trace
+    from gradstep.engines.native.trace import scope
+    from gradstep.engines.tracing import trace
     from gradstep.findings import check, lint, why
     from gradstep.graph import Graph
     from gradstep.program.recording import record
@@ -67,7 +74,7 @@ _HOMES = {
     "scope": "gradstep.engines.native.trace",
     "to_dot": "gradstep_viz",
     "to_graphviz": "gradstep_viz",
-    "trace": "gradstep.engines.native.trace",
+    "trace": "gradstep.engines.tracing",
     "unload_ipython_extension": "gradstep_tui.notebook",
     "why": "gradstep.findings",
 }

@@ -102,3 +102,22 @@ def test_drawing_a_graph_of_pytorch_loads_no_module_of_the_core(tmp_path: Path) 
     )
     done = run(tmp_path, "script.py")
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "command",
+    ["render -o net.svg", "film -o net.svg", "check -q", "record", "debug --batch --ex continue"],
+)
+def test_a_command_loads_no_module_of_the_core_for_a_script_of_pytorch(
+    tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "script.py").write_text(
+        "import atexit, sys, torch\n"
+        "told = lambda: sorted(name for name in sys.modules if name.startswith('autograd_core'))\n"
+        "atexit.register(lambda: print(told(), file=sys.stderr))\n"
+        "net = torch.nn.Linear(3, 2)\n"
+        "net(torch.ones(1, 3)).sum().backward()\n"
+    )
+    done = run(tmp_path, "-m", "gradstep", *command.split(), "script.py")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "[]"), done.stderr

@@ -22,10 +22,14 @@ _UNSET: Final[Any] = object()
 
 
 def add(variable: ContextVar[Any], listeners: list[Listener]) -> None:
-    """Note that an engine asks a variable, and tells listeners, of its own."""
+    """Note that an engine asks a variable, and tells listeners, of its own; who is asked now is
+    asked there, too."""
     if variable not in _variables:
         _variables.append(variable)
         _listeners.append(listeners)
+        listeners += _unheard
+        if (taker := interceptor.get()) is not None:
+            variable.set(taker)
 
 
 @contextmanager
@@ -37,6 +41,8 @@ def asking(taker: Interceptor | None) -> Iterator[None]:
     finally:
         for variable, token in tokens:
             variable.reset(token)
+        for variable in _variables[len(tokens) :]:  # of an engine that was loaded within it
+            variable.set(None)
 
 
 def listen(listener: Listener) -> None:

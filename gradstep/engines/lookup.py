@@ -74,7 +74,7 @@ def edge_of(node: Any) -> Any:
     >>> edge_of((torch.ones(2, requires_grad=True) * 2).grad_fn).output_nr
     0
     """
-    edges = (engine_for(library).edge_of(node) for library in _imported())
+    edges = (engine_for(library).edge_of(node) for library in filter(is_imported, HOMES))
     return next((edge for edge in edges if edge is not None), None)
 
 
@@ -148,16 +148,12 @@ def library_of(kind: type[Any]) -> str | None:
 
 
 def _in_use() -> str:
-    return next(iter(_imported() or HOMES))
+    return next(filter(is_imported, HOMES), next(iter(HOMES)))
 
 
-def _imported() -> list[str]:
-    """Return the libraries that the program has imported and that have an engine."""
-    return [
-        library
-        for library in HOMES
-        if (library in sys.modules if library != "torch" else imported_pytorch() is not None)
-    ]
+def is_imported(library: str) -> bool:
+    """Return whether the program has imported a library."""
+    return library in sys.modules if library != "torch" else imported_pytorch() is not None
 
 
 def too_old() -> str:

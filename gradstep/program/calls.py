@@ -17,7 +17,7 @@ from gradstep.capturing.names import Names, caller_names
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.engines.interception import asking, listen, stop_listening
 from gradstep.engines.lookup import engine_of_call, is_tensor
-from gradstep.engines.native.trace import Values, trace
+from gradstep.engines.tracing import Values, trace
 from gradstep.graph.collector import collector_paused, collector_slowed
 from gradstep.graph.fence import answered, carried_out, is_ours, tell, within_fence
 from gradstep.graph.model import Graph

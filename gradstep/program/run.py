@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names
 from gradstep.engines.lookup import engine_of, is_tensor
-from gradstep.engines.native.trace import Values, trace
+from gradstep.engines.tracing import Values, trace
 from gradstep.program.calls import (
     CallSelector,
     Handle,

@@ -14,10 +14,10 @@ from autograd_core import nn
 from autograd_core.autograd.call import make_call
 from autograd_core.autograd.plan import make_plan
 from autograd_core.autograd.profiler import profile
+from gradstep import trace
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names
 from gradstep.debugger.history.observed_pass import ObservedPass
-from gradstep.engines.native.trace import trace
 from gradstep.graph.folding import fold
 from gradstep.graph.model import Cost
 from gradstep.graph.serialize import from_json, to_json

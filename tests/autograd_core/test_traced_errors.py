@@ -12,7 +12,7 @@ import pytest
 import autograd_core
 from autograd_core.autograd.call import interceptor
 from autograd_core.autograd.version import changed_at
-from gradstep.engines.native.trace import trace
+from gradstep import trace
 
 HINT = (
     "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "

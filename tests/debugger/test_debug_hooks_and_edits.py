@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from gradstep import trace
 from gradstep.capturing import Names
 from gradstep.debugger.errors import EditError
 from gradstep.debugger.session import Session
+from gradstep.engines.native.trace import tracing
 
 
 @pytest.fixture
@@ -360,7 +360,7 @@ def test_another_thread_can_interrupt_a_run(weight: Any) -> None:
 
 
 def test_stepping_over_and_out_of_modules(weight: Any) -> None:
-    with trace() as tracer:
+    with tracing() as tracer:
         state = weight
         for block in ("0", "1"):
             with tracer.scope(block):

@@ -11,6 +11,7 @@ from autograd_core.autograd.call import interceptor
 from gradstep import capture, trace
 from gradstep.capturing import Names
 from gradstep.debugger import Session
+from gradstep.engines.native.trace import tracing
 from gradstep.graph.addresses import find_step
 from gradstep.graph.errors import UnknownAddress
 
@@ -184,7 +185,7 @@ def test_breakpoints_stop_in_both_directions_and_count_hits(session: Session) ->
 
 
 def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None:
-    with trace() as tracer:
+    with tracing() as tracer:
         with tracer.scope("encoder"), tracer.scope("0"):
             y = weight.tanh()
         z = y.tanh() + y

@@ -10,8 +10,8 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.utils.checkpoint import checkpoint
+from gradstep import trace
 from gradstep.debugger import Session
-from gradstep.engines.native.trace import trace
 
 
 class Once(torch.autograd.Function):

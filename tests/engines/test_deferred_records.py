@@ -12,6 +12,7 @@ import autograd_core as torch
 from autograd_core.autograd.node import resolve
 from gradstep import scope, trace
 from gradstep.capturing.op_records import OpRecord
+from gradstep.engines.native.trace import tracing
 from gradstep.engines.native.trace.deferred import NOTE
 from gradstep.engines.native.trace.origins import origin
 
@@ -78,7 +79,7 @@ def test_records_made_late_say_what_those_made_at_once_do(program: Callable[...,
 def test_what_a_pass_leaves_is_recorded_when_it_is_over() -> None:
     w = torch.ones(2, 3, requires_grad=True)
     x = torch.ones(3)
-    with trace(values="core", defers=True) as tracer:
+    with tracing(values="core", defers=True) as tracer:
         turned = w.t()
         once = x * 2
         other = ((w + 1) + 2).sum()
@@ -118,7 +119,7 @@ def test_a_graph_that_is_retained_keeps_its_lines() -> None:
 
 
 def test_notes_take_as_much_memory_as_values_may_take() -> None:
-    with trace(values="core", budget=100 * NOTE, defers=True) as tracer, torch.no_grad():
+    with tracing(values="core", budget=100 * NOTE, defers=True) as tracer, torch.no_grad():
         state = torch.ones(2)
         first = ref(state)
         for _ in range(150):

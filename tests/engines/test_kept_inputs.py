@@ -9,8 +9,9 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd import Function
+from gradstep import trace
 from gradstep.capturing.budget import Budget
-from gradstep.engines.native.trace import trace
+from gradstep.engines.native.trace import tracing
 from gradstep.findings.checking import check
 
 
@@ -87,7 +88,7 @@ def test_without_values_and_without_a_graph_nothing_is_kept() -> None:
     x = torch.tensor([1.0], requires_grad=True)
     with trace():
         assert (x * 2).grad_fn.ran_on is None
-    with trace(values=True) as tracer, torch.no_grad():
+    with tracing(values=True) as tracer, torch.no_grad():
         x * 2
         assert tracer._recorder is not None
         assert tracer._recorder._budget.used == 0
@@ -96,7 +97,7 @@ def test_without_values_and_without_a_graph_nothing_is_kept() -> None:
 
 def test_records_hold_no_copies_alive() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
-    with trace(values=True) as tracer:
+    with tracing(values=True) as tracer:
         total = torch.tensor(0.0)
         loss = (x * x).sum()
         with torch.no_grad():

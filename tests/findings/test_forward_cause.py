@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core.utils.checkpoint import checkpoint
+from gradstep import trace
 from gradstep.debugger import Session
-from gradstep.engines.native.trace import trace
 from gradstep.findings import lint
 from gradstep.findings.linting.finite import Beginning, forward_cause
 from gradstep.findings.linting.subject import Subject

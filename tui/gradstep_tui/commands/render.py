@@ -6,13 +6,14 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gradstep.capturing import View, capture
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.engines.profiling import profiling
+from gradstep.engines.tracing import following
 from gradstep.graph.collector import collector_slowed
 from gradstep.graph.model import Graph
 from gradstep.program.calls import (
@@ -209,10 +210,16 @@ def writable(path: Path) -> Path:
 
 @contextmanager
 def _profiled() -> Iterator[None]:
-    # loads the core, to measure what its ops take
-    from autograd_core.autograd.profiler import profile
+    with ExitStack() as stack:
 
-    with profile(), profiling():
+        def profile_ops() -> None:
+            # nothing of a program that has not loaded the core
+            from autograd_core.autograd.profiler import profile
+
+            stack.enter_context(profile())
+
+        stack.enter_context(following("autograd_core", profile_ops))
+        stack.enter_context(profiling())
         yield
 
 

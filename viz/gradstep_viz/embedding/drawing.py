@@ -12,7 +12,7 @@ from gradstep.capturing.names import Names
 from gradstep.capturing.roots import backward_call
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.debugger.history.observed_pass import ObservedPass
-from gradstep.engines.native.trace import trace
+from gradstep.engines.tracing import trace
 from gradstep.graph import Graph, NotInGraph
 from gradstep_viz.embedding.options import Value
 from gradstep_viz.embedding.running import Found, code_of, run

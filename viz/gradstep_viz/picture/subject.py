@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from gradstep.capturing import capture
 from gradstep.capturing.names import caller_names
 from gradstep.engines.lookup import is_root, is_tensor
-from gradstep.engines.pytorch.attach import attached
+from gradstep.engines.tracing import trace
 from gradstep.graph import Graph, NotInGraph
 from gradstep.graph.model import View
 from gradstep.program.errors import NeedsArguments
@@ -27,15 +26,6 @@ class PictureSubject(NamedTuple):
 
     graph: Graph
     position: int | None = None
-
-
-def _tracing() -> AbstractContextManager[object]:
-    if "autograd_core" not in sys.modules:
-        return attached()
-    # loading it loads the core, which only its programs need
-    from gradstep.engines.native.trace import trace
-
-    return trace()
 
 
 def subject_of(
@@ -61,7 +51,7 @@ def subject_of(
         )
     given = inputs if isinstance(inputs, Mapping) else {"inputs": inputs}
     names = caller_names({"": obj, **given})
-    with _tracing():
+    with trace():
         try:
             result = evaluate(obj) if inputs is None else _call(obj, inputs)
         except NeedsArguments as error:

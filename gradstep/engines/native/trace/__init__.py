@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 from weakref import ref
 
 from autograd_core.autograd.accumulate import AccumulateGrad
@@ -42,12 +42,11 @@ from gradstep.engines.native.trace.cut import leaves_behind
 from gradstep.engines.native.trace.deferred import NOTE, Deferred, Instruction
 from gradstep.engines.native.trace.inputs import InputRecorder
 from gradstep.engines.native.trace.origins import leaf_record, origin, refer, scalar_statistics
-from gradstep.engines.pytorch.attach import attached
+from gradstep.engines.tracing import Values
 from gradstep.graph.fence import fenced, not_shown
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import statistics
 
-Values = bool | Literal["core"]
 _FORWARD: Final = "an op of the forward pass"
 _SMALL: Final = 1 << 12  # bytes; less is bounded by the number of records, which take as much
 
@@ -55,7 +54,7 @@ _SMALL: Final = 1 << 12  # bytes; less is bounded by the number of records, whic
 class GraphTracer:
     """Records every op; the scope and the source line are those of the moment it ran.
 
-    What it keeps of values is said at :func:`trace`.
+    What it keeps of values is said at :func:`gradstep.trace`.
     """
 
     def __init__(
@@ -361,41 +360,24 @@ def _hidden_shapes(node: SavedNode) -> Iterator[tuple[int, ...]]:
 
 
 @contextmanager
-def trace(
+def tracing(
     values: Values = False,
     budget: int | Budget = BUDGET,
     *,
     defers: bool = False,
     lines: bool = True,
 ) -> Iterator[GraphTracer]:
-    """Record the scope and source line of each op that runs inside, for pictures and debuggers.
-
-    Args:
-        values: also describe every result (root mean square, extrema, NaN), and copy every input of
-            an op with a gradient, so that its rule can be checked; otherwise only single numbers
-            are kept. "core" does this for the ops of this package only. It keeps references to
-            results, describes them on demand, and copies only values that are changed in place. Ops
-            of PyTorch need a dispatch mode, under which ``torch.compile`` compiles nothing.
-        budget: the memory limit of the copies in bytes; 1 GiB by default.
-        defers: only note what ran, and make records when somebody reads one. This costs half as
-            much where nobody does; names of constants in functions that have returned are lost, and
-            the rounds of loops.
-        lines: also note the lines of PyTorch's ops. That takes a mode, which has to end where it
-            began: not within another one.
-    """
+    """Record each op of the core that runs inside; see :func:`gradstep.trace`."""
     mode = current_mode() or USUAL
     tracer = GraphTracer(values, budget, defers=defers)
-    limit = budget if isinstance(budget, int) else budget.limit
-    with (
-        attached(lines=lines, values=values is True, budget=limit, loops=not defers),
-        noting_hooks(RemovableHandle),
-    ):
+    with noting_hooks(RemovableHandle):
         token = enter_mode(replace(mode, tracer=tracer))
         try:
             yield tracer
         finally:
             tracer.settle()
-            leave_mode(token)
+            with suppress(ValueError):  # the core was imported in another context, a task or thread
+                leave_mode(token)
 
 
 @contextmanager
