@@ -14,7 +14,7 @@ from autograd_core.ops.fourier import signal
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.ops.shaping.rearrange import roll
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 Dims = int | Sequence[int] | None
 # `hfft` is `irfft` with the other normalization, as long as nothing is complex

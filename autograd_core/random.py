@@ -245,3 +245,21 @@ def _unpack(rng: np.random.Generator, packed: Tensor) -> None:
         "has_uint32": rest >> 32,
         "uinteger": rest & 0xFFFFFFFF,
     }
+
+
+def random_state() -> Any:
+    """Return where random numbers stand."""
+    return generator().bit_generator.state
+
+
+@contextmanager
+def random_numbers_from(state: Any) -> Iterator[None]:
+    """Random numbers start from ``state``, unless that is None, and go on as before after it."""
+    now = generator().bit_generator.state
+    if state is not None:
+        generator().bit_generator.state = state
+    try:
+        yield
+    finally:
+        if state is not None:
+            generator().bit_generator.state = now

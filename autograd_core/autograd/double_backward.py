@@ -8,10 +8,9 @@ import numpy as np
 
 from autograd_core.autograd.dual import restore_tangent
 from autograd_core.autograd.held import held
-from autograd_core.autograd.node import ONE_EDGE, output_edge
+from autograd_core.autograd.node import FREED, NOT_SAVED, ONE_EDGE, output_edge
 from autograd_core.autograd.packed import Packed
 from autograd_core.autograd.saved import SavedNode, changed, freed, watched
-from autograd_core.autograd.sentinels import FREED, NOT_SAVED
 from autograd_core.tensor import Tensor
 
 

@@ -12,12 +12,39 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple, Self
 
 from autograd_core.autograd.accumulate import LARGE, AccumulateGrad, add_large
-from autograd_core.autograd.buffers import Buffers
 from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_REDUCED, Edge, Node, Port
 from autograd_core.autograd.plan import leading_to, make_plan, owner
 from autograd_core.autograd.reduce import Gradient, reduce_gradient, reduce_outgoing
 from autograd_core.autograd.run_hooks import run_post_hooks, run_pre_hooks, run_tensor_hooks
 from autograd_core.autograd.step import Delivery, Step, new_delivery, new_step
+
+
+class Buffers(dict[Node | Port, Gradient]):
+    """Input buffers; one that is not listed is empty, as is one that holds None.
+
+    The pass lists only what waits: few places at any time, so that the dictionary stays within
+    the processor's caches whatever the size of the graph.
+    """
+
+    def __missing__(self, place: Node | Port) -> None:
+        return None
+
+    def take(self, node: Node, ports: Sequence[Port]) -> tuple[Gradient, ...]:
+        """Empty the buffers of ``node``, one per output of its forward op."""
+        if not node.ported:
+            return (self.pop(node, None),)
+        incoming: list[Gradient] = [None] * node.output_count
+        for port in ports:
+            incoming[port.nr] = self.pop(port, None)
+        return tuple(incoming)
+
+    def put_back(self, node: Node, ports: Sequence[Port], incoming: tuple[Gradient, ...]) -> None:
+        """Fill the buffers of ``node`` with what they held."""
+        if not node.ported:
+            self[node] = incoming[0]
+            return
+        for port in ports:
+            self[port] = incoming[port.nr]
 
 
 def run_reference(task: GraphTask) -> None:

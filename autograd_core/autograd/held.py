@@ -8,10 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from autograd_core.autograd.node import Node, SavedState
+from autograd_core.autograd.node import FREED, Node, SavedState
 from autograd_core.autograd.packed import Hooks, Packed
 from autograd_core.autograd.saved import freed, modified
-from autograd_core.autograd.sentinels import FREED
 from autograd_core.tensor import Tensor
 
 

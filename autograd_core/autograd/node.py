@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from autograd_core.autograd.grad_mode import Line, settle
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
@@ -274,3 +274,19 @@ def hooks_of(node: Node) -> NodeHooks:
     if notes.hooks is None:
         notes.hooks = NodeHooks()
     return notes.hooks
+
+
+class _Mark:
+    """A value that is not there, and why."""
+
+    __slots__ = ("_why",)
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def __repr__(self) -> str:
+        return f"<{self._why}>"
+
+
+FREED: Final = _Mark("freed")
+NOT_SAVED: Final = _Mark("not saved: the inputs whose rules need it need no gradient")

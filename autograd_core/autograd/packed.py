@@ -7,8 +7,7 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from autograd_core.autograd.grad_mode import no_grad
-from autograd_core.autograd.node import Edge, Notes
-from autograd_core.autograd.sentinels import FREED
+from autograd_core.autograd.node import FREED, Edge, Notes
 from autograd_core.tensor import Tensor
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]

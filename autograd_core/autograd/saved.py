@@ -9,9 +9,8 @@ from functools import cache
 from typing import Any, ClassVar, Final
 
 from autograd_core.autograd.grad_mode import Line
-from autograd_core.autograd.node import Node, SavedState, resolve
+from autograd_core.autograd.node import FREED, NOT_SAVED, Node, SavedState, resolve
 from autograd_core.autograd.packed import Packed
-from autograd_core.autograd.sentinels import FREED, NOT_SAVED
 from autograd_core.autograd.version import Versions, changed_at, was_detached
 from autograd_core.op.formula import rule_text
 from autograd_core.op.record import Op

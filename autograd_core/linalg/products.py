@@ -30,7 +30,7 @@ from autograd_core.ops.reductions.reduce_functions import check_norm_dtype
 from autograd_core.ops.shaping import diagonals, joining, shape
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 __all__ = [
     "cond", "cross", "diagonal", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograd_core.autograd.node import GENERAL, ONE_EDGE
+from autograd_core.op.call_text import indented
 from autograd_core.op.literals import inlined
 from autograd_core.op.record import Op
-from autograd_core.op.text import indented
 
 
 def backward_text(op: Op) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 
 from autograd_core.autograd.node import GENERAL, TWO_EDGES
 from autograd_core.op.record import REQUIRED, Op
-from autograd_core.op.text import indented, names_tuple
 
 
 def call_text(op: Op) -> str:
@@ -298,3 +297,14 @@ def _save(op: Op) -> list[str]:
             )
         lines.append(f"node.{name} = {f'watched({value})' if name in op.held else value}")
     return lines
+
+
+def indented(lines: list[str]) -> str:
+    """Return a definition: its head, and its body one step in."""
+    head, *body = lines
+    return "\n".join([head, *(f"    {line}" for line in body)]) + "\n"
+
+
+def names_tuple(names: tuple[str, ...]) -> str:
+    """Return a tuple of these names."""
+    return f"({', '.join(names)},)"

@@ -13,9 +13,8 @@ from autograd_core.autograd.forward_mode import forward
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.held import held, watched
 from autograd_core.autograd.memory import columns, laid_out_like
-from autograd_core.autograd.node import Nowhere, Port, next_sequence_nr
+from autograd_core.autograd.node import FREED, NOT_SAVED, Nowhere, Port, next_sequence_nr
 from autograd_core.autograd.saved import SavedNode, changed, freed, result_array
-from autograd_core.autograd.sentinels import FREED, NOT_SAVED
 from autograd_core.dtype import (
     Number,
     bool_,

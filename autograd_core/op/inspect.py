@@ -7,11 +7,11 @@ from typing import Any
 
 from autograd_core.autograd.double_backward import saved_tensor
 from autograd_core.autograd.held import Held, held
+from autograd_core.autograd.node import FREED, NOT_SAVED
 from autograd_core.autograd.packed import SavedTensor
-from autograd_core.autograd.packing import pack_part, pack_value
 from autograd_core.autograd.saved import freed, watched
-from autograd_core.autograd.sentinels import FREED, NOT_SAVED
 from autograd_core.autograd.version import was_detached
+from autograd_core.op.modes import pack_part, pack_value
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
 

@@ -11,7 +11,7 @@ import numpy as np
 from autograd_core.dtype import bool_, dtype
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped, wrapped_all
+from autograd_core.tensor.size import wrapped, wrapped_all
 
 
 def wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:

@@ -174,7 +174,7 @@ def texts() -> dict[Path, str]:
 
     return {
         _PACKAGE / "tensor" / "generated.pyi": methods_text(),
-        _PACKAGE / "functions" / "__init__.pyi": functions_text("", "the functions of ``torch``."),
+        _PACKAGE / "functions.pyi": functions_text("", "the functions of ``torch``."),
         _PACKAGE / "linalg" / "__init__.pyi": functions_text(
             "linalg",
             "the functions of ``torch.linalg``.",

@@ -26,12 +26,12 @@ _HEADINGS: Final = {
     "grid": "Sampling on a grid", "im2col": "Sliding windows", "resample": "Resampling",
     "avg_pooling": "Average pooling", "pooling": "Maximum pooling",
     "batch_norm": "Batch and group normalization",
-    "normalization": "Layer normalization", "weight_norm": "Weight normalization",
+    "normalization": "Layer normalization",
     "activation": "Activations", "bessel": "Bessel functions", "elementwise": "Arithmetic",
     "exponential": "Exponentials and logarithms",
     "select": "Choosing between values", "cumulative": "Cumulative sums and products",
     "distance": "Distances", "reduce": "Sums and means", "convert": "Dtypes", "shape": "Views",
-    "rearrange": "Rearranging", "shuffle": "Shuffling channels", "unsafe_split": "Unsafe split",
+    "rearrange": "Rearranging", "shuffle": "Shuffling channels",
 }  # fmt: skip
 """The titles of sections that are not the names of their modules."""
 

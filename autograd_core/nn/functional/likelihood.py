@@ -25,7 +25,7 @@ from autograd_core.ops.reductions.softmax import log_softmax
 from autograd_core.ops.shaping import shape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @torch_form

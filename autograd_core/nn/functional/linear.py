@@ -14,7 +14,7 @@ from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.reductions import reduce
 from autograd_core.ops.shaping import joining, shape
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

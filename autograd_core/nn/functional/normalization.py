@@ -27,7 +27,7 @@ from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.ops.shaping.rearrange import repeat
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 def layer_norm(

@@ -9,7 +9,7 @@ from typing import Any, Final
 from autograd_core.nn.functional.sizes import sizes
 from autograd_core.ops.networks.windows import Windows
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 _NUMBERS = {2: "two", 3: "three"}
 _SIDES = {2: ("H", "W"), 3: ("T", "H", "W")}

@@ -13,7 +13,7 @@ from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.shaping import shape
-from autograd_core.ops.shaping.unsafe_split import unsafe_chunk
+from autograd_core.ops.shaping.joining import unsafe_chunk
 from autograd_core.tensor import Tensor
 
 

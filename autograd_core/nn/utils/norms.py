@@ -9,7 +9,7 @@ import numpy as np
 from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
 from autograd_core.ops.algebra.linalg import dot, mv
-from autograd_core.ops.networks.weight_norm import weight_norm as normed
+from autograd_core.ops.networks.normalization import weight_norm as normed
 from autograd_core.ops.reductions.norms import vector_norm
 from autograd_core.ops.shaping.shape import permute, reshape
 from autograd_core.random import generator

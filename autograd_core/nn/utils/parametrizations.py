@@ -8,7 +8,7 @@ from autograd_core.nn.modules.module import Module
 from autograd_core.nn.utils.norms import length_of, rows_of, singular_step, start_vectors
 from autograd_core.nn.utils.parametrize import register_parametrization
 from autograd_core.ops.algebra.linalg import dot, mv
-from autograd_core.ops.networks.weight_norm import weight_norm as normed
+from autograd_core.ops.networks.normalization import weight_norm as normed
 from autograd_core.tensor import Tensor
 
 __all__ = ["spectral_norm", "weight_norm"]

@@ -15,7 +15,7 @@ from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.shaping.diagonals import diagonal
 from autograd_core.ops.shaping.shape import permute, reshape, unsafe_view, view
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped_all
+from autograd_core.tensor.size import wrapped_all
 
 
 @public("function method", aliases="ger", out="cast")

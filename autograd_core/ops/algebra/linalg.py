@@ -33,7 +33,7 @@ from autograd_core.ops.shaping.shape import (
     unsqueeze,
 )
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 _LARGE: Final = 1 << 14  # elements
 _BOOL: Final = np.dtype(bool)  # the one object, whose identity costs less to test than equality

@@ -11,7 +11,7 @@ from autograd_core.op import op
 from autograd_core.ops.algebra.linalg import bmm, check_addmm, check_addmv, check_batches, mv
 from autograd_core.ops.checks import check_not_bool, check_same_dtype, promoted
 from autograd_core.ops.shaping.shape import expand, t, transpose, unsqueeze
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:

@@ -18,7 +18,7 @@ from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.sequences import holds_tensors, without_tensors
+from autograd_core.tensor.data import holds_tensors, without_tensors
 
 
 @public()

@@ -11,7 +11,7 @@ import numpy as np
 from autograd_core.autograd.memory import iteration_order
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import op
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @op(self=lambda g: g, view=True, linear=True)

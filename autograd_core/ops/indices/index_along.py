@@ -15,7 +15,7 @@ from autograd_core.ops.pointwise.elementwise import zeros_of
 from autograd_core.ops.reductions.reduce import sum_all
 from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 def _at(x: Any, index: Any, dim: int, name: str = "", from_end: bool = False) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.dtype import int32, int64
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 # where the arguments stand
 _POSITION: Final = {"index": 3, "src": 4, "source": 4, "indices": 2}

@@ -30,7 +30,7 @@ from autograd_core.ops.shaping.convert import check_gradient
 from autograd_core.ops.shaping.shape import expand, reshape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @public(out=lambda y=None, **_: "expect" if isinstance(y, Tensor) else "")

@@ -17,7 +17,7 @@ from autograd_core.ops.reductions.statistics import any as any_of
 from autograd_core.ops.reductions.statistics import float_mask
 from autograd_core.ops.shaping.rearrange import constant_pad_nd
 from autograd_core.ops.shaping.shape import at_least_1d, reshape
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 Shape: TypeAlias = tuple[int, ...]
 

@@ -10,8 +10,9 @@ from autograd_core.op import op
 from autograd_core.op.blocks import memory, numbers, ones, row_blocks
 from autograd_core.op.buffering import short_buffers
 from autograd_core.ops.checks import check_implemented, check_same_dtype
+from autograd_core.ops.reductions.norms import vector_norm
 from autograd_core.ops.reductions.reduce import numel, sum_dim
-from autograd_core.ops.shaping.shape import sum_to
+from autograd_core.ops.shaping.shape import reshape, sum_to
 
 _SMALL: Final = 1 << 11  # elements for which calls of NumPy count, not what they do
 _USUAL: Final = (np.dtype(np.float32), np.dtype(np.float64))
@@ -292,3 +293,27 @@ def _of_few_rows(
         None if g_weight is None else g_weight.reshape(normalized_shape),
         None if g_bias is None else g_bias.reshape(normalized_shape),
     )
+
+
+def _other_dims(ndim: int, dim: int) -> tuple[int, ...]:
+    return tuple(each for each in range(ndim) if each != dim)
+
+
+@op(
+    joint=lambda g, v, g_, dim, needs: _slopes(g, v, g_, dim, needs),
+    edges="v g_",
+    node="WeightNormInterfaceBackward0",
+)
+def weight_norm(v, g_, /, dim=0):
+    """Return ``v`` with its slices of dimension ``dim`` made as long as ``g_`` says."""
+    return v * (g_ / vector_norm(v, 2.0, _other_dims(v.ndim, dim), True))
+
+
+def _slopes(g: Any, v: Any, length: Any, dim: int, needs: tuple[bool, bool]) -> tuple[Any, Any]:
+    dims = _other_dims(v.ndim, dim)
+    inverse = 1 / vector_norm(v, 2.0, dims, True)
+    along = sum_dim(g * v, dims, True) * inverse
+    across = (g - v * along * inverse) * (length * inverse) if needs[0] else None
+    if tuple(along.shape) != tuple(length.shape):  # one length of all
+        along = reshape(along, tuple(length.shape))
+    return across, along if needs[1] else None

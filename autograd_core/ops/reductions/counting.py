@@ -12,7 +12,7 @@ from autograd_core.op import public
 from autograd_core.op.refusals import not_implemented
 from autograd_core.ops.indices.index_functions import check_slices
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @public(out="expect")

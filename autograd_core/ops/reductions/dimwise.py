@@ -23,7 +23,7 @@ from autograd_core.ops.shaping.joining import cat
 from autograd_core.ops.shaping.shape import expand, reshape, squeeze_result, transpose, unsqueeze
 from autograd_core.ops.shaping.shape_functions import narrow, squeeze
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped, wrapped_all
+from autograd_core.tensor.size import wrapped, wrapped_all
 
 
 @public("function method", out="expect")

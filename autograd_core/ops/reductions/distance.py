@@ -15,7 +15,7 @@ from autograd_core.ops.pointwise.elementwise import where
 from autograd_core.ops.reductions.norms import vector_norm, vector_norm_backward
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.shaping.shape import unsqueeze
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @op(

@@ -15,7 +15,7 @@ from autograd_core.ops.pointwise.logic import isnan, logical_or
 from autograd_core.ops.reductions.reduce import every, kept_shape, sum_dim
 from autograd_core.ops.reductions.statistics import float_mask
 from autograd_core.ops.shaping.shape import reshape
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @op(

@@ -13,7 +13,7 @@ from autograd_core.ops.reductions.reduce import (
     put_along,
 )
 from autograd_core.ops.shaping.shape import at_least_1d
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @op(

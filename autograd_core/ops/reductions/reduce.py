@@ -10,7 +10,7 @@ import numpy as np
 from autograd_core.op import computed_by, op
 from autograd_core.ops.pointwise.elementwise import div, where
 from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, stretched
-from autograd_core.tensor.dimensions import wrapped_all
+from autograd_core.tensor.size import wrapped_all
 
 
 def kept_shape(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:

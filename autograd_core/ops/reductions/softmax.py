@@ -16,7 +16,7 @@ from autograd_core.ops.pointwise.elementwise import exp
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @public("function method", aliases="special.softmax", out="expect")

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.op import op
 from autograd_core.ops.indices.scatter import scatter_zeros
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 def _order(x: Any, dim: int, descending: bool) -> Any:

@@ -10,7 +10,7 @@ from autograd_core.op import op
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.pointwise.elementwise import zeros_of
 from autograd_core.ops.shaping.shape import expand
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @op(

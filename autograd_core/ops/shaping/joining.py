@@ -11,7 +11,7 @@ import numpy as np
 from autograd_core.op import op
 from autograd_core.ops.indices.index import slice_
 from autograd_core.ops.shaping.shape import reshape
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @op(
@@ -135,3 +135,14 @@ def split_with_sizes(self, /, split_sizes, dim=0):
 def _check_splits(x):
     if not x.ndim:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
+
+
+@op(self=lambda g, dim: cat(g, dim=dim), view="each", linear=True)
+def unsafe_split(self, /, split_size, dim=0):
+    """Return pieces of ``split_size`` along ``dim``; the last may be shorter."""
+    return tuple(np.split(self, range(split_size, self.shape[dim], split_size), dim))
+
+
+def unsafe_chunk(x: Any, chunks: int, dim: int = 0) -> Any:
+    """Return ``chunks`` pieces along ``dim``, as equal as possible."""
+    return unsafe_split(x, -(-x._shape[dim] // chunks), dim)

@@ -12,7 +12,7 @@ from autograd_core.ops.indices.index import check_select, select, slice_
 from autograd_core.ops.pointwise.elementwise import zeros_of
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.shaping.shape import reshape
-from autograd_core.tensor.dimensions import wrapped, wrapped_all
+from autograd_core.tensor.size import wrapped, wrapped_all
 
 
 @op(self=lambda g, dims: flip(g, dims), linear=True, layout="preserved")

@@ -13,7 +13,7 @@ from autograd_core.ops.shaping import rearrange, shape
 from autograd_core.ops.shaping.shape import reshape
 from autograd_core.ops.shaping.shape_functions import flatten, several, tuple_of
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @public("function method")

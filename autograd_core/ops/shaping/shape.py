@@ -10,7 +10,7 @@ import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import op, public
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @op(self=lambda g, self_shape: reshape(g, self_shape), view=True, linear=True)

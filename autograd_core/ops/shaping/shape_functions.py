@@ -15,7 +15,7 @@ from autograd_core.ops.shaping.convert import contiguous
 from autograd_core.ops.shaping.shape import reshape as reshape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 from autograd_core.tensor.views import root_of
 
 

@@ -18,7 +18,7 @@ from autograd_core.ops.shaping.rearrange import block_diag as joined_blocks
 from autograd_core.ops.shaping.shape import contiguous_clone, expand, reshape, unsqueeze, view
 from autograd_core.ops.shaping.shape_functions import flatten, narrow
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.size import wrapped
 
 
 @public()

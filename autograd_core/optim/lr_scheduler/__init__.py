@@ -7,7 +7,7 @@ from autograd_core.fallback import answer_missing_names
 from autograd_core.optim.lr_scheduler.base import LRScheduler
 from autograd_core.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
 from autograd_core.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
-from autograd_core.optim.lr_scheduler.cyclic import CyclicLR
+from autograd_core.optim.lr_scheduler.cyclic import CyclicLR, OneCycleLR
 from autograd_core.optim.lr_scheduler.factors import (
     ConstantLR,
     ExponentialLR,
@@ -17,7 +17,6 @@ from autograd_core.optim.lr_scheduler.factors import (
     StepLR,
 )
 from autograd_core.optim.lr_scheduler.functions import LambdaLR, MultiplicativeLR
-from autograd_core.optim.lr_scheduler.one_cycle import OneCycleLR
 from autograd_core.optim.lr_scheduler.plateau import ReduceLROnPlateau
 
 _LRScheduler = LRScheduler  # its older name, from which users derive

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from autograd_core.autograd.grad_mode import builds_graph
-from autograd_core.utils.checkpoint.random_state import random_state
+from autograd_core.random import random_state
 from autograd_core.utils.checkpoint.recomputing import (
     CheckpointError,
     CheckpointFrame,

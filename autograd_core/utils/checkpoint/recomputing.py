@@ -13,8 +13,8 @@ from autograd_core.autograd.engine import GraphTask, running
 from autograd_core.autograd.function.ctx import KeptTensor
 from autograd_core.autograd.grad_mode import current_mode, enable_grad, undo_log
 from autograd_core.autograd.graph import saved_tensors_hooks
+from autograd_core.random import random_numbers_from
 from autograd_core.tensor import Tensor
-from autograd_core.utils.checkpoint.random_state import random_numbers_from
 
 ContextFn = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
 _early_stop: ContextVar[bool] = ContextVar("autograd_core_early_stop", default=True)

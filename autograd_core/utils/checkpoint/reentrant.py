@@ -11,8 +11,8 @@ from autograd_core.autograd.call import carry_out, make_call
 from autograd_core.autograd.engine import evaluating
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import enable_grad, no_grad
+from autograd_core.random import random_numbers_from, random_state
 from autograd_core.tensor import Tensor
-from autograd_core.utils.checkpoint.random_state import random_numbers_from, random_state
 
 
 class CheckpointFunction(Function):

@@ -1,4 +1,4 @@
-"""What the op table is tested on: the samples of each family stand in the file of its name.
+"""What the op table is tested on: the samples of each folder of ops stand in the file of its name.
 
 An elementwise op of one or two inputs, which takes any numbers, needs none of its own.
 
@@ -18,7 +18,7 @@ import pytest
 from autograd_core import ops
 from autograd_core.op import OPS, Op
 from tests.autograd_core import op_samples
-from tests.autograd_core.op_samples.elementwise import ONE, PAIR
+from tests.autograd_core.op_samples.pointwise import ONE, PAIR
 from tests.autograd_core.op_samples.sample import Sample
 
 for module in pkgutil.walk_packages(ops.__path__, f"{ops.__name__}."):

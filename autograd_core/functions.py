@@ -1,6 +1,6 @@
 """The functions of ``torch``, built from what entries and functions say they are called.
 
-Type checkers read ``__init__.pyi``, which is generated (:mod:`autograd_core.op.stub`).
+Type checkers read ``functions.pyi``, which is generated (:mod:`autograd_core.op.stub`).
 """
 
 # ruff: noqa: F401  the families are imported for what they declare
