@@ -8,22 +8,27 @@ from typing import Any
 
 import pytest
 
-import autograd_core as torch
-from autograd_core import nn
 from gradstep import trace
 from gradstep.debugger import Session
 from gradstep.debugger.commands import complete
 from gradstep.debugger.commands.helping import TOPICS
 from gradstep.findings import checking
 from gradstep.findings.checking import NodeCheck, check_plan
+from tests.both import on_the_core
 
+LINE = next(
+    number
+    for number, line in enumerate(Path(__file__).read_text("utf-8").splitlines(), 1)
+    if line.strip() == "loss = net(torch.ones(5, 3)).pow(2).mean()"
+)
 COMMANDS = [command for _, commands in TOPICS for command in commands]
 
 
 @pytest.fixture
-def session() -> Session:
+def session(torch: Any) -> Session:
     """Eleven nodes: mean, pow, 2/addmm, 2.bias, 2/t, 2.weight, relu, and the same of layer 0."""
     torch.manual_seed(0)
+    nn = torch.nn
     net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     with trace(values=True):
         loss = net(torch.ones(5, 3)).pow(2).mean()
@@ -233,7 +238,7 @@ def test_commands_move(session: Session, lines: str, position: int) -> None:
     assert session.position == position, session.do("order").text
 
 
-def test_what_moves_stops_at_a_catch_and_hears_log_points() -> None:
+def test_what_moves_stops_at_a_catch_and_hears_log_points(torch: Any) -> None:
     x = torch.tensor([0.0, 1.0], requires_grad=True)
     session = Session((torch.sqrt(x) * 0).sum(), names={"x": x})
     said = answers(session, "catch nan", "log #2 hello", "watch x", "next 9")
@@ -254,6 +259,7 @@ def test_finish_where_there_is_no_module_is_refused(session: Session) -> None:
     assert session.graph.address(session.position) == "1/relu:1"
 
 
+@on_the_core
 def test_a_step_goes_into_the_node_and_says_what_is_over(session: Session) -> None:
     answers(session, "until addmm")
     said = [answers(session, "step") for _ in range(3)]
@@ -268,7 +274,7 @@ def test_a_step_goes_into_the_node_and_says_what_is_over(session: Session) -> No
 # looking
 
 
-def test_print_shows_a_tensor_with_its_distribution() -> None:
+def test_print_shows_a_tensor_with_its_distribution(torch: Any) -> None:
     x = torch.linspace(-1.0, 1.0, 64, requires_grad=True)
     session = Session((x * x * x).sum())
     answers(session, "continue")
@@ -290,7 +296,7 @@ def test_print_shows_a_tensor_with_its_distribution() -> None:
         ([0.0, 0.0, 1.0, 1.0], "2 zero  0 negative  2 positive"),
     ],
 )
-def test_print_counts_trouble(value: list[float], text: str) -> None:
+def test_print_counts_trouble(torch: Any, value: list[float], text: str) -> None:
     x = torch.tensor(value, requires_grad=True)
     session = Session(x * 1.0, torch.tensor(value))
     assert text in answers(session, "print")
@@ -304,7 +310,9 @@ def test_print_says_what_is_not_there(session: Session) -> None:
     assert answers(session, "print op") == "op = mean"
 
 
-def test_displays_are_shown_wherever_it_stops_and_in_later_passes(session: Session) -> None:
+def test_displays_are_shown_wherever_it_stops_and_in_later_passes(
+    torch: Any, session: Session
+) -> None:
     assert answers(session, "display op") == "1: op = mean"
     answers(session, "display saved.x.rms")
     text = answers(session, "next")
@@ -320,15 +328,16 @@ def test_displays_are_shown_wherever_it_stops_and_in_later_passes(session: Sessi
 
 
 def test_list_shows_the_program_around_the_line_and_for_a_leaf_around_that_of_its_sender(
+    torch: Any,
     session: Session,
 ) -> None:
     head, *lines = answers(session, "next 2", "list").splitlines()
-    assert head == "test_commands.py:29  #3 2/addmm:1"
+    assert head == f"test_commands.py:{LINE}  #3 2/addmm:1"
     here = [line for line in lines if line.startswith("-> ")]
-    assert here == ["-> 29          loss = net(torch.ones(5, 3)).pow(2).mean()"]
+    assert here == [f"-> {LINE}          loss = net(torch.ones(5, 3)).pow(2).mean()"]
     assert len(lines) == 11
     head, *_ = answers(session, "list 2.bias").splitlines()
-    assert head == "test_commands.py:29  #3 2/addmm:1, which sends to #4 2.bias"
+    assert head == f"test_commands.py:{LINE}  #3 2/addmm:1, which sends to #4 2.bias"
     untraced = torch.tensor(1.0, requires_grad=True)
     assert answers(Session(untraced * 2.0), "list").startswith(
         "the forward line of #1 mul:1 is not known\nscopes and source lines are unknown"
@@ -350,7 +359,7 @@ def test_a_mark_keeps_a_position_to_jump_to(session: Session) -> None:
     assert session.position == 3
 
 
-def test_a_watch_of_a_node_stops_at_each_gradient_that_arrives_there() -> None:
+def test_a_watch_of_a_node_stops_at_each_gradient_that_arrives_there(torch: Any) -> None:
     a = torch.tensor(2.0, requires_grad=True)
     h = a * 3.0
     watched = Session(h * h + h, names={"a": a})
@@ -368,7 +377,7 @@ def test_a_watch_of_a_node_stops_at_each_gradient_that_arrives_there() -> None:
 def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: Session) -> None:
     answers(session, "until relu")
     lines = answers(session, "where").splitlines()
-    assert lines.pop(1) == "      29 │ loss = net(torch.ones(5, 3)).pow(2).mean()"
+    assert lines.pop(1) == f"      {LINE} │ loss = net(torch.ones(5, 3)).pow(2).mean()"
     assert [line.split()[1 if line.startswith("->") else 0] for line in lines] == [
         "#7", "#3", "#2", "#1"
     ]  # fmt: skip
@@ -407,7 +416,8 @@ def test_info_tells(session: Session, topic: str, said: str) -> None:
     assert said in answers(session, "break addmm", "continue", f"info {topic}")
 
 
-def test_info_hooks_tells_what_each_made_of_the_gradient() -> None:
+@on_the_core
+def test_info_hooks_tells_what_each_made_of_the_gradient(torch: Any) -> None:
     x = torch.tensor([3.0], requires_grad=True)
     y = x * 2.0
     y.register_hook(lambda g: g * 10.0)
@@ -418,12 +428,13 @@ def test_info_hooks_tells_what_each_made_of_the_gradient() -> None:
 
 
 def test_check_holds_the_rule_to_its_forward(session: Session) -> None:
-    assert "PowBackward0: right (self)" in answers(session, "check pow")
+    assert "PowBackward0: right (" in answers(session, "check pow")
     assert "MeanBackward0" in answers(session, "check")
     assert answers(session, "check all").splitlines()[-1].endswith("right, 0 wrong")
 
 
-def test_lint_reads_the_graph_and_wraps_what_it_says() -> None:
+@on_the_core
+def test_lint_reads_the_graph_and_wraps_what_it_says(torch: Any) -> None:
     gain = torch.tensor(2.0, requires_grad=True)
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
     with trace():
@@ -437,12 +448,8 @@ def test_lint_reads_the_graph_and_wraps_what_it_says() -> None:
     assert "gain" not in answers(fine, "lint")
 
 
-@pytest.mark.parametrize(
-    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-)
-def test_lint_does_not_blame_the_pass_for_its_own_gradients(library: str) -> None:
-    library_ = pytest.importorskip(library)
-    new, old = (library_.ones(3, requires_grad=True) for _ in range(2))
+def test_lint_does_not_blame_the_pass_for_its_own_gradients(torch: Any) -> None:
+    new, old = (torch.ones(3, requires_grad=True) for _ in range(2))
     old.sum().backward()
     session = Session((new * old).sum(), names={"new": new, "old": old})
     before = answers(session, "lint")
@@ -476,7 +483,8 @@ def test_a_place_that_is_unknown_is_named(session: Session) -> None:
     assert "nothing here is called 'mull'" in session.do("break mull").text
 
 
-def test_a_pass_inside_a_node_can_be_entered_and_left() -> None:
+@on_the_core
+def test_a_pass_inside_a_node_can_be_entered_and_left(torch: Any) -> None:
     x = torch.tensor([3.0], requires_grad=True)
     w = torch.tensor([3.0], requires_grad=True)
 
@@ -582,7 +590,8 @@ def test_an_edge_is_muted_once(session: Session) -> None:
     assert "None" not in answers(session, "print 2.weight.grad")
 
 
-def test_a_muted_hook_is_not_called() -> None:
+@on_the_core
+def test_a_muted_hook_is_not_called(torch: Any) -> None:
     x = torch.tensor([3.0], requires_grad=True)
     y = x * 2.0
     y.register_hook(lambda g: g * 10.0)
@@ -725,14 +734,15 @@ def test_completion_of_nothing_offers_every_command(session: Session) -> None:
     assert complete(session, "", 0) == sorted(command.word for command in COMMANDS)
 
 
-def untraced() -> Session:
+@pytest.fixture
+def untraced(torch: Any) -> Session:
     a = torch.tensor(2.0, requires_grad=True)
     return Session((a * 3.0).sin(), names={"a": a})
 
 
-def test_where_nothing_can_move_that_is_said() -> None:
-    session = untraced()
-    first = "#1 sin:1  SinBackward0  g · cos("
+def test_where_nothing_can_move_that_is_said(untraced: Session) -> None:
+    session = untraced
+    first = "#1 sin:1  SinBackward0  g · "
     for line in ("reverse-next", "reverse-step", "reverse-over", "reverse-finish"):
         assert session.do(line).text.startswith(f"nothing is left to undo\n{first}")
     assert session.do("next 9").text == "end of the backward pass"
@@ -740,31 +750,29 @@ def test_where_nothing_can_move_that_is_said() -> None:
         assert session.do(line).text == "nothing is left to run\nend of the backward pass"
 
 
-def test_going_back_to_before_the_only_phase_of_a_node_says_so() -> None:
-    session = untraced()
+def test_going_back_to_before_the_only_phase_of_a_node_says_so(untraced: Session) -> None:
+    session = untraced
     session.do("continue")
     assert session.do("rs").text == "#3 a  AccumulateGrad\n  before its first phase"
     assert session.do("rs").text.startswith("inside #2 mul:1")
 
 
-def test_a_session_without_a_trace_says_how_to_get_one() -> None:
-    session = untraced()
+def test_a_session_without_a_trace_says_how_to_get_one(untraced: Session) -> None:
+    session = untraced
     how = "run the forward pass within `with gradstep.trace():`"
     assert how in repr(session)
     for line in ("info pass", "info node", "break train.py:3"):
         assert how in " ".join(session.do(line).text.split())
 
 
-def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it() -> None:
-    session = untraced()
+def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it(untraced: Session) -> None:
+    session = untraced
     refused = " ".join(session.do("break exp").text.split())
     assert refused.endswith("; --pending exp waits for a pass that has this place")
     assert session.do("break --pending exp").text.endswith("(waits for a pass that has this place)")
 
 
-def test_why_nodes_are_not_checkable_is_said_once_for_all_of_them() -> None:
-    assert untraced().do("check all").text.splitlines() == [
-        "#1 sin:1 and 1 more: not checkable: its inputs were not kept; run the forward",
-        "  pass inside `with gradstep.trace(values=True):`",
-        "2 nodes: 0 right, 0 wrong, 2 not checkable",
-    ]
+def test_why_nodes_are_not_checkable_is_said_once_for_all_of_them(untraced: Session) -> None:
+    first, *_, last = untraced.do("check all").text.splitlines()
+    assert first.startswith("#1 sin:1 and 1 more: not checkable: its inputs were not kept;")
+    assert last == "2 nodes: 0 right, 0 wrong, 2 not checkable"

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-import autograd_core as torch
 from gradstep.capturing import Names
 from gradstep.debugger.errors import EditError
 from gradstep.debugger.session import Session
 from gradstep.graph.addresses import step_number
+from tests.both import on_the_core
 
 
 @pytest.fixture
-def leaves() -> tuple[Any, Any]:
+def leaves(torch: Any) -> tuple[Any, Any]:
     return (
         torch.tensor([1.0, -2.0], requires_grad=True),
         torch.tensor([3.0, 4.0], requires_grad=True),
@@ -37,6 +37,7 @@ def told(session: Session, name: str) -> str | None:
     return None if now is None else now.text()
 
 
+@on_the_core
 def test_a_changed_grad_holds_from_its_position_on_and_not_before(
     session: Session, leaves: tuple[Any, Any]
 ) -> None:
@@ -89,7 +90,9 @@ def test_a_change_at_the_very_end_is_what_the_program_finds(
     assert w.grad.tolist() == [0.0, 0.0]
 
 
-def test_aborting_takes_changes_of_grad_back(session: Session, leaves: tuple[Any, Any]) -> None:
+def test_aborting_takes_changes_of_grad_back(
+    torch: Any, session: Session, leaves: tuple[Any, Any]
+) -> None:
     w, _ = leaves
     w.grad = torch.tensor([7.0, 7.0])
     given = w.grad
@@ -149,7 +152,7 @@ def test_the_ledger_has_a_line_for_each_change(leaves: tuple[Any, Any]) -> None:
 
 
 @pytest.mark.parametrize("line", ["scale 2", "clip 0.5", "zero"])
-def test_a_change_of_what_no_longer_arrives_changes_nothing(line: str) -> None:
+def test_a_change_of_what_no_longer_arrives_changes_nothing(torch: Any, line: str) -> None:
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * 3.0).sin(), names={"a": a})
     for each in ("next 2", line, "back 2", "mute #1", "continue"):
@@ -162,7 +165,7 @@ def test_a_change_of_what_no_longer_arrives_changes_nothing(line: str) -> None:
     assert a.grad == 3.0 * torch.tensor(6.0).cos()
 
 
-def test_a_change_of_a_grad_that_is_no_longer_there_changes_nothing() -> None:
+def test_a_change_of_a_grad_that_is_no_longer_there_changes_nothing(torch: Any) -> None:
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * 3.0).sin(), names={"a": a})
     for line in ("continue", "scale a.grad 2", "restart", "mute #1", "continue"):

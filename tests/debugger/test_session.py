@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import autograd_core as torch
 from autograd_core.autograd.call import interceptor
 from gradstep import capture, trace
 from gradstep.capturing import Names
@@ -14,15 +13,16 @@ from gradstep.debugger import Session
 from gradstep.engines.native.trace import tracing
 from gradstep.graph.addresses import find_step
 from gradstep.graph.errors import UnknownAddress
+from tests.both import on_the_core
 
 
 @pytest.fixture
-def weight() -> Any:
+def weight(torch: Any) -> Any:
     return torch.tensor(2.0, requires_grad=True)
 
 
 @pytest.fixture
-def session(weight: Any) -> Session:
+def session(torch: Any, weight: Any) -> Session:
     """state = weight * state + x, three times: the weight gets three contributions."""
     with trace():
         state = torch.tensor(1.0)
@@ -81,7 +81,8 @@ def test_gradients_accumulate_contribution_by_contribution(session: Session, wei
     assert weight.grad.item() == 9
 
 
-def test_a_gradient_from_before_is_added_to(weight: Any) -> None:
+@on_the_core
+def test_a_gradient_from_before_is_added_to(torch: Any, weight: Any) -> None:
     weight.grad = torch.tensor(100.0)
     kept = weight.grad
     session = Session(weight * 3)
@@ -96,7 +97,7 @@ def test_a_gradient_from_before_is_added_to(weight: Any) -> None:
     assert kept.item() == 103
 
 
-def test_a_sum_that_waits_at_one_of_several_outputs_is_seen() -> None:
+def test_a_sum_that_waits_at_one_of_several_outputs_is_seen(torch: Any) -> None:
     x = torch.ones(2, 2, requires_grad=True)
     first, second = x.unbind(0)
     session = Session((first * 3.0 + second).sum(), names={"x": x})
@@ -157,7 +158,7 @@ def test_retain_graph_keeps_what_was_saved(weight: Any) -> None:
     assert weight.grad.item() == 8
 
 
-def test_the_gradient_of_a_gradient_can_be_debugged(weight: Any) -> None:
+def test_the_gradient_of_a_gradient_can_be_debugged(torch: Any, weight: Any) -> None:
     session = Session(weight**3, create_graph=True)
     session.next(99)
     session.back(1)
@@ -184,6 +185,7 @@ def test_breakpoints_stop_in_both_directions_and_count_hits(session: Session) ->
     assert session.snapshot.reason == "breakpoint 1: mul"
 
 
+@on_the_core
 def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None:
     with tracing() as tracer:
         with tracer.scope("encoder"), tracer.scope("0"):
@@ -212,7 +214,7 @@ def test_breakpoints_outlive_their_call(weight: Any) -> None:
     assert third.graph.names[third.position] == "TanhBackward0"
 
 
-def test_a_hook_that_ends_the_program_is_shown_and_ends_it_only_with_the_pass() -> None:
+def test_a_hook_that_ends_the_program_is_shown_and_ends_it_only_with_the_pass(torch: Any) -> None:
     a = torch.tensor(3.0, requires_grad=True)
     b = a * 2
 
@@ -270,11 +272,11 @@ def test_a_node_shows_what_it_got_sent_kept_and_ran(weight: Any) -> None:
     assert [(kept.name, kept.state, kept.value.text()) for kept in detail.saved] == [
         ("self", "kept", "2")
     ]
-    assert "exponent" in detail.formulas[0][1]
+    assert "self" in detail.formulas[0][1]
     assert detail.source_line == "y = weight**3"
 
 
-def test_a_saved_value_changed_in_place_is_called_so(weight: Any) -> None:
+def test_a_saved_value_changed_in_place_is_called_so(torch: Any, weight: Any) -> None:
     x = torch.tensor([1.0, 2.0])
     y = (x * weight).sum()
     x.add_(1.0)
@@ -293,7 +295,7 @@ def test_snapshots_do_not_change_afterwards(session: Session) -> None:
     assert repr(early) == text
 
 
-def test_saved_values_are_shown_as_they_were_when_asked_for(weight: Any) -> None:
+def test_saved_values_are_shown_as_they_were_when_asked_for(torch: Any, weight: Any) -> None:
     x, wide = torch.tensor([1.0, 2.0]), torch.tensor([3.0]).expand(2)
     session = Session((wide * (x * weight)).sum())
     details = [session.detail(index) for index in range(session.length)]
@@ -328,7 +330,7 @@ def test_a_number_means_the_same_node_as_in_pictures(weight: Any) -> None:
         ("n;;", 3), ("b mul;delete 1;c", 6), ("b mul;c 2", 4),
     ],
 )  # fmt: skip
-def test_commands_move(weight: Any, line: str, position: int) -> None:
+def test_commands_move(torch: Any, weight: Any, line: str, position: int) -> None:
     state = torch.tensor(1.0)
     for _ in range(2):
         state = weight * state + weight
@@ -367,7 +369,8 @@ def test_help_names_every_command(session: Session) -> None:
         assert not session.do(f"help {word}").error
 
 
-def test_a_pass_for_some_leaves_is_debugged_as_it_runs(weight: Any) -> None:
+@on_the_core
+def test_a_pass_for_some_leaves_is_debugged_as_it_runs(torch: Any, weight: Any) -> None:
     other = torch.tensor(5.0, requires_grad=True)
     seen: list[Any] = []
 
@@ -391,6 +394,7 @@ def test_a_pass_for_some_leaves_is_debugged_as_it_runs(weight: Any) -> None:
 # -- interception ------------------------------------------------------------------------------
 
 
+@on_the_core
 def test_an_interceptor_sees_the_call_before_anything_ran(weight: Any) -> None:
     seen = []
 
@@ -407,7 +411,9 @@ def test_an_interceptor_sees_the_call_before_anything_ran(weight: Any) -> None:
     assert weight.grad.item() == 3
 
 
-def test_looking_commands_speak_of_the_node_that_was_selected_until_something_moves() -> None:
+def test_looking_commands_speak_of_the_node_that_was_selected_until_something_moves(
+    torch: Any,
+) -> None:
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * a).tanh(), names={"a": a})
     assert session.selected == 0
@@ -420,13 +426,13 @@ def test_looking_commands_speak_of_the_node_that_was_selected_until_something_mo
     assert session.selected is None
 
 
-def test_a_session_completes_the_word_before_the_cursor() -> None:
+def test_a_session_completes_the_word_before_the_cursor(torch: Any) -> None:
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * a).tanh(), names={"a": a})
     assert session.complete("break ta", 8) == ["tanh", "tanh:1"]
 
 
-def test_an_edit_knows_which_node_it_is_about() -> None:
+def test_an_edit_knows_which_node_it_is_about(torch: Any) -> None:
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * a).tanh(), names={"a": a})
     session.do("mute #2")
@@ -435,7 +441,7 @@ def test_an_edit_knows_which_node_it_is_about() -> None:
     assert session.do("undo").text.startswith("undone: mute edge 0 of #2")
 
 
-def test_taking_a_change_back_does_not_keep_the_reason_of_another_place() -> None:
+def test_taking_a_change_back_does_not_keep_the_reason_of_another_place(torch: Any) -> None:
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * a).tanh(), names={"a": a})
     for line in ("next", "scale 0.5", "continue"):

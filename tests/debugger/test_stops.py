@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import autograd_core as torch
 from gradstep import trace
 from gradstep.debugger import Session
 from gradstep.debugger.breakpoints import Breakpoints
+from tests.both import on_the_core
 
 LINE = next(
     number
@@ -22,14 +22,14 @@ LINE = next(
 def recurrence(weight: Any, steps: int = 3, breakpoints: Breakpoints | None = None) -> Session:
     """state = weight · state + 1, from 1: the gradient doubles at every step."""
     with trace():
-        state = torch.tensor(1.0)
+        state = weight.new_tensor(1.0)
         for _ in range(steps):
             state = weight * state + 1.0
     return Session(state, breakpoints=breakpoints)
 
 
 @pytest.fixture
-def weight() -> Any:
+def weight(torch: Any) -> Any:
     return torch.tensor(2.0, requires_grad=True)
 
 
@@ -97,7 +97,7 @@ def test_backwards_it_stops_at_the_same_places(session: Session, command: str) -
     assert session.position == 0
 
 
-def test_a_catch_names_the_node_that_made_it_and_the_output() -> None:
+def test_a_catch_names_the_node_that_made_it_and_the_output(torch: Any) -> None:
     x = torch.tensor([0.0, 4.0], requires_grad=True)
     with trace():
         y = (x * x).sqrt()
@@ -129,7 +129,7 @@ def test_a_catch_does_not_blame_those_who_pass_it_on(weight: Any) -> None:
     assert "the incoming gradient already met the condition" in session.do("continue").text
 
 
-def test_a_sum_can_make_what_none_of_its_terms_is(weight: Any) -> None:
+def test_a_sum_can_make_what_none_of_its_terms_is(torch: Any, weight: Any) -> None:
     big = torch.tensor([3e38], dtype=torch.float32, requires_grad=True)
     y = big * 1.0
     session = Session((y + y).sum(), torch.tensor(3e38, dtype=torch.float32))
@@ -139,7 +139,7 @@ def test_a_sum_can_make_what_none_of_its_terms_is(weight: Any) -> None:
     assert "none of the 2 terms of this sum meets the condition" in text
 
 
-def test_the_seed_is_blamed_for_what_it_brings(weight: Any) -> None:
+def test_the_seed_is_blamed_for_what_it_brings(torch: Any, weight: Any) -> None:
     session = Session(weight * 3.0, torch.tensor(float("nan")))
     session.do("catch nan")
     assert (
@@ -147,7 +147,7 @@ def test_the_seed_is_blamed_for_what_it_brings(weight: Any) -> None:
     )
 
 
-def test_accumulation_is_caught_where_grad_overflows() -> None:
+def test_accumulation_is_caught_where_grad_overflows(torch: Any) -> None:
     w = torch.tensor(1.0, dtype=torch.float32, requires_grad=True)
     w.grad = torch.tensor(3e38, dtype=torch.float32)
     session = Session(w * 3e38)
@@ -155,7 +155,8 @@ def test_accumulation_is_caught_where_grad_overflows() -> None:
     assert "w.grad is inf" in session.do("continue").text
 
 
-def test_a_watch_stops_where_a_hook_of_another_node_changes_grad(weight: Any) -> None:
+@on_the_core
+def test_a_watch_stops_where_a_hook_of_another_node_changes_grad(torch: Any, weight: Any) -> None:
     other = torch.tensor(2.0, requires_grad=True)
     weight.grad = torch.tensor(1.0)
     y = other * 3
@@ -183,7 +184,7 @@ def test_a_watch_stops_when_grad_has_changed(weight: Any) -> None:
     assert "watch 2: weight.grad, old 17, new 34" in other.do("continue").text
 
 
-def test_a_watch_sleeps_while_nothing_changes(weight: Any) -> None:
+def test_a_watch_sleeps_while_nothing_changes(torch: Any, weight: Any) -> None:
     weight.grad = torch.tensor(5.0)
     session = Session(weight * 0.0)
     session.do("watch weight")

@@ -157,12 +157,22 @@ class _Debugger:
                 continue
             positions = tuple((f.position, f.length) for f in snapshot.frames)
             place = (positions, snapshot.phase, id(session.graph))  # a node may run two passes
-            leaves = [
+            facts = [
                 (each.name, repr_of(each.before), repr_of(each.now)) for each in snapshot.leaves
             ]
-            if shown.setdefault(place, leaves) != leaves:
-                pairs = [p for p in zip(shown[place], leaves) if p[0] != p[1]]
-                self._fail(f"after {line}, at {place} leaves were, and are now: {pairs}")
+            if KINDS[self.case.kind].library == "autograd_core":  # PyTorch's cost too much
+                facts += [("waits", repr(each)) for each in snapshot.pending]
+                near = range(
+                    max(0, session.position - 2), min(session.position + 2, session.length)
+                )
+                details = map(session.detail, near)
+                facts += [
+                    (d.status, repr((d.incoming, d.outgoing, d.phases, d.terms, d.hooks, d.saved)))
+                    for d in details
+                ]
+            if shown.setdefault(place, facts) != facts:
+                pairs = [p for p in zip(shown[place], facts) if p[0] != p[1]]
+                self._fail(f"after {line}, at {place} this was shown, and is now: {pairs}")
         if self.case.walk.certifies:
             while session.leave():
                 pass
@@ -245,7 +255,14 @@ def shrink(case: Case, found: Found, tries: int = 400) -> tuple[Case, Found]:
 
 def _sort(found: Found) -> str:
     """What kind of wrong it is, so that a shorter case shows the same."""
-    for sort in ("waits for ever", DEFECT, "_asyncio", "Traceback", "leaves were", "threads are"):
+    for sort in (
+        "waits for ever",
+        DEFECT,
+        "_asyncio",
+        "Traceback",
+        "this was shown",
+        "threads are",
+    ):
         if sort in found.wrong:
             return sort
     first = found.wrong.partition(":")[0]
