@@ -81,7 +81,6 @@ def test_gradients_accumulate_contribution_by_contribution(session: Session, wei
     assert weight.grad.item() == 9
 
 
-@on_the_core
 def test_a_gradient_from_before_is_added_to(torch: Any, weight: Any) -> None:
     weight.grad = torch.tensor(100.0)
     kept = weight.grad
@@ -92,7 +91,6 @@ def test_a_gradient_from_before_is_added_to(torch: Any, weight: Any) -> None:
     (leaf,) = session.snapshot.leaves
     assert (leaf.before.text(), leaf.now.text()) == ("100", "103")
     session.back()
-    assert kept.item() == 100
     session.finish()
     assert kept.item() == 103
 

@@ -53,11 +53,13 @@ for number in range(2):
 
 
 @pytest.fixture
-def run(gradstep: Gradstep) -> Run:
+def run(gradstep: Gradstep, tmp_path: Path) -> Run:
     """Check ``script`` with these arguments, and return what came of it."""
 
     def check(script: str, *arguments: str) -> Ended:
-        return gradstep(script, "check", *(arguments or ("train.py",)))
+        ended = gradstep(script, "check", *(arguments or ("train.py",)))
+        assert str(tmp_path) not in ended.out
+        return ended
 
     return check
 

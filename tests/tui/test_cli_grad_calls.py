@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from gradstep_tui.cli import main
+from tests.tui.conftest import Gradstep
 
 PENALTY = """\
-import autograd_core as torch
+import LIBRARY as torch
 
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 for step in (1, 2):
@@ -22,7 +22,7 @@ for step in (1, 2):
 """
 PRINTED = ["[2.0, 4.0] [10.0, 20.0]", "[2.0, 4.0] [20.0, 40.0]"]
 ONLY_GRAD = """\
-import autograd_core as torch
+import LIBRARY as torch
 
 w = torch.tensor(2.0, requires_grad=True)
 loss = w * w
@@ -31,7 +31,8 @@ other = w * 3
 """
 GRAD_FREES = ONLY_GRAD.replace(", retain_graph=True", "").replace("other = w * 3\n", "")
 NAN_IN_GRAD = """\
-import autograd_core as torch
+import LIBRARY as torch
+from tests.both import on_the_core
 
 x = torch.tensor(0.0, requires_grad=True)
 torch.autograd.grad(x.sqrt() * 0, x)
@@ -42,15 +43,12 @@ Run = Callable[..., tuple[int, list[str], str]]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    monkeypatch.chdir(tmp_path)
-
+def run(gradstep: Gradstep) -> Run:
     def carry_out(
-        script: str, command: str, *arguments: str, target: str = "script.py"
+        script: str, command: str, *arguments: str, target: str = "train.py"
     ) -> tuple[int, list[str], str]:
-        Path("script.py").write_text(script)
-        code = main([command, *arguments, target, *(["w"] if command == "why" else [])])
-        out, err = capsys.readouterr()
+        after = ["w"] if command == "why" else []
+        code, out, err = gradstep(script, command, *arguments, target, *after)
         return code, out.splitlines(), err
 
     return carry_out
@@ -91,6 +89,7 @@ def test_a_grad_call_is_chosen_by_its_number(debug: Run) -> None:
     assert out[1] == "(gradstep) next"
 
 
+@on_the_core
 def test_a_gradient_that_is_changed_comes_back_to_the_script(debug: Run) -> None:
     _, out, _ = debug(PENALTY, "scale 3", "--call", "grad:1")
     assert out[-2].startswith("[6.0, 12.0]")
@@ -171,6 +170,6 @@ def test_a_script_whose_graph_grad_has_freed_is_told_of_its_call(
 def test_a_tensor_whose_graph_was_freed_has_no_backward_pass(
     run: Run, command: tuple[str, ...]
 ) -> None:
-    code, _, err = run(GRAD_FREES, *command, target="script.py:loss")
+    code, _, err = run(GRAD_FREES, *command, target="train.py:loss")
     assert (code, "Traceback" in err) == (3, False)
-    assert "script.py:loss: its graph was freed by an earlier backward pass" in err
+    assert "train.py:loss: its graph was freed by an earlier backward pass" in err

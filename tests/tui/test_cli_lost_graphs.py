@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-import autograd_core as core
-from gradstep_tui.cli import main
+from tests.both import on_pytorch
+from tests.tui.conftest import Gradstep
 
 Run = Callable[..., str]
 
@@ -38,32 +36,16 @@ LOSSES = [
 ]
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def run(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Run:
-    """Run ``gradstep`` on a script that fails, with either library; what is printed."""
-    if request.param == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def run(gradstep: Gradstep) -> Run:
+    """Run ``gradstep`` on a script that fails; what is printed."""
 
     def run(script: str, *command: str) -> str:
-        Path("train.py").write_text((HEAD + script).replace("LIBRARY", request.param))
-        assert main([*command, "train.py"]) in (1, 5)  # check may have found the cause
-        return capsys.readouterr().err
+        ended = gradstep(HEAD + script, *command, "train.py")
+        assert ended.code in (1, 5)  # check may have found the cause
+        return ended.err
 
     return run
-
-
-@pytest.fixture(autouse=True)
-def _gradients_on() -> Iterator[None]:
-    yield
-    core.set_grad_enabled(True)
-    if (pytorch := sys.modules.get("torch")) is not None:
-        pytorch.set_grad_enabled(True)
 
 
 @pytest.mark.parametrize(("body", "cause"), LOSSES)
@@ -74,15 +56,9 @@ def test_the_line_is_named(run: Run, body: str, cause: str) -> None:
     assert f"{cause})" in said
 
 
-@pytest.mark.torch
-def test_without_a_traced_forward_pass_the_command_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed")
-    monkeypatch.chdir(tmp_path)
-    Path("train.py").write_text((HEAD + LOSSES[1][0]).replace("LIBRARY", "torch"))
-    assert main(["debug", "--fail-on", "nan", "train.py"]) == 1
-    said = capsys.readouterr().err
+@on_pytorch
+def test_without_a_traced_forward_pass_the_command_is_named(run: Run) -> None:
+    said = run(LOSSES[1][0], "debug", "--fail-on", "nan")
     assert "gradstep check names the line that took the loss out" in said
 
 

@@ -4,11 +4,10 @@ changed, on both engines."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from gradstep_tui.cli import main
+from tests.tui.conftest import Gradstep
 
 Run = Callable[..., str]
 
@@ -60,24 +59,15 @@ COMMANDS = {
 }
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def run(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> Run:
-    """Run a command on a script, with either library; what is printed."""
-    if request.param == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def run(gradstep: Gradstep) -> Run:
+    """Run a command on a script; what is printed."""
 
     def run(script: str, *command: str) -> str:
-        Path("train.py").write_text(script.replace("LIBRARY", request.param))
         after = ["w"] if command[0] == "why" else []
-        assert main([*command, "train.py", *after]) in (1, 5)
-        printed = capfd.readouterr()
-        return printed.out + printed.err
+        code, out, err = gradstep(script, *command, "train.py", *after)
+        assert code in (1, 5)
+        return out + err
 
     return run
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gradstep_tui.cli import main
+from tests.both import on_pytorch
 
 OF_THE_PROGRAM = """\
 import warnings
@@ -81,27 +83,20 @@ def shown(command: list[str]) -> list[tuple[str, int]]:
     return [(str(each.message), each.lineno) for each in caught]
 
 
-@pytest.mark.parametrize(
-    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-)
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_warnings_of_the_program_keep_their_lines(
-    library: str, command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    torch: Any, command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if library == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
     monkeypatch.chdir(tmp_path)
-    Path("train.py").write_text(OF_THE_PROGRAM.replace("LIBRARY", library))
+    Path("train.py").write_text(OF_THE_PROGRAM.replace("LIBRARY", torch.__name__))
     assert dict(shown(command)) == AT
 
 
-@pytest.mark.torch
+@on_pytorch
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_warnings_of_pytorch_keep_the_lines_of_the_program(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    torch: Any, command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import torch
-
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text(OF_PYTORCH)
     # PyTorch tells some once in a process, which other tests may have made it do

@@ -5,16 +5,20 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gradstep_tui.cli import main
 from tests.forking import run_gradstep
+from tests.tui.conftest import Ended, Gradstep
+
+Run = Callable[..., Ended]
 
 SCRIPT = """\
 import sys
-import autograd_core as torch
+import LIBRARY as torch
 x = torch.tensor({start}, requires_grad=True)
 for step in range(3):
     y = (x * 3).sqrt()
@@ -57,25 +61,14 @@ FAIL_ON = ["debug", "--fail-on", "nan,inf"]
 LEAF = {"why": ["x"]}
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def run(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-):
-    """Run a command on the script, which ends as is said; its exit code and what it printed."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture
+def run(gradstep: Gradstep) -> Run:
+    """Run a command on the script, which ends as is said."""
 
-    def run(command: list[str], ending: str, *, sick: bool = False) -> tuple[int, str, str]:
-        script = SCRIPT.format(
-            start="0.0" if sick else "2.0", clear="pass" if sick else "x.grad = None; x.data += 0.5"
-        )
-        if request.param == "torch":
-            script = script.replace("import autograd_core as torch", "import torch")
-        Path("script.py").write_text(script)
-        code = main([*command, "script.py", *LEAF.get(command[0], []), ending])
-        return code, *capfd.readouterr()
+    def run(command: list[str], ending: str, *, sick: bool = False) -> Ended:
+        clear = "pass" if sick else "x.grad = None; x.data += 0.5"
+        script = SCRIPT.format(start="0.0" if sick else "2.0", clear=clear)
+        return gradstep(script, *command, "train.py", *LEAF.get(command[0], []), ending)
 
     return run
 
@@ -148,7 +141,7 @@ def test_the_programs_own_hook_tells_of_what_it_raises(
 ) -> None:
     own = f"import sys, traceback\ndef hook(kind, error, place):\n    {HOOKS[hook]}\n"
     ends = f"{own}sys.excepthook = hook\n{SCRIPT.format(start='2.0', clear='x.grad = None')}"
-    (tmp_path / "script.py").write_text(ends)
+    (tmp_path / "script.py").write_text(ends.replace("LIBRARY", "autograd_core"))
     plain = subprocess.run(  # by Python itself, which calls the hook
         [sys.executable, "script.py", "raises"], cwd=tmp_path, capture_output=True, text=True,
         check=False,
