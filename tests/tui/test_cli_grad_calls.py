@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.both import on_the_core
 from tests.tui.conftest import Gradstep
 
 PENALTY = """\
@@ -32,7 +33,6 @@ other = w * 3
 GRAD_FREES = ONLY_GRAD.replace(", retain_graph=True", "").replace("other = w * 3\n", "")
 NAN_IN_GRAD = """\
 import LIBRARY as torch
-from tests.both import on_the_core
 
 x = torch.tensor(0.0, requires_grad=True)
 torch.autograd.grad(x.sqrt() * 0, x)
