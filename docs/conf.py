@@ -1,11 +1,18 @@
 """How Sphinx builds the documentation; every picture in it is made by the program itself."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
+
+from core_as_pytorch import CoreAsPyTorch  # noqa: E402
+
+if find_spec("torch") is None:
+    # The programs of the pages import PyTorch. Where it is missing, the core draws the same.
+    sys.meta_path.append(CoreAsPyTorch())
 
 project = "gradstep"
 author = "The gradstep authors"

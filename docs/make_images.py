@@ -118,7 +118,7 @@ def main() -> None:
         os.chdir(ROOT)
     for command, picture, script in (
         ("render", "pytorch-digits.svg", "samples/pytorch_digits.py"),
-        ("render", "replaced-head.svg", "samples/bugs/pytorch_replaced_head.py"),
+        ("render", "replaced-head.svg", "samples/bugs/replaced_head.py"),
         ("plot", "plot-sick-layers.svg", "docs/examples/sick_layers.py"),
     ):
         words = [command, "-o", str(IMAGES / picture), script]

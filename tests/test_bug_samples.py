@@ -6,14 +6,26 @@ from pathlib import Path
 
 import pytest
 
+from gradstep_tui.commands.demo import on_the_core
 from tests.forking import run_gradstep, run_python
 
 BUGS = Path(__file__).parents[1] / "samples" / "bugs"
 NAMES = sorted(path.stem for path in BUGS.glob("*.py"))
-PROGRAMS = [
-    pytest.param(name, marks=[pytest.mark.torch] if name.startswith("pytorch_") else [])
-    for name in NAMES
-]
+ENGINES = ["core", pytest.param("torch", marks=pytest.mark.torch)]
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(params=ENGINES)
+def program(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A program as it stands there, or with the core in PyTorch's place."""
+    text = (BUGS / f"{name}.py").read_text("utf-8")
+    copy = tmp_path / f"{name}.py"
+    copy.write_text(text if request.param == "torch" else on_the_core(text), "utf-8")
+    return copy
 
 
 def expected(commands: Path) -> list[tuple[str, list[str]]]:
@@ -33,11 +45,9 @@ def answers(output: str) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], " ".join(part.split())) for part in parts]
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
-    commands = BUGS / f"{name}.commands"
-    program = str(BUGS / f"{name}.py")
-    done = run_gradstep(["debug", "--batch", "-x", str(commands), program], BUGS.parent)
+def test_the_commands_beside_a_bug_name_its_cause(program: Path) -> None:
+    commands = BUGS / f"{program.stem}.commands"
+    done = run_gradstep(["debug", "--batch", "-x", str(commands), program.name], program.parent)
     assert (done.returncode, done.stderr) == (0, "")
     wanted = expected(commands)
     given = answers(done.stdout)
@@ -48,9 +58,8 @@ def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
     assert any(texts for _, texts in wanted)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_every_bug_is_a_program_that_runs_by_itself(name: str) -> None:
-    done = run_python([str(BUGS / f"{name}.py")], BUGS.parent)
+def test_every_bug_is_a_program_that_runs_by_itself(program: Path) -> None:
+    done = run_python([program.name], program.parent)
     assert (done.returncode, done.stderr) == (0, "")
 
 

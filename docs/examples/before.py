@@ -1,5 +1,5 @@
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 x, y = torch.randn(64, 4), torch.randn(64, 1)

@@ -1,5 +1,5 @@
-import autograd_core as torch
-from autograd_core import nn, optim
+import torch
+from torch import nn, optim
 
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))

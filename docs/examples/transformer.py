@@ -1,6 +1,6 @@
-import autograd_core as torch
-import autograd_core.nn.functional as F
-from autograd_core import nn
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 
 class Attention(nn.Module):

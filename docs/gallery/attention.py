@@ -3,9 +3,9 @@
 ``x`` is used three times, so its gradient is the sum of three contributions.
 """
 
-import autograd_core as torch
-import autograd_core.nn.functional as F
-from autograd_core import nn
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 
 class Attention(nn.Module):

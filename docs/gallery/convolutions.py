@@ -3,9 +3,9 @@
 Pooling saves the index of each maximum, and sends the gradient only there.
 """
 
-import autograd_core as torch
-import autograd_core.nn.functional as F
-from autograd_core import nn
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 
 class Reader(nn.Module):

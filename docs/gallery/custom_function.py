@@ -3,8 +3,8 @@
 It is one node with the name of the class, and saves what its ``forward`` passed to the context.
 """
 
-import autograd_core as torch
-from autograd_core.autograd import Function
+import torch
+from torch.autograd import Function
 
 
 class SoftThreshold(Function):

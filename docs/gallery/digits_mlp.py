@@ -3,9 +3,9 @@
 Each parameter is a row in the box that uses it. Lines are labelled with shapes.
 """
 
-import autograd_core as torch
-import autograd_core.nn.functional as F
-from autograd_core import nn
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 
 class Classifier(nn.Module):

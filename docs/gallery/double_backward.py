@@ -4,7 +4,7 @@ With ``create_graph=True``, the first backward pass builds a graph of its own. T
 pass runs through that graph.
 """
 
-import autograd_core as torch
+import torch
 
 x = torch.tensor(2.0, requires_grad=True)
 y = x**3

@@ -4,9 +4,9 @@ Both uses contribute to the gradient of each weight. The generator is in the gra
 the discriminator alone, you would detach the generated points.
 """
 
-import autograd_core as torch
-import autograd_core.nn.functional as F
-from autograd_core import nn
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 
 class Gan(nn.Module):

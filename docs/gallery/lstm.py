@@ -4,8 +4,8 @@ The gradient flows to the previous step along two paths: the hidden state, and t
 only the forget gate multiplies it.
 """
 
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 cell = nn.LSTMCell(8, 16)

@@ -4,7 +4,7 @@ An addition passes the gradient to both inputs unchanged. A multiplication multi
 other factor, which is why ``a`` and ``b`` are saved.
 """
 
-import autograd_core as torch
+import torch
 
 a = torch.tensor(2.0, requires_grad=True)
 b = torch.tensor(3.0, requires_grad=True)

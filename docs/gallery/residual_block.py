@@ -4,9 +4,9 @@ The gradient flows along both branches, and the two contributions meet before th
 connection has no factor, which is why networks with a hundred such blocks can be trained.
 """
 
-import autograd_core as torch
-import autograd_core.nn.functional as F
-from autograd_core import nn
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 
 class Block(nn.Module):

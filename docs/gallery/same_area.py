@@ -3,7 +3,7 @@
 Each operation saves what its derivative needs: the square root its result, the product its factors.
 """
 
-import autograd_core as torch
+import torch
 
 width = torch.tensor(2.0, requires_grad=True)
 height = torch.tensor(8.0, requires_grad=True)

@@ -3,7 +3,7 @@
 Its gradient is the sum of four contributions, starting with the last use: 5 + 6 + 4 + 8 = 23.
 """
 
-import autograd_core as torch
+import torch
 
 weight = torch.tensor(2.0, requires_grad=True)
 state = torch.tensor(1.0)

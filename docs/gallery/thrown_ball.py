@@ -4,7 +4,7 @@
 speed − 10 · time = 10, is the current speed of the ball.
 """
 
-import autograd_core as torch
+import torch
 
 speed = torch.tensor(30.0, requires_grad=True)
 time = torch.tensor(2.0, requires_grad=True)

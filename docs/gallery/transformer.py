@@ -3,9 +3,9 @@
 The layers have the same structure, so the picture shows them once, with a count.
 """
 
-import autograd_core as torch
-import autograd_core.nn.functional as F
-from autograd_core import nn
+import torch
+import torch.nn.functional as F
+from torch import nn
 
 
 class Transformer(nn.Module):

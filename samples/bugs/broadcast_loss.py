@@ -4,8 +4,8 @@ Broadcasting makes a matrix of both, so that every prediction is compared with e
 remedy is ``model(x).squeeze(1)``.
 """
 
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 x = torch.randn(32, 3)

@@ -1,7 +1,7 @@
 """A schedule that multiplies the learning rate by 10 where it was to divide."""
 
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 model = nn.Linear(4, 1)

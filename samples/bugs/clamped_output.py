@@ -3,8 +3,8 @@
 The model begins with outputs far above 1, and never comes back. The remedy is a sigmoid.
 """
 
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 model = nn.Linear(2, 1)

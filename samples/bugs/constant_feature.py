@@ -4,8 +4,8 @@ The NaN is in the data before the model sees it. The remedy is ``/ (std + 1e-8)`
 feature out.
 """
 
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 features = torch.randn(20, 4)

@@ -4,7 +4,7 @@ Encoder and decoder share one matrix, as language models do. The penalty goes ov
 which it stands twice, so that it is held back twice as much as intended.
 """
 
-import autograd_core as torch
+import torch
 
 torch.manual_seed(0)
 weight = torch.randn(4, 4, requires_grad=True)

@@ -4,8 +4,8 @@ The gradients in front of that relu are exactly 0, not small: a dead layer, as a
 that was too large leaves it behind.
 """
 
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))

@@ -3,7 +3,7 @@
 `.item()` takes the value out of the graph, and everything before it is a constant from then on.
 """
 
-import autograd_core as torch
+import torch
 
 gain = torch.tensor(2.0, requires_grad=True)
 weight = torch.tensor([1.0, 2.0], requires_grad=True)

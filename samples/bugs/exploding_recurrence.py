@@ -4,7 +4,7 @@ The state is multiplied by a matrix whose largest singular value is above 1. One
 harmless; forty make it 36,000 times larger.
 """
 
-import autograd_core as torch
+import torch
 
 torch.manual_seed(0)
 weight = (torch.eye(8) * 1.3).requires_grad_()

@@ -4,7 +4,7 @@
 gradients of two passes, the third of three.
 """
 
-import autograd_core as torch
+import torch
 
 weight = torch.tensor(1.0, requires_grad=True)
 optimizer = torch.optim.SGD([weight], lr=0.1)

@@ -1,7 +1,7 @@
 """An encoder that runs under ``no_grad()``, left there from the evaluation: it never learns."""
 
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 encoder, head = nn.Linear(6, 4), nn.Linear(4, 2)

@@ -4,7 +4,7 @@ The slope of the square root at 0 is infinite, and that of the square before it 
 product is nan. It shows up far from there, in the weights of the first layer.
 """
 
-import autograd_core as torch
+import torch
 
 torch.manual_seed(0)
 weight = torch.randn(3, 4, requires_grad=True)

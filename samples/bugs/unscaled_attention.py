@@ -4,8 +4,8 @@ Products of 512 numbers are large. The remedy is to divide them by the root of 5
 ``scaled_dot_product_attention`` does.
 """
 
-import autograd_core as torch
-from autograd_core import nn
+import torch
+from torch import nn
 
 torch.manual_seed(0)
 width = 512

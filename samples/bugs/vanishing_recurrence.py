@@ -4,7 +4,7 @@ The loss depends on the first input through forty tanh; each multiplies the grad
 than a half, so that what arrives at the first input is 0 for all practical purposes.
 """
 
-import autograd_core as torch
+import torch
 
 torch.manual_seed(0)
 first_input = torch.randn(2, 8, requires_grad=True)

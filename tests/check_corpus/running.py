@@ -6,13 +6,13 @@ import contextlib
 import importlib
 import io
 import math
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from gradstep_tui.commands.demo import on_the_core
 from tests.check_corpus.table import Bug
 
 FOLDER = Path(__file__).parent
@@ -21,8 +21,7 @@ FOLDER = Path(__file__).parent
 def text(program: Path, engine: str) -> str:
     """The program as it stands there, importing ``engine`` in PyTorch's place."""
     source = program.read_text("utf-8")
-    source = re.sub(r"^import torch$", f"import {engine} as torch", source, flags=re.M)
-    return re.sub(r"^(import|from) torch\b(?! as)", rf"\1 {engine}", source, flags=re.M)
+    return source if engine == "torch" else on_the_core(source)
 
 
 def program_of(bug: Bug) -> Path:

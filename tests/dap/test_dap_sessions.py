@@ -167,6 +167,7 @@ def test_stops_at_lines_ops_leaves_and_nans(editor: Editor, tmp_path: Path) -> N
     assert editor.end() == 0
 
 
+@pytest.mark.torch
 def test_the_session_of_the_page_is_as_it_says(editor: Editor) -> None:
     root = Path(__file__).parents[2]
     page = " ".join((root / "docs" / "how_to" / "editors.rst").read_text("utf-8").split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import dedent
 from typing import NamedTuple
@@ -42,6 +42,22 @@ def commands_of(path: Path) -> list[Command]:
     texts = [block.text for block in blocks_of(path) if block.language == "console"]
     parts = [part for text in texts for part in f"\n{text}".split("\n$ ")[1:]]
     return [Command(text, output) for text, _, output in (part.partition("\n") for part in parts)]
+
+
+def with_outputs(path: Path, outputs: Sequence[str]) -> str:
+    """The text of a document whose commands printed ``outputs``, where it shows them whole."""
+    text, at = path.read_text(encoding="utf-8"), 0
+    for command, output in zip(commands_of(path), outputs, strict=True):
+        at = text.index(f"   $ {command.text}\n", at) + len(command.text) + 6
+        shown = _indented(command.output)
+        if shown and "..." not in shown:
+            text = text[:at] + text[at:].replace(shown, _indented(output), 1)
+    return text
+
+
+def _indented(output: str) -> str:
+    lines = output.rstrip("\n").splitlines()
+    return "\n".join(f"   {line}".rstrip() for line in lines)
 
 
 def opens_screen(command: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.docs.blocks import Block, blocks_of, commands_of, opens_screen
+from tests.docs.blocks import Block, blocks_of, commands_of, opens_screen, with_outputs
 from tests.docs.terminal import run_screen
 from tests.forking import run_gradstep, run_python
 
@@ -54,9 +54,20 @@ def shown(page: Path) -> object:
     marks = [pytest.mark.fonts] if paints else []
     stands = re.search(r"\b[Ii]n\s``((?:docs|samples)[\w/]*)``", page.read_text("utf-8"))
     folder = DOCS / "examples" if page.name == "index.rst" else ROOT / (stands or [0, "?"])[1]
-    if page.name in ("pytorch.rst", "late_nan.rst", "plot.rst", "diff.rst"):
+    programs = [folder / word for c in commands_of(page) for word in c.text.split()]
+    if any(imports_torch(program) for program in programs if program.suffix == ".py"):
         marks.append(pytest.mark.torch)
     return pytest.param(page, folder, id=str(page.relative_to(ROOT)), marks=marks)
+
+
+def imports_torch(path: Path) -> bool:
+    """Whether a program, or the Python of a page, does so."""
+    text = path.read_text("utf-8") if path.is_file() else ""
+    return re.search("^(>>> )?import torch$", text, re.MULTILINE) is not None
+
+
+def torch_mark(path: Path) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.torch] if imports_torch(path) else []
 
 
 def of(page: Path, *languages: str) -> list[Block]:
@@ -65,10 +76,7 @@ def of(page: Path, *languages: str) -> list[Block]:
 
 def runnable(page: Path) -> object:
     """A page with Python, under its name; some of it needs PyTorch."""
-    blocks = of(page, "python", "pycon")
-    needs_torch = any(re.search(r"^(>>> )?import torch$", b.text, re.MULTILINE) for b in blocks)
-    marks = [pytest.mark.torch] if needs_torch else []
-    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
+    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=torch_mark(page))
 
 
 @pytest.mark.parametrize("page", [runnable(p) for p in PAGES if of(p, "python", "pycon")])
@@ -78,7 +86,9 @@ def test_the_python_of_a_page_runs_and_shows_what_it_says(
     """The blocks of a page share their variables, as a reader would have them."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("gradstep_tui.debug", lambda *_: None)  # the screen is tested elsewhere
-    if "torch" not in sys.modules:  # a page may put the core in its place, for all that follow
+    if imports_torch(page):
+        importlib.import_module("torch")  # which cannot be loaded twice
+    elif "torch" not in sys.modules:  # a page may put the core in its place, for all that follow
         monkeypatch.setitem(sys.modules, "torch", None)
         monkeypatch.delitem(sys.modules, "torch")
     variables: dict[str, object] = {"__name__": "__main__"}
@@ -124,19 +134,25 @@ def run_command(command: str, folder: Path, code: int) -> Any:
 def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
     page: Path, folder: Path
 ) -> None:
+    """GRADSTEP_UPDATE_GOLDEN=1 writes what they print into the page first."""
     wanted = commands_of(page)
     assert wanted
-    plain = [each for each in wanted if not opens_screen(each.text)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    outputs, codes = [], [0]
     with shell.copy_of(folder) as copy:
-        code = 0
-        for command in plain:
-            done = run_command(command.text, copy, code)
-            command.check(done.output, code := done.code)
         for command in wanted:
             if opens_screen(command.text):
                 gradstep = [sys.executable, "-P", "-m", "gradstep"]
-                assert run_screen([*gradstep, *command.text.split()[1:]], copy, environment) == 0
+                typed = [*gradstep, *command.text.split()[1:]]
+                done = shell.Done("", command.output, run_screen(typed, copy, environment))
+            else:
+                done = run_command(command.text, copy, codes[-1])
+            outputs.append(done.output)
+            codes.append(done.code)
+    if os.environ.get("GRADSTEP_UPDATE_GOLDEN") == "1":
+        page.write_text(with_outputs(page, outputs), "utf-8")
+    for command, output, code in zip(commands_of(page), outputs, codes[1:], strict=True):
+        command.check(output, code)
 
 
 @pytest.mark.parametrize("page", named(PAGES))
@@ -169,12 +185,12 @@ def test_the_commands_of_the_workflow_run(tmp_path: Path) -> None:
 
 
 def example(path: Path) -> object:
-    needs_torch = re.search("^import torch$", path.read_text("utf-8"), re.MULTILINE)
-    marks = [pytest.mark.torch] if needs_torch else []
-    return pytest.param(path, id=str(path.relative_to(ROOT)), marks=marks)
+    return pytest.param(path, id=str(path.relative_to(ROOT)), marks=torch_mark(path))
 
 
-@pytest.mark.parametrize("path", map(example, sorted((DOCS / "examples").glob("*.py"))))
+@pytest.mark.parametrize(
+    "path", [example(path) for path in sorted((DOCS / "examples").glob("*.py"))]
+)
 def test_an_example_runs_by_itself(path: Path, tmp_path: Path) -> None:
     if path.name == "own_renderer.py" and shutil.which("rsvg-convert") is None:
         pytest.skip("rsvg-convert is not installed")

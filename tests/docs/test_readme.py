@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
 shell = importlib.import_module("shell")  # no package: Sphinx finds it in the same way
-PYTORCH = [command for command in commands_of(README) if "pytorch" in command.text]
+PYTORCH = [command for command in commands_of(README) if "samples/bugs/" in command.text]
 _, _, ACTIVATE, *_ = [block.text.strip() for block in blocks_of(README) if block.language == "sh"]
 
 
@@ -57,14 +57,14 @@ def test_after_the_first_command_and_its_activation_every_command_runs_as_it_is_
 
 
 @pytest.mark.torch
-def test_the_program_of_the_first_screen_is_found_out() -> None:
-    program = (ROOT / "samples" / "bugs" / "pytorch_replaced_head.py").read_text("utf-8")
+def test_the_programs_with_bugs_are_found_out() -> None:
+    program = (ROOT / "samples" / "bugs" / "replaced_head.py").read_text("utf-8")
     shown, *_ = [block.text for block in blocks_of(README) if block.language == "python"]
     assert set(shown.splitlines()) < set(program.splitlines())
-    (command,) = PYTORCH
     plain = {"NO_COLOR": "1", "COLUMNS": "80"}
-    done = run_gradstep(command.text.split()[1:], ROOT, plain, merged=True)
-    command.check(done.stdout, done.returncode)
+    for command in PYTORCH:
+        done = run_gradstep(command.text.split()[1:], ROOT, plain, merged=True)
+        command.check(done.stdout, done.returncode)
 
 
 def test_the_front_page_of_the_documentation_activates_it_with_the_same_line() -> None:

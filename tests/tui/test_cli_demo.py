@@ -7,20 +7,25 @@ from pathlib import Path
 import pytest
 
 from gradstep_tui.cli import COMMANDS, main
-from tests.forking import run_gradstep
 
 BUGS = Path(__file__).parents[2] / "samples" / "bugs"
 
 
-def test_a_demo_is_copied_and_checked(tmp_path: Path) -> None:
+def test_a_demo_is_copied_and_checked(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("gradstep_tui.commands.demo.find_spec", lambda _: None)
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo" / "dead_relu.py").write_text("print('mine')")
-    done = run_gradstep(["demo", "-o", "demo", "detached_branch"], tmp_path)
-    assert (done.returncode, done.stderr) == (0, "gradstep: copied 26 programs to demo\n")
-    assert '   1 | """' in done.stdout
-    assert "\n$ gradstep check demo/detached_branch.py\n" in done.stdout
-    assert "error [cut]" in done.stdout or "warning [cut]" in done.stdout
-    assert "gradstep debug --batch -x demo/detached_branch.commands demo/" in done.stdout
+    assert main(["demo", "-o", "demo", "detached_branch"]) == 0
+    out, err = capfd.readouterr()
+    assert "gradstep: copied 23 programs to demo; they use gradstep's own engine" in err
+    assert "import autograd_core as torch" in out
+    assert '   1 | """' in out
+    assert "\n$ gradstep check demo/detached_branch.py\n" in out
+    assert "error [cut]" in out or "warning [cut]" in out
+    assert "gradstep debug --batch -x demo/detached_branch.commands demo/" in out
     copied = {path.name for path in (tmp_path / "demo").iterdir()}
     assert copied == {path.name for path in BUGS.glob("*.*")}
     assert (tmp_path / "demo" / "dead_relu.py").read_text() == "print('mine')"

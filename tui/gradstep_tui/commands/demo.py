@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -18,15 +19,15 @@ from gradstep_tui.output import flush, say, show
 
 _NOTES = """\
 Each program comes with a file of debugger commands that find its bug. A
-program of your own that has the same name is not replaced.
+program of your own that has the same name is not replaced. Where PyTorch is
+not installed, the programs use gradstep's own small engine instead.
 
 examples:
   gradstep demo
   gradstep demo nan_from_sqrt
   gradstep demo --list
 """
-_FIRST: Final = {True: "pytorch_replaced_head", False: "detached_branch"}
-"""The program to begin with, by whether PyTorch is installed."""
+_FIRST: Final = "replaced_head"
 
 
 def parser() -> Parser:
@@ -55,7 +56,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         for name, path in programs.items():
             show(f"{name:{width}}  {_title(path)}")
         return ExitCode.FINE
-    name = options.name or _FIRST[find_spec("torch") is not None]
+    name = options.name or _FIRST
     if name not in programs:
         hint = did_you_mean(name, programs) or "gradstep demo --list shows them"
         raise Failure(f"there is no program '{name}'; {hint}", ExitCode.USAGE)
@@ -78,19 +79,27 @@ def _title(path: Path) -> str:
 
 def _copy(folder: Path) -> None:
     """Copy all programs into a folder; nothing of the user's is replaced."""
-    copied = 0
+    copied, has_torch = 0, find_spec("torch") is not None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(_folder().iterdir()):
             target = folder / path.name
             if path.suffix in (".py", ".commands", ".md") and not target.exists():
-                target.write_bytes(path.read_bytes())
+                text = path.read_text("utf-8")
+                target.write_text(text if has_torch else on_the_core(text), "utf-8", newline="\n")
                 copied += path.suffix == ".py"
     except OSError as error:
         problem = f"cannot write to {folder} ({error.strerror}); choose another folder with -o"
         raise Failure(problem, ExitCode.TARGET) from None
     if copied:
-        say(f"copied {copied} programs to {folder}")
+        engine = "" if has_torch else "; they use gradstep's own engine: PyTorch is not installed"
+        say(f"copied {copied} programs to {folder}{engine}")
+
+
+def on_the_core(program: str) -> str:
+    """Return a program that imports ``torch``, with gradstep's own engine in its place."""
+    program = re.sub(r"^import torch$", "import autograd_core as torch", program, flags=re.M)
+    return re.sub(r"^(import|from) torch\b", r"\1 autograd_core", program, flags=re.M)
 
 
 def _walk(path: Path, name: str) -> None:

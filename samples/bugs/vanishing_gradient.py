@@ -1,4 +1,4 @@
-"""A deep net of sigmoids in PyTorch: the loss stands still, and the first layers never learn.
+"""A deep net of sigmoids: the loss stands still, and the first layers never learn.
 
 The slope of a sigmoid is at most 1/4. Each of the eight layers multiplies the gradient by less.
 """

@@ -1,4 +1,4 @@
-"""Attention over padded texts in PyTorch: a batch with an empty text makes every weight nan.
+"""Attention over padded texts: a batch with an empty text makes every weight nan.
 
 All scores of that text are masked with -inf, and the softmax of nothing but -inf is 0 / 0. The
 first batch is harmless; the second one is not.
