@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-import autograd_core as torch
 from gradstep.debugger import Session
 from gradstep.debugger.passes import inspector, leaf_history
 from gradstep.debugger.snapshot import LeafGradient
 
 
-def chain(leaves: int) -> Any:
+def chain(torch: Any, leaves: int) -> Any:
     parameters = [torch.ones(2, requires_grad=True) for _ in range(leaves)]
     total = parameters[0] * parameters[-1]
     for parameter in parameters:
@@ -35,12 +34,12 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_snapshot_costs_what_was_moved_and_not_how_many_leaves_there_are(
-    made: list[int],
+    torch: Any, made: list[int]
 ) -> None:
     counts = []
     for leaves in (10, 300):
         made.clear()
-        session = Session(chain(leaves))
+        session = Session(chain(torch, leaves))
         assert len(session.snapshot.leaves) == leaves
         at_first = len(made)
         session.next(8)
@@ -60,7 +59,7 @@ def shown(leaf: LeafGradient) -> tuple[Any, ...]:
     return (leaf.index, leaf.name, leaf.shape, *texts, leaf.arrived, leaf.expected)
 
 
-def test_rows_that_are_read_later_say_what_they_would_have_said_at_once() -> None:
+def test_rows_that_are_read_later_say_what_they_would_have_said_at_once(torch: Any) -> None:
     read = []
     for later in (False, True):
         a, b, c = (torch.full((2,), float(n), requires_grad=True) for n in (2, 3, 4))
@@ -85,8 +84,8 @@ def test_rows_that_are_read_later_say_what_they_would_have_said_at_once() -> Non
     assert len({str(rows) for rows in read[0]}) > 4
 
 
-def test_a_table_is_a_sequence() -> None:
-    session = Session(chain(5))
+def test_a_table_is_a_sequence(torch: Any) -> None:
+    session = Session(chain(torch, 5))
     leaves = session.snapshot.leaves
     assert [each.index for each in leaves] == list(leaves.indices)
     assert [each.index for each in leaves[1:3]] == list(leaves.indices[1:3])

@@ -8,33 +8,15 @@ from typing import Any
 
 import pytest
 
-import autograd_core as torch
-from autograd_core.utils.checkpoint import checkpoint
 from gradstep import trace
 from gradstep.debugger import Session
-
-
-class Once(torch.autograd.Function):
-    """Doubles, by a pass inside the backward."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return x * 2
-
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        with torch.enable_grad():
-            inner = x.detach().requires_grad_(True)
-            (inner.tanh() * 2.0 * g).sum().backward()
-        return inner.grad
+from tests.both import on_the_core
 
 
 @pytest.fixture
-def session() -> Session:
+def session(torch: Any, once: Any) -> Session:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
-    found = Session(Once.apply(x.exp()).sum(), names={"x": x})
+    found = Session(once.apply(x.exp()).sum(), names={"x": x})
     assert found.snapshot.graph.address(1) == "once:1"
     return found
 
@@ -108,12 +90,12 @@ def test_a_log_point_inside_speaks_without_stopping(session: Session) -> None:
     assert place(session) == (1, "end")
 
 
-def test_a_pass_two_deep_is_entered_to_the_stop() -> None:
+def test_a_pass_two_deep_is_entered_to_the_stop(torch: Any, once: Any) -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
 
     def again(g: Any) -> None:
         with torch.enable_grad():
-            Once.apply(torch.ones(2, requires_grad=True)).sum().backward()
+            once.apply(torch.ones(2, requires_grad=True)).sum().backward()
 
     y = x * 3
     y.register_hook(again)
@@ -124,9 +106,9 @@ def test_a_pass_two_deep_is_entered_to_the_stop() -> None:
     assert [frame.position for frame in session.frames[:2]] == [2, 2]
 
 
-def test_stops_inside_change_no_gradient(session: Session) -> None:
+def test_stops_inside_change_no_gradient(torch: Any, session: Session, once: Any) -> None:
     plain = torch.tensor([1.0, 2.0], requires_grad=True)
-    Once.apply(plain.exp()).sum().backward()
+    once.apply(plain.exp()).sum().backward()
     session.breakpoints.add("tanh", pending=True)
     session.continue_()
     session.reverse_continue()
@@ -141,10 +123,13 @@ def test_without_points_nobody_looks_inside(session: Session) -> None:
     assert place(session) == (1, "end")
 
 
-def test_the_pass_inside_a_reentrant_checkpoint_is_undone_and_redone() -> None:
+@on_the_core
+def test_the_pass_inside_a_reentrant_checkpoint_is_undone_and_redone(torch: Any) -> None:
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
     x = torch.tensor([3.0, 4.0], requires_grad=True)
-    session = Session(checkpoint(lambda v: v * weight, x, use_reentrant=True).sum())
+    session = Session(
+        torch.utils.checkpoint.checkpoint(lambda v: v * weight, x, use_reentrant=True).sum()
+    )
     session.next(2)
     assert weight.grad.tolist() == [3.0, 4.0]
     assert session.nested(1) == 1
@@ -158,7 +143,10 @@ def test_the_pass_inside_a_reentrant_checkpoint_is_undone_and_redone() -> None:
     assert weight.grad.tolist() == [3.0, 4.0]
 
 
-def test_a_pass_inside_is_called_as_its_function_calls_things_and_knows_its_lines() -> None:
+@on_the_core
+def test_a_pass_inside_is_called_as_its_function_calls_it_and_knows_its_lines(
+    torch: Any,
+) -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
 
     def hook(g: Any) -> None:
@@ -187,7 +175,7 @@ def test_a_pass_inside_is_called_as_its_function_calls_things_and_knows_its_line
     session.finish()
 
 
-def test_the_passes_of_a_hook_are_traced_only_where_the_program_is() -> None:
+def test_the_passes_of_a_hook_are_traced_only_where_the_program_is(torch: Any) -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
 
     def hook(g: Any) -> None:
@@ -202,24 +190,23 @@ def test_the_passes_of_a_hook_are_traced_only_where_the_program_is() -> None:
     assert not session.graph.sources
 
 
-class Twice(torch.autograd.Function):
-    """Doubles, by a pass inside the backward that has another one inside."""
+def test_a_stop_two_passes_deep_names_both_nodes_and_is_made_once(torch: Any, once: Any) -> None:
+    class Twice(torch.autograd.Function):
+        """Doubles, by a pass inside the backward that has another one inside."""
 
-    @staticmethod
-    def forward(ctx: Any, x: Any) -> Any:
-        ctx.save_for_backward(x)
-        return x * 2
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
 
-    @staticmethod
-    def backward(ctx: Any, g: Any) -> Any:
-        (x,) = ctx.saved_tensors
-        with torch.enable_grad():
-            inner = x.detach().requires_grad_(True)
-            Once.apply(inner.sin() + 1).sum().backward()
-        return g * 2
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            with torch.enable_grad():
+                inner = x.detach().requires_grad_(True)
+                once.apply(inner.sin() + 1).sum().backward()
+            return g * 2
 
-
-def test_a_stop_two_passes_deep_names_both_nodes_and_is_made_once() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     session = Session(Twice.apply(x.exp()).sum(), names={"x": x})
     for op in ("tanh", "add", "exp"):
