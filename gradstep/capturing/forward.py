@@ -63,7 +63,7 @@ def add_traced_forward(
         return ids.get(node.record)
 
     if backward_ids:
-        forwards = list(map(ids.get, reader.records(running)))
+        forwards = list(map(ids.get, engine.records(running)))  # of leaves, made just now
         add_saved(build, reader, running, forwards, producer_of, forward_of, names)
     return forward_of, [(id, record) for record, id in ids.items()]
 

@@ -186,6 +186,30 @@ def cut_labels(picture: Picture, layout: Layout) -> list[str]:
     ]
 
 
+def labels_of_others(picture: Picture, layout: Layout) -> list[str]:
+    """The labels of values and gradients to which another such line is nearer than their own."""
+    ways = [
+        along(route) if line.kind != "saved" else np.full((1, 2), np.inf)
+        for line, route in zip(picture.lines, layout.routes, strict=True)
+    ]
+    lines = [
+        number
+        for number, (line, route) in enumerate(zip(picture.lines, layout.routes, strict=True))
+        if line.label and route.label is not None
+    ]
+
+    def distance(place: Rectangle, way: Floats) -> float:
+        beyond = np.maximum((place.x, place.y) - way, way - (place.right, place.bottom))
+        return float(np.hypot(*np.maximum(beyond, 0).T).min())
+
+    return [
+        picture.lines[line].label
+        for line, place in zip(lines, label_places(picture, layout), strict=True)
+        if picture.lines[line].kind != "saved"
+        and min(distance(place, way) for way in ways) < distance(place, ways[line]) - 1
+    ]
+
+
 def stacked_labels(picture: Picture, layout: Layout) -> list[str]:
     """The labels so close below another one that both read as the label of one line; those of
     saved values, each of which stands on its line, do not."""

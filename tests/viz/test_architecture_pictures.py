@@ -19,7 +19,7 @@ from gradstep_viz.level_of_detail import (
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.model import VIEWS
 from tests.engines.architecture_programs import PROGRAMS, on_the_core
-from tests.viz.laws import cut_labels, stacked_labels
+from tests.viz.laws import cut_labels, labels_of_others, stacked_labels
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -37,4 +37,5 @@ def test_every_view_fits_two_screens_and_its_labels_are_clear(
         # the U-Net stands on two pages side by side: its modules are too few to fold further
         assert scale >= (0.7 if program == "unet" else LEAST_SCALE), view
         assert cut_labels(picture, layout) == []
+        assert labels_of_others(picture, layout) == []
         assert stacked_labels(picture, layout) == []

@@ -9,7 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, product
+from math import inf
 from typing import NamedTuple
 
 from gradstep.graph.columns import BatchColumn
@@ -25,6 +26,8 @@ from gradstep_viz.picture import geometry
 from gradstep_viz.picture.geometry import Label
 
 BESIDE_CURVE = 10
+CLOSE_BESIDE = 3
+"""Where another line is near on the other side."""
 ABOVE_BOX = 6
 APART = 12
 HEIGHT = 12
@@ -137,6 +140,19 @@ class Channel:
             a, b = sorted((self.x_at(piece, place.top), self.x_at(piece, bottom)))
             found += SOFT * (a < right and left < b)
         return found
+
+    def is_of_another(self, place: Rectangle, line: int) -> bool:
+        """Tell whether a text would stand nearer to another soft line than to its own."""
+        if len(self.pieces) > CROWDED:
+            return False
+
+        def gap(piece: Piece, around: float) -> float:
+            top, bottom = place.top - around, place.bottom + around
+            a, b = sorted((self.x_at(piece, top), self.x_at(piece, bottom)))
+            return max(place.left - b, a - place.right)
+
+        own = min((gap(piece, 0) for piece in self.pieces if piece.line == line), default=inf)
+        return any(gap(piece, own) < own for piece in self.pieces if piece.line != line)
 
     def x_at(self, piece: Piece, y: float) -> float:
         """Find where the S-shaped curve of a piece is at height ``y``."""
@@ -331,7 +347,8 @@ def _on_soft(
             for label, place in _places(piece, share, channel, width):
                 inside = low + shift <= place.left and place.right <= high + shift
                 if inside and not channel.holds_text(place):
-                    disturbance = channel.disturbance(place, line) + channel.stacks(place)
+                    covers = channel.disturbance(place, line) + channel.stacks(place)
+                    disturbance = 2 * covers + channel.is_of_another(place, line)
                     yield Candidate(disturbance, channel, label, place)
 
     return _least_disturbing(candidates())
@@ -370,13 +387,12 @@ def _places(
     first."""
     away = piece.bottom_x - piece.top_x
     leans_right = away > 1 if share < 0.6 else away < -1
-    gap = BESIDE if piece.is_straight else BESIDE_CURVE
+    gaps = (BESIDE if piece.is_straight else BESIDE_CURVE, CLOSE_BESIDE)
     height = channel.middle + (channel.bottom - channel.middle) * share + 4
-    for side in ("end", "start") if leans_right else ("start", "end"):
-        for shift in SHIFTS:
-            y = round(height + shift)
-            if not channel.top + HEIGHT <= y <= channel.bottom - ABOVE_BOX:
-                continue
+    sides = ("end", "start") if leans_right else ("start", "end")
+    for gap, side, shift in product(gaps, sides, SHIFTS):
+        y = round(height + shift)
+        if channel.top + HEIGHT <= y <= channel.bottom - ABOVE_BOX:
             at = sorted((channel.x_at(piece, y - HEIGHT + 2), channel.x_at(piece, y + 2)))
             x = round(at[1] + gap if side == "start" else at[0] - gap, 1)
             left = x if side == "start" else x - width
