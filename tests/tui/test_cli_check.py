@@ -219,7 +219,7 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times = iter(range(1000))
-    monkeypatch.setattr("gradstep_tui.commands.check_run.monotonic", lambda: float(next(times)))
+    monkeypatch.setattr("gradstep_tui.waiting.monotonic", lambda: float(next(times)))
     assert run(RIGHT, "--derivatives", "train.py")[2] == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     shown = run(RIGHT, "--derivatives", "train.py")[2]

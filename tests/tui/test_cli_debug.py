@@ -17,8 +17,8 @@ import pytest
 
 import gradstep_tui
 from gradstep.capturing.op_records import next_number
+from gradstep_tui import output
 from gradstep_tui.cli import main
-from gradstep_tui.commands import debug
 from gradstep_tui.terminal import why_no_screen
 from gradstep_tui.waiting import Waiting
 from tests.forking import run_gradstep
@@ -538,9 +538,9 @@ def test_a_program_that_runs_long_before_the_screen_opens_is_said_to_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("gradstep_tui.waiting.SILENCE", 0.0)
-    monkeypatch.setattr(debug.output, "progress_is_seen", lambda: True)
+    monkeypatch.setattr(output, "progress_is_seen", lambda: True)
     # that of the process, which the command takes over where it begins
-    monkeypatch.setattr(debug.output._err, "_first", None)
+    monkeypatch.setattr(output._err, "_first", None)
     err = ""
     for shown in (True, False):
         waiting = Waiting("train.py runs up to its backward(); ctrl+c ends it", shown=shown)
@@ -561,7 +561,7 @@ def test_a_picture_that_takes_long_says_what_happens(
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     monkeypatch.setattr("gradstep_tui.waiting.SILENCE", 0.0)
-    monkeypatch.setattr(debug.output, "progress_is_seen", lambda: True)
+    monkeypatch.setattr(output, "progress_is_seen", lambda: True)
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text("import autograd_core as torch\n"
         "x = torch.tensor(1.0, requires_grad=True)\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from gradstep_tui.commands.debug import _Face
+from gradstep_tui.debugging import CallDebugger
 from tests.both import on_the_core
 from tests.forking import run_gradstep
 from tests.tui.conftest import Ended, Gradstep
@@ -444,7 +444,7 @@ def test_what_is_noted_late_is_told_as_what_is_noted_at_once(
         "    print(w.grad.tolist())\n"
     )
     late = gradstep(script, "debug", "--fail-on", "nan,inf", "train.py")
-    monkeypatch.setattr(_Face, "only_watches", False)
+    monkeypatch.setattr(CallDebugger, "only_watches", False)
     assert gradstep(script, "debug", "--fail-on", "nan,inf", "train.py") == late
     assert late.code == 5
     assert "backward() call" in late.err

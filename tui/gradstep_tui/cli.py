@@ -110,10 +110,9 @@ def _require_command(arguments: list[str]) -> None:
 
 
 def _main_parser() -> Parser:
-    parser = Parser(prog="gradstep", usage="gradstep COMMAND ...", description=_MAIN, epilog=_NOTES)
-    options = parser.add_argument_group("options")
-    options.add_argument("-h", "--help", action="help", help="show this")
-    options.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version")
+    parser = Parser("", "COMMAND ...", _MAIN, _NOTES)
+    parser.option("-h", "--help", action="help", help="show this")
+    parser.option("--version", action=_ShowVersion, nargs=0, help="show the version")
     return parser
 
 

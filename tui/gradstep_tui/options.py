@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from gradstep_tui import output
 from gradstep_tui.errors import Answered, ExitCode, Failure
@@ -41,8 +41,15 @@ class Parser(argparse.ArgumentParser):
     """A parser that reports errors in our form, and rejects shortened options, which may be the
     script's."""
 
-    def __init__(self, **keywords: Any) -> None:
-        super().__init__(allow_abbrev=False, add_help=False, formatter_class=_Help, **keywords)
+    def __init__(self, command: str, usage: str, description: str, notes: str) -> None:
+        """Return the parser of a command, with the words that follow it in a usage."""
+        prog = f"gradstep {command}".rstrip()
+        super().__init__(
+            prog=prog, usage=f"{prog} {usage}", description=description, epilog=notes,
+            allow_abbrev=False, add_help=False, formatter_class=_Help,
+        )  # fmt: skip
+        self.option = self.add_argument_group("options").add_argument
+        """Adds one of the options."""
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """Read a command line."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Event, Thread
 from time import monotonic
 
@@ -57,3 +58,34 @@ class Waiting:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+class ProgressLine:
+    """A line of a terminal that tells how far work is, once that has lasted ``patience`` seconds,
+    and not more often than each ``pause`` seconds; ``show`` writes it, and clears it where the text
+    is ""."""
+
+    def __init__(self, show: Callable[[str], None], *, pause: float, patience: float = 0) -> None:
+        self._show = show
+        self._began = monotonic()
+        self._next = self._began + max(patience, pause)
+        self._pause = pause
+        self._is_written = False
+
+    @property
+    def seconds(self) -> float:
+        """How long the work lasts."""
+        return monotonic() - self._began
+
+    def show(self, text: str) -> None:
+        """Tell how far it is, if it is time to, and somebody may be watching."""
+        now = monotonic()
+        if now > self._next and output.progress_is_seen():
+            self._is_written, self._next = True, now + self._pause
+            self._show(text)
+
+    def close(self) -> None:
+        """Clear the line."""
+        if self._is_written:
+            self._is_written = False
+            self._show("")

@@ -45,14 +45,14 @@ examples:
 def parser() -> TargetParser:
     """Return the options of ``gradstep check``."""
     command = TargetParser(
-        prog="gradstep check",
-        usage="gradstep check [OPTIONS] TARGET [ARGS...]",
-        description="Run a script, and tell what is wrong with its gradients and its training: "
+        "check",
+        "[OPTIONS] TARGET [ARGS...]",
+        "Run a script, and tell what is wrong with its gradients and its training: "
         "what\neach backward() call shows, and what only all of them do. The derivatives of "
         f"custom\nFunctions are compared with finite differences.\n\n{TARGET}",
-        epilog=_NOTES,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("--call", default=None, metavar="K",
         help="look at these calls only, as closely as can be: 3, 1,100:110, last or all; for "
         "calls of autograd.grad(): grad:1, ...")  # fmt: skip

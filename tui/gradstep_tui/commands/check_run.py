@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from time import monotonic
 from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
@@ -24,14 +23,13 @@ from gradstep.recording.reading import FileRun
 from gradstep.records import Gradients
 from gradstep.text import plural
 from gradstep_tui import output
+from gradstep_tui.waiting import ProgressLine
 
 EVERY: Final = CallSelector(None, ("backward", "grad"))
 _PATIENCE: Final = 2.0
 """Seconds until progress is shown."""
 _LONG: Final = 60.0
 """Seconds until it is told how to end the run."""
-_BETWEEN: Final = 0.2
-"""Seconds from one line of progress to the next."""
 
 
 class Asked(NamedTuple):
@@ -221,17 +219,17 @@ class _Progress:
     """Tells how far a run is that takes long: a line on a terminal, and what is certain already."""
 
     def __init__(self, tells: Callable[[Finding], None] | None) -> None:
-        self._began = self._shown = monotonic()
-        self._written = self._has_offered = False
+        self._line = ProgressLine(output.progress, pause=0.2, patience=_PATIENCE)
+        self._has_offered = False
         self._tells = tells
         self._told = 0
 
     @property
     def seconds(self) -> float:
-        return monotonic() - self._began
+        return self._line.seconds
 
     def of_nodes(self, done: int, length: int) -> None:
-        self._show(f"checked {done:,} of {length:,} nodes")
+        self._line.show(f"checked {done:,} of {length:,} nodes")
 
     def of_calls(self, count: int, evidence: Evidence) -> None:
         if self.seconds > _PATIENCE:
@@ -245,7 +243,7 @@ class _Progress:
             )
         counts = Counter(each.severity for _, each in evidence.seen if each.is_bad)
         kinds = [plural(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
-        self._show(", ".join([f"call {count:,}", f"{self.seconds:.0f} s", *kinds]))
+        self._line.show(", ".join([f"call {count:,}", f"{self.seconds:.0f} s", *kinds]))
 
     def _tell(self, findings: Sequence[tuple[str, Finding]]) -> None:
         for _, each in findings[self._told :]:
@@ -254,15 +252,6 @@ class _Progress:
                 self._tells(each)
         self._told = len(findings)
 
-    def _show(self, text: str) -> None:
-        now = monotonic()
-        late = now - self._began > _PATIENCE and now - self._shown > _BETWEEN
-        if late and output.progress_is_seen():
-            self._written, self._shown = True, now
-            output.progress(text)
-
     def close(self) -> None:
         """Clear the line."""
-        if self._written:
-            self._written = False
-            output.progress("")
+        self._line.close()

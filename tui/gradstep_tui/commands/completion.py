@@ -45,11 +45,11 @@ end""",
 def parser() -> Parser:
     """Return the options of ``gradstep completion``."""
     command = Parser(
-        prog="gradstep completion",
-        usage="gradstep completion SHELL",
-        description="Print a script that lets a shell (bash, zsh or fish) complete gradstep's "
+        "completion",
+        "SHELL",
+        "Print a script that lets a shell (bash, zsh or fish) complete gradstep's "
         "commands,\noptions and files, and the leaves of a recording after gradstep why.",
-        epilog=_NOTES,
+        _NOTES,
     )
     command.add_argument("shell", nargs="?", choices=_SHELLS, metavar="SHELL", help="the shell")
     command.add_argument("--leaves", metavar="FILE", help=argparse.SUPPRESS)

@@ -32,17 +32,16 @@ examples:
 def parser() -> Parser:
     """Return the options of ``gradstep dap``."""
     command = Parser(
-        prog="gradstep dap",
-        usage="gradstep dap [--port PORT]",
-        description="Debug backward passes in an editor, by the Debug Adapter Protocol, over "
+        "dap",
+        "[--port PORT]",
+        "Debug backward passes in an editor, by the Debug Adapter Protocol, over "
         "standard\ninput and output.",
-        epilog=_NOTES,
+        _NOTES,
     )
-    options = command.add_argument_group("options")
-    options.add_argument("--port", type=_port, metavar="PORT", help="listen there for editors on "
+    command.option("--port", type=_port, metavar="PORT", help="listen there for editors on "
                          "this machine; 0 for a free port, which is printed")  # fmt: skip
-    options.add_argument("--serve", type=_port, metavar="PORT", help=argparse.SUPPRESS)
-    options.add_argument("-h", "--help", action="help", help="show this")
+    command.option("--serve", type=_port, metavar="PORT", help=argparse.SUPPRESS)
+    command.option("-h", "--help", action="help", help="show this")
     return command
 
 

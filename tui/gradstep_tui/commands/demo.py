@@ -33,13 +33,13 @@ _FIRST: Final = "replaced_head"
 def parser() -> Parser:
     """Return the options of ``gradstep demo``."""
     command = Parser(
-        prog="gradstep demo",
-        usage="gradstep demo [OPTIONS] [NAME]",
-        description="Copy small programs with a bug into a folder, and let gradstep check tell "
+        "demo",
+        "[OPTIONS] [NAME]",
+        "Copy small programs with a bug into a folder, and let gradstep check tell "
         "what is\nwrong with one of them.",
-        epilog=_NOTES,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("--list", action="store_true", help="only list the programs")
     add("-o", "--output", metavar="FOLDER", default="gradstep-demo",
         help="where to put them (default: gradstep-demo)")  # fmt: skip

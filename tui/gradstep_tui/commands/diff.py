@@ -78,14 +78,14 @@ Runs = tuple[Run, Run]
 def parser() -> TargetParser:
     """Return the options of ``gradstep diff``."""
     command = TargetParser(
-        prog="gradstep diff",
-        usage="gradstep diff [OPTIONS] A B [ARGS...]\n"
+        "diff",
+        "[OPTIONS] A B [ARGS...]\n"
         "       gradstep diff --repeat N | --vary WHAT [OPTIONS] A [ARGS...]\n"
         "       gradstep diff --ranks RECORDING...",
-        description=_DESCRIPTION,
-        epilog=_NOTES,
+        _DESCRIPTION,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("--screen", action="store_true", help="show the call that differs first in the debugger, "
         "with the other run beside it: } goes to the next difference")  # fmt: skip
     add("--tolerance", type=_tolerance, metavar="T",

@@ -49,13 +49,13 @@ examples:
 def parser() -> Parser:
     """Return the options of ``gradstep embed``."""
     command = Parser(
-        prog="gradstep embed",
-        usage="gradstep embed [OPTIONS] FILE...",
-        description="Run the gradstep commands in the comments of Markdown files, and update the\n"
+        "embed",
+        "[OPTIONS] FILE...",
+        "Run the gradstep commands in the comments of Markdown files, and update the\n"
         "pictures and output below them.",
-        epilog=_NOTES,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("--check", action="store_true", help="change nothing; list what is stale, and exit with "
         "code 5 if anything is")  # fmt: skip
     add("--anywhere", action="store_true", help="also let commands write files outside the "

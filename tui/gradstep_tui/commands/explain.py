@@ -20,11 +20,11 @@ examples:
 def parser() -> Parser:
     """Return the options of ``gradstep explain``."""
     command = Parser(
-        prog="gradstep explain",
-        usage="gradstep explain [CODE]",
-        description="Tell what a finding of gradstep check means, with a wrong and a right "
+        "explain",
+        "[CODE]",
+        "Tell what a finding of gradstep check means, with a wrong and a right "
         "program, and\nwhen to ignore it; without CODE, of all findings.",
-        epilog=_NOTES,
+        _NOTES,
     )
     command.add_argument("code", nargs="?", metavar="CODE", help="such as stale-grad")
     command.add_argument("-h", "--help", action="help", help="show this")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
 
 from gradstep.capturing.roots import backward_call
 from gradstep.capturing.sources import with_portable_sources
@@ -16,12 +14,13 @@ from gradstep.program.run import Found, chosen_call, run_target
 from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.commands.render import Drawn, stdout_kept_free, writable
+from gradstep_tui.commands.render import Drawn
+from gradstep_tui.destination import Destination, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
-from gradstep_tui.output import say, show_bytes
-from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_tui.output import say
+from gradstep_tui.ranks import add_rank_option, chooses_this_process
 from gradstep_tui.waiting import Waiting
 from gradstep_viz.films import film_of
 from gradstep_viz.films.recording import Recording, record_call, record_passing
@@ -41,13 +40,13 @@ examples:
 def parser() -> TargetParser:
     """Return the options of ``gradstep film``."""
     command = TargetParser(
-        prog="gradstep film",
-        usage="gradstep film [OPTIONS] TARGET [ARGS...]",
-        description="Animate a backward pass: how the forward pass builds the graph, and how the\n"
+        "film",
+        "[OPTIONS] TARGET [ARGS...]",
+        "Animate a backward pass: how the forward pass builds the graph, and how the\n"
         f"gradients then flow back through it.\n\n{TARGET}",
-        epilog=_NOTES,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
         "with a scrubber; a directory, for one SVG per frame; or -, for an SVG on standard "
         "output (default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
@@ -69,66 +68,26 @@ def parser() -> TargetParser:
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep film``."""
-    chosen = chooses_this_process(options.on_rank)
+    saves = chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
-    filmed = film_target(
-        target,
-        options.arguments,
-        output=options.output,
-        on_rank=options.on_rank,
-        saves=chosen,
-        view=options.view,
-        call=chosen_call(target, options.call),
-        theme=options.theme,
-        leaves=options.leaves,
-        seconds=options.seconds,
-        title=options.title,
-    )
-    for note in filmed.notes if chosen else ():
-        say(note)
-    return end_as(filmed.failure)
+    call = chosen_call(target, options.call)
+    name = options.output or f"{target.stem}.svg"
+    destination = Destination.of(name, options.on_rank, saves, _place)
+    with destination.kept_free(), Waiting() as waiting:
+        recording, drawn = _recording_of(target, options.arguments, options.view, call)
+        waiting.phase = "drawing"
+        film = film_of(
+            recording, view=options.view, theme=options.theme, leaves=options.leaves,
+            seconds=options.seconds, title=options.title,
+        )  # fmt: skip
+    written = destination.take(film.save, lambda: film.svg().encode())
+    for note in (*drawn.notes, *(f"{each}, {len(film)} frames" for each in written)):
+        if saves:
+            say(note)
+    return end_as(drawn.failure)
 
 
 SUFFIXES = (".svg", ".html", ".htm", "")
-
-
-def film_target(
-    target: Target,
-    arguments: list[str],
-    *,
-    output: str | None,
-    view: View,
-    call: CallSelector,
-    on_rank: str = "0",
-    saves: bool = True,
-    **options: Any,
-) -> Drawn:
-    """Film a TARGET, and return notes for the user, and how the program failed after that.
-
-    Args:
-        output: an SVG, a page, or a directory for stills; "-" for an SVG on standard output; None
-            for one named after TARGET.
-        call: which call of a script to film; of several, the last one.
-        on_rank: which process of a job writes the film; "all", each its own.
-        saves: write it; else this process only does what the others wait for.
-        options: as :func:`gradstep_viz.film` takes them.
-
-    Raises:
-        Failure, ProgramError, VizError: no file has been touched.
-    """
-    to_stdout = output == "-"
-    name = "" if to_stdout else str(file_of_rank(Path(output or f"{target.stem}.svg"), on_rank))
-    path = _place(Path(name)) if saves and not to_stdout else None
-    with stdout_kept_free() if to_stdout else nullcontext(), Waiting() as waiting:
-        recording, drawn = _recording_of(target, arguments, view, call)
-        waiting.phase = "drawing"
-        film = film_of(recording, view=view, **options)
-    if to_stdout:
-        show_bytes(film.svg().encode() if saves else b"")
-        return drawn
-    if path is not None:
-        film.save(path)
-    return drawn._replace(notes=[*drawn.notes, f"wrote {name}, {len(film)} frames"])
 
 
 def _place(path: Path) -> Path:

@@ -31,14 +31,14 @@ examples:
 def parser() -> Parser:
     """Return the options of ``gradstep ops``."""
     command = Parser(
-        prog="gradstep ops",
-        usage="gradstep ops [OPTIONS] [NAME]",
-        description="List the ops with their signatures, derivatives and saved values, or show "
+        "ops",
+        "[OPTIONS] [NAME]",
+        "List the ops with their signatures, derivatives and saved values, or show "
         "one.\n"
         "NAME is an op (mul) or a node (MulBackward0).",
-        epilog=_NOTES,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("--code", action="store_true", help="show the code generated from the entry of NAME")
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="NAME", nargs="?", help=argparse.SUPPRESS)

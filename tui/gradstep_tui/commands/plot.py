@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-import time
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -20,11 +19,12 @@ from gradstep.recording.run import Run
 from gradstep.recording.schedule import Schedule
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.commands.render import stdout_kept_free, writable
+from gradstep_tui.destination import Destination
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS
-from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_tui.ranks import add_rank_option, chooses_this_process
+from gradstep_tui.waiting import ProgressLine
 from gradstep_viz.errors import NothingToDraw
 from gradstep_viz.plots import PLOT_FORMATS, WHATS, plot, plot_format, require_matplotlib
 from gradstep_viz.rendering import Rendering
@@ -59,18 +59,17 @@ examples:
 """
 _SCHEDULE: Final = Schedule(requests=lambda number, kind: number == 1, last=False, budget=None)
 """The leaves of each call; the graph of the first one tells in which order they stand."""
-_PATIENCE: Final = 0.2  # seconds from one word of progress to the next
 
 
 def parser() -> TargetParser:
     """Return the options of ``gradstep plot``."""
     command = TargetParser(
-        prog="gradstep plot",
-        usage="gradstep plot [OPTIONS] TARGET [ARGS...]",
-        description=_DESCRIPTION,
-        epilog=_NOTES,
+        "plot",
+        "[OPTIONS] TARGET [ARGS...]",
+        _DESCRIPTION,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
         "(default: run-plot.svg, after TARGET and --what)")  # fmt: skip
     add("--output", help=argparse.SUPPRESS)
@@ -96,23 +95,20 @@ def run(options: argparse.Namespace) -> int:
     if recording is not None and options.arguments:
         raise Failure(f"plot: {options.arguments[0]} is one word too many", ExitCode.USAGE)
     target = None if recording else parse_target(options.target, module=options.module)
-    to_stdout = options.output == "-"
     stem = recording.stem if recording else target.stem if target else ""
     name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"
-    path = None
-    if not to_stdout:
-        path = Path(name) if recording else file_of_rank(Path(name), options.on_rank)
-    format = plot_format(path, options.format)
-    chosen = recording is not None or chooses_this_process(options.on_rank)
-    # before the script runs: it may take long, and change the directory
+    format = plot_format(None if name == "-" else Path(name), options.format)
+    saves = recording is not None or chooses_this_process(options.on_rank)
     require_matplotlib()
-    place = writable(path) if path and chosen else None
+    destination = Destination.of(name, "0" if recording else options.on_rank, saves)
 
     def draw(run: Run) -> Rendering:
-        with _Progress() as progress:
+        line = ProgressLine(output.progress, pause=0.2)
+        with closing(line):
             return plot(
                 run, what=options.what, of=options.of, call=options.call, theme=options.theme,
-                title=options.title, format=format, progress=progress,
+                title=options.title, format=format, progress=lambda done, count:
+                line.show(f"gradstep: read {done:,} of {count:,} calls"),
             )  # fmt: skip
 
     failure = None
@@ -121,19 +117,14 @@ def run(options: argparse.Namespace) -> int:
             drawing: Rendering | None = draw(facts)
     else:
         assert target is not None
-        with stdout_kept_free() if to_stdout else nullcontext():
-            if not chosen:
+        with destination.kept_free():
+            if not saves:
                 run_as_main(target, options.arguments)
                 return ExitCode.FINE
             drawing, failure = _record_and_draw(target, options.arguments, draw)
     if drawing is not None:
-        for note in drawing.notes:
+        for note in (*drawing.notes, *destination.take(drawing.save, lambda: drawing.data)):
             output.say(note)
-        if place is None:
-            output.show_bytes(drawing.data)
-        else:
-            drawing.save(place)
-            output.say(f"wrote {path}")
     return end_as(failure)
 
 
@@ -162,24 +153,3 @@ def _record_and_draw(
                 if failure is None:
                     raise
                 return None, failure
-
-
-class _Progress:
-    """Tells a person who waits how far the recording is read."""
-
-    def __init__(self) -> None:
-        self._is_seen = output.progress_is_seen()
-        self._next = time.monotonic() + _PATIENCE
-        self._is_shown = False
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __call__(self, done: int, count: int) -> None:
-        if self._is_seen and time.monotonic() >= self._next:
-            self._next, self._is_shown = time.monotonic() + _PATIENCE, True
-            output.progress(f"gradstep: read {done:,} of {count:,} calls")
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_shown:
-            output.progress("")

@@ -43,13 +43,13 @@ examples:
 def parser() -> TargetParser:
     """Return the options of ``gradstep record``."""
     command = TargetParser(
-        prog="gradstep record",
-        usage="gradstep record [OPTIONS] TARGET [ARGS...]",
-        description="Keep what the backward() calls of a program do in a file, to look at them\n"
+        "record",
+        "[OPTIONS] TARGET [ARGS...]",
+        "Keep what the backward() calls of a program do in a file, to look at them\n"
         f"later, on any machine.\n\n{_TARGET}",
-        epilog=_NOTES,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("-o", dest="output", default="run.gsr", metavar="FILE",
         help="the file to write (default: run.gsr)")  # fmt: skip
     add("--output", help=argparse.SUPPRESS)

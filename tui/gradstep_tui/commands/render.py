@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 from gradstep.capturing import View, capture
@@ -29,11 +26,11 @@ from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep.text import plural
 from gradstep_tui.command_line import TargetParser
+from gradstep_tui.destination import Destination
 from gradstep_tui.ending import end_as
-from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, positive_number
-from gradstep_tui.output import flush, say, show_bytes
-from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_tui.output import say
+from gradstep_tui.ranks import add_rank_option, chooses_this_process
 from gradstep_tui.waiting import Waiting
 from gradstep_viz.errors import VizError
 from gradstep_viz.formats import FORMATS
@@ -56,13 +53,13 @@ examples:
 def parser() -> TargetParser:
     """Return the options of ``gradstep render``."""
     command = TargetParser(
-        prog="gradstep render",
-        usage="gradstep render [OPTIONS] TARGET [ARGS...]",
-        description="Draw a graph. A script is drawn at its first backward() call, with the\n"
+        "render",
+        "[OPTIONS] TARGET [ARGS...]",
+        "Draw a graph. A script is drawn at its first backward() call, with the\n"
         f"gradients of that call, and ends there.\n\n{TARGET}",
-        epilog=_NOTES,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
         "(default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
     add("--output", help=argparse.SUPPRESS)
@@ -112,100 +109,37 @@ def _add(add: Callable[..., Any], *, large: bool) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep render``."""
-    chosen = chooses_this_process(options.on_rank)
+    saves = chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
-    drawn = render_target(
-        target,
-        options.arguments,
-        output=options.output,
-        on_rank=options.on_rank,
-        saves=chosen,
-        format=options.format,
-        call=chosen_call(target, options.call),
-        profiled=options.profiled,
-        values=options.values,
-        options=RenderOptions(
-            **{option.name: getattr(options, option.name) for option in render_options()}
-        ),
+    call = chosen_call(target, options.call)
+    name = options.output or f"{target.stem}.{options.format or 'svg'}"
+    format = choose_format(None if name == "-" else name, options.format)
+    destination = Destination.of(name, options.on_rank, saves)
+    choices = RenderOptions(
+        **{option.name: getattr(options, option.name) for option in render_options()}
     )
-    for note in drawn.notes if chosen else ():
-        say(note)
-    return end_as(drawn.failure)
-
-
-def render_target(
-    target: Target,
-    arguments: list[str],
-    *,
-    output: str | None,
-    format: str | None,
-    call: CallSelector,
-    options: RenderOptions,
-    profiled: bool = False,
-    values: bool = False,
-    on_rank: str = "0",
-    saves: bool = True,
-) -> Drawn:
-    """Draw a TARGET, and return notes for the user, and how the program failed after its picture
-    was made.
-
-    Args:
-        output: the file to write, "-" for standard output; None for one named after TARGET.
-        call: which call of a script to draw; of several, the last one.
-        profiled: measure what ops and nodes take, and show it.
-        values: describe the results of the forward pass, and show them.
-        on_rank: which process of a job writes the file; "all", each its own.
-        saves: write it; else this process only does what the others wait for.
-        options: how to draw it.
-
-    Raises:
-        Failure, ProgramError, VizError: no file has been touched.
-    """
-    name = output or f"{target.stem}.{format or 'svg'}"
-    to_stdout = name == "-"
-    name = name if to_stdout else str(file_of_rank(Path(name), on_rank))
-    chosen = choose_format(None if to_stdout else name, format)
-    # before the script runs: it may take long, and change the directory
-    path = None if to_stdout or not saves else writable(Path(name))
     folder = target.folder
-
     waiting = Waiting()
 
     def draw(graph: Graph) -> Rendering:
         waiting.phase = f"drawing {plural(len(graph), 'node')}"
-        drawing = render_graph(with_portable_sources(graph, folder), chosen, options, folder=folder)
+        drawing = render_graph(with_portable_sources(graph, folder), format, choices, folder=folder)
         waiting.phase = ""
         return drawing
 
     with (
         collector_slowed(),  # what grows lives until the picture is drawn
-        stdout_kept_free() if to_stdout else nullcontext(),
-        _profiled() if profiled else nullcontext(),
+        destination.kept_free(),
+        _profiled() if options.profiled else nullcontext(),
         waiting,
     ):
-        drawing, drawn = draw_target(target, arguments, options.view, call, draw, values=values)
-    notes = [*drawn.notes, *drawing.notes]
-    if to_stdout:
-        show_bytes(drawing.data)
-    else:
-        if path is not None:
-            drawing.save(path)
-        notes.append(f"wrote {name}")
-    return drawn._replace(notes=notes)
-
-
-def writable(path: Path) -> Path:
-    """Resolve ``path``, if a file can be written there."""
-    problem = ""
-    if path.is_dir():
-        problem = "it is a directory; name a file in it"
-    elif not path.parent.is_dir():
-        problem = f"there is no directory {path.parent}; create it first"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        problem = "it is read-only; choose another place"
-    if problem:
-        raise Failure(f"cannot write {path}: {problem}", ExitCode.USAGE)
-    return path.resolve()
+        drawing, drawn = draw_target(
+            target, options.arguments, choices.view, call, draw, values=options.values
+        )
+    written = destination.take(drawing.save, lambda: drawing.data)
+    for note in (*drawn.notes, *drawing.notes, *written) if saves else ():
+        say(note)
+    return end_as(drawn.failure)
 
 
 @contextmanager
@@ -221,25 +155,6 @@ def _profiled() -> Iterator[None]:
         stack.enter_context(following("autograd_core", profile_ops))
         stack.enter_context(profiling())
         yield
-
-
-@contextmanager
-def stdout_kept_free() -> Iterator[None]:
-    """Standard output is for the picture: what the script and its children print there goes to
-    standard error; where that is closed, nowhere."""
-    flush()
-    try:
-        kept = os.dup(1)
-    except OSError:
-        raise Failure("standard output is closed; name a file with -o", ExitCode.USAGE) from None
-    try:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno() if sys.stderr is None else 2, 1)
-            with redirect_stdout(sys.stderr or nowhere):
-                yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
 
 
 class _Crash(Exception):

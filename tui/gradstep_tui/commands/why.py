@@ -42,16 +42,16 @@ examples:
 def parser() -> TargetParser:
     """Return the options of ``gradstep why``."""
     command = TargetParser(
-        prog="gradstep why",
-        usage="gradstep why [OPTIONS] TARGET LEAF [ARGS...]",
-        description="Explain the gradient of a leaf after a backward() call: why it is None, 0, "
+        "why",
+        "[OPTIONS] TARGET LEAF [ARGS...]",
+        "Explain the gradient of a leaf after a backward() call: why it is None, 0, "
         "nan,\n"
         "tiny or huge, and which line causes that (exit code 5). The script ends there.\nIf "
         "nothing is wrong, it ends at its next call: by then the leaf should have\n"
         f"changed.\n\n{TARGET}",
-        epilog=_NOTES,
+        _NOTES,
     )
-    add = command.add_argument_group("options").add_argument
+    add = command.option
     add("--call", metavar="K", help=CALL_HELP)
     add_rank_option(add, "0")
     add("-h", "--help", action="help", help="show this")

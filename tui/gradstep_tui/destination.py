@@ -1,0 +1,86 @@
+"""Where a picture goes: to a file, or to standard output, which is then kept free for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+from gradstep_tui.errors import ExitCode, Failure
+from gradstep_tui.output import flush, show_bytes
+from gradstep_tui.ranks import file_of_rank
+
+
+def writable(path: Path) -> Path:
+    """Resolve ``path``, if a file can be written there."""
+    problem = ""
+    if path.is_dir():
+        problem = "it is a directory; name a file in it"
+    elif not path.parent.is_dir():
+        problem = f"there is no directory {path.parent}; create it first"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        problem = "it is read-only; choose another place"
+    if problem:
+        raise Failure(f"cannot write {path}: {problem}", ExitCode.USAGE)
+    return path.resolve()
+
+
+class Destination(NamedTuple):
+    """What ``-o`` names: a file, or standard output.
+
+    It is made before a script runs: that may take long, and change the directory. ``path`` is None
+    for standard output, and in a process of a job that leaves the file to another one.
+    """
+
+    name: str
+    path: Path | None = None
+
+    @classmethod
+    def of(
+        cls, name: str, on_rank: str, saves: bool, resolve: Callable[[Path], Path] = writable
+    ) -> Destination:
+        """Return where ``name`` is in this process, which ``saves`` its picture or leaves it to
+        another one.
+
+        Raises:
+            Failure: no file can be written there.
+        """
+        if name == "-":
+            return cls("-")
+        path = file_of_rank(Path(name), on_rank)
+        return cls(str(path), resolve(path) if saves else None)
+
+    def kept_free(self) -> AbstractContextManager[None]:
+        """Standard output is for the picture, where that goes there."""
+        return stdout_kept_free() if self.name == "-" else nullcontext()
+
+    def take(self, save: Callable[[Path], object], data: Callable[[], bytes]) -> list[str]:
+        """Take the picture, and return what is to be said of that."""
+        if self.name == "-":
+            show_bytes(data())
+            return []
+        if self.path is not None:
+            save(self.path)
+        return [f"wrote {self.name}"]
+
+
+@contextmanager
+def stdout_kept_free() -> Iterator[None]:
+    """What the script and its children print on standard output goes to standard error; where that
+    is closed, nowhere."""
+    flush()
+    try:
+        kept = os.dup(1)
+    except OSError:
+        raise Failure("standard output is closed; name a file with -o", ExitCode.USAGE) from None
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno() if sys.stderr is None else 2, 1)
+            with redirect_stdout(sys.stderr or nowhere):
+                yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
