@@ -54,10 +54,12 @@ def let_through(error: Exception) -> None:
 def is_from_signal_handler(error: BaseException) -> bool:
     """Return whether a signal handler of the program's raised ``error``: it may run wherever we
     are, and what it raises is meant for the program."""
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    theirs = [code for code in codes if not is_own_file(code.co_filename)]
+    if not theirs:  # as nearly always: to ask for all handlers takes as long as a small call
+        return False
     handlers = [signal.getsignal(each) for each in signal.valid_signals()]
-    codes = [_code_of(each) for each in handlers if callable(each)]
-    theirs = [each for each in codes if each is not None and not is_own_file(each.co_filename)]
-    return any(frame.f_code in theirs for frame, _ in walk_tb(error.__traceback__))
+    return any(_code_of(each) in theirs for each in handlers if callable(each))
 
 
 def _code_of(function: Any) -> CodeType | None:

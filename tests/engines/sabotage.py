@@ -24,6 +24,7 @@ ENTRIES = {
     "_Modules.noting.<locals>.noted",
     "noting_functions.<locals>.apply",
     "Lines.__torch_function__",
+    "GraphTracer.op",
     "Ops.__torch_dispatch__",
     "_run_backward",
     "carry_out",

@@ -86,19 +86,38 @@ def test_a_function_of_ours_that_fails_leaves_the_program_alone(
     library: str, command: str, tmp_path: Path, sample: Callable[[Any, int], list[Any]]
 ) -> None:
     pytest.importorskip(library)
-    (tmp_path / "train.py").write_text(PROGRAM.format(library=library), "utf-8")
-    words = command.split() if "train.py" in command else [*command.split(), "train.py"]
-    environment = {"PYTHONPATH": str(Path(__file__).parents[2])}
-
-    def run(*arguments: str) -> Any:
-        return run_python(arguments, tmp_path, environment)
-
-    plain = run("train.py")
-    assert plain.returncode == 0, plain.stderr
+    words = [*command.split(), *[each for each in ["train.py"] if each not in command]]
+    run = runner(library, tmp_path)
     assert run(SABOTAGE, "--", *words).returncode == 0
     functions = (tmp_path / "functions").read_text("utf-8").splitlines()
     assert len(functions) > 50
-    for function in sample(functions, 2):
+    see_that_the_program_is_left_alone(run, sample(functions, 2), words)
+
+
+@pytest.mark.parametrize(
+    "command", ["debug --batch --ex next --ex continue", "debug --fail-on nan"]
+)
+def test_a_function_that_failed_around_a_node_of_the_core(command: str, tmp_path: Path) -> None:
+    functions = [
+        "debugger/passes/cursor.py:Cursor._keep",
+        "debugger/passes/recorded_pass.py:RecordedPass.title",
+        "engines/native/driver.py:NativeDriver._run", "engines/native/driver.py:keep_of_user",
+        "engines/native/hooks.py:Watch.wrap",
+    ]  # fmt: skip
+    words = [*command.split(), "train.py"]
+    see_that_the_program_is_left_alone(runner("autograd_core", tmp_path), functions, words)
+
+
+def runner(library: str, folder: Path) -> Callable[..., Any]:
+    (folder / "train.py").write_text(PROGRAM.format(library=library), "utf-8")
+    environment = {"PYTHONPATH": str(Path(__file__).parents[2])}
+    return lambda *arguments: run_python(arguments, folder, environment)
+
+
+def see_that_the_program_is_left_alone(run: Any, functions: list[str], words: list[str]) -> None:
+    plain = run("train.py")
+    assert plain.returncode == 0, plain.stderr
+    for function in functions:
         done = run(SABOTAGE, function, "--", *words)
         printed = done.stdout.splitlines()
         assert [line for line in plain.stdout.splitlines() if line not in printed] == [], function

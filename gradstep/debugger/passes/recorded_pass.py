@@ -100,7 +100,7 @@ class RecordedPass:
             around = mine()
             assert around is not None
             record = partial(around._record_nested, call)
-            return answered(call, record, f"a pass inside of {around.title}")
+            return answered(call, record, "a pass inside another one")
 
         self.driver.intercept = intercept
 

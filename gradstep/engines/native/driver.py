@@ -49,7 +49,7 @@ from gradstep.engines.driver import (
     collecting,
 )
 from gradstep.engines.native.arrays import array_of, is_shared, share
-from gradstep.engines.native.hooks import KINDS, Watch, watching
+from gradstep.engines.native.hooks import KINDS, Watch
 from gradstep.graph.fence import by_program, run_of, within_fence
 from gradstep.records import Delivery, Gradients, Interceptor, Place, Step
 
@@ -150,7 +150,7 @@ class NativeDriver:
         self._program: Mode | None = None  # the mode around the pass
         self._user_mode: Mode | None = None  # what user code runs in
         self._leaf_of: dict[int, int] | None = None  # by id of the leaf, or its gradient's memory
-        self._ran = 0  # nodes of the pass, as far as it ever came
+        self._ran = 0  # nodes of the pass, as far as it came
         if (noted := run_of(call.roots)) is not None:
             noted.release, noted.gradients = self.release, self.gradients
             noted.finish = self._finish
@@ -315,6 +315,7 @@ class NativeDriver:
                 if self.pending[place] is not None:
                     share(self.pending[place])
         try:
+            watch = Watch(node, muted)
             self._keep_state(node, users)
         except Exception:  # an error of ours, which is no failure of the node
             log.go(start)
@@ -322,7 +323,7 @@ class NativeDriver:
             raise
         token = interceptor.set(self.intercept) if users else None
         try:
-            with self._mode_of(users), watching(node, muted) as watch:
+            with self._mode_of(users), watch.acting():
                 try:
                     step = next(steps)
                 except BaseException:
@@ -466,8 +467,8 @@ class NativeDriver:
         noted = run_of(self.call.roots)
         if noted is not None:
             noted.begun = True
-        with by_program():
-            self._run(start)
+        # where an error of ours came behind a node, that is not to run once more
+        self._run(max(start, self._ran))
         self._ran = len(self.order)
         if noted is not None:
             noted.over = True
@@ -574,6 +575,7 @@ class NativeDriver:
 
     def undo_all(self) -> None:
         self._log.go(0)
+        self._ran = 0
         if (noted := run_of(self.call.roots)) is not None:
             noted.undone()
 
@@ -718,6 +720,7 @@ class NativeDriver:
             yield
 
     def forget(self, start: int) -> None:
+        self._ran = min(self._ran, start)
         if self._failure is not None:
             self._log.cut(self._failure.start)
             self._failure = None

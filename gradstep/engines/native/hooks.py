@@ -20,11 +20,32 @@ Hook = Callable[..., Any]
 
 
 class Watch:
-    """The calls of one node's hooks, while it runs; ``running`` names the one that is at it."""
+    """The calls of the hooks of ``node``, while it runs; those whose id is in ``muted`` are not
+    called.  ``running`` names the one that is at it."""
 
-    def __init__(self) -> None:
+    def __init__(self, node: Node, muted: Collection[int] = ()) -> None:
         self.calls: list[HookCall] = []
         self.running = ""
+        self._replaced: list[tuple[dict[int, Any], int, Any, Any]] = []
+        for kind in KINDS if node.hooks is not None else ():
+            entries: dict[int, Any] = getattr(node.hooks, kind)
+            for id, entry in entries.items():
+                nr, hook = entry if kind == "tensor" else (0, entry)
+                observed = _silent if id in muted else self.wrap(kind, hook, nr)
+                instead = (nr, observed) if kind == "tensor" else observed
+                self._replaced.append((entries, id, entry, instead))
+
+    @contextmanager
+    def acting(self) -> Iterator[None]:
+        """Within it, the hooks are observed."""
+        for entries, id, _, observed in self._replaced:
+            entries[id] = observed
+        try:
+            yield
+        finally:
+            for entries, id, entry, observed in self._replaced:
+                if entries.get(id) is observed:  # it may have been removed
+                    entries[id] = entry
 
     def wrap(self, kind: HookKind, hook: Hook, output_nr: int) -> Hook:
         """Return ``hook``, observed."""
@@ -64,30 +85,6 @@ def _made(kind: HookKind, given: tuple[Any, ...], replaced: Any) -> tuple[Any, .
 def _copy(tensor: Any) -> Any:
     # what a hook returned may be anything: the engine refuses it afterwards
     return np.array(tensor.array) if isinstance(tensor, Tensor) else None
-
-
-@contextmanager
-def watching(node: Node, muted: Collection[int] = ()) -> Iterator[Watch]:
-    """Observe the hooks of ``node`` inside; those whose id is in ``muted`` are not called."""
-    watch, hooks = Watch(), node.hooks
-    if hooks is None:
-        yield watch
-        return
-    replaced: list[tuple[dict[int, Any], int, Any, Any]] = []
-    for kind in KINDS:
-        entries: dict[int, Any] = getattr(hooks, kind)
-        for id, entry in entries.items():
-            nr, hook = entry if kind == "tensor" else (0, entry)
-            observed = _silent if id in muted else watch.wrap(kind, hook, nr)
-            replaced.append((entries, id, entry, (nr, observed) if kind == "tensor" else observed))
-    for entries, id, _, observed in replaced:
-        entries[id] = observed
-    try:
-        yield watch
-    finally:
-        for entries, id, entry, observed in replaced:
-            if entries.get(id) is observed:  # it may have been removed
-                entries[id] = entry
 
 
 def _silent(*given: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from math import isfinite
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import BackwardCall, Gradients, note_freed, run, start
+from autograd_core.autograd.engine import GraphTask
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode, settle
-from autograd_core.autograd.node import LEAF, Node
+from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.undo_log import UndoLog
 from gradstep.engines.native.driver import keep_of_user, nodes_of_user
 from gradstep.engines.protocol import values_of_call
@@ -42,19 +43,20 @@ class KeptRun:
         users = nodes_of_user(self._task.order)
         if users or call.graph:
             settle()  # what is traced does not hear of what happens in a pass
-        passing = partial(self._run, users) if users else partial(run, call, self._task)
+        if users:
+            self._log = UndoLog()
+            for node in users:
+                keep_of_user(self._log, node)
+        passing = partial(self._run if users else run, call, self._task)
         self.result = carried_out(passing)
         if (noted := run_of(call.roots)) is not None:
             noted.release = self.release
 
-    def _run(self, users: Sequence[Node]) -> Gradients:
-        """Run a pass of which ``users`` run code of the program's."""
-        log = self._log = UndoLog()
-        for node in users:
-            keep_of_user(log, node)
-        token = enter_mode(replace(current_mode() or USUAL, undo_log=log))
+    def _run(self, call: BackwardCall, task: GraphTask) -> Gradients:
+        """Run a pass in which code of the program's runs."""
+        token = enter_mode(replace(current_mode() or USUAL, undo_log=self._log))
         try:
-            return run(self._call, self._task)
+            return run(call, task)
         finally:
             leave_mode(token)
 
