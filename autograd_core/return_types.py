@@ -1,4 +1,4 @@
-"""What ops with several results return: tuples with names, as ``torch.return_types``."""
+"""What functions with several results return: tuples with names, as ``torch.return_types``."""
 
 from __future__ import annotations
 
@@ -17,9 +17,6 @@ def _shown(self: Any) -> str:
 class _ValuesAndIndices(NamedTuple):
     values: Tensor
     indices: Tensor
-
-    def __repr__(self) -> str:
-        return _shown(self)
 
 
 class max(_ValuesAndIndices):
@@ -88,9 +85,6 @@ class aminmax(NamedTuple):
     min: Tensor
     max: Tensor
 
-    def __repr__(self) -> str:
-        return _shown(self)
-
 
 class frexp(NamedTuple):
     """Numbers as ``mantissa * 2**exponent``."""
@@ -98,5 +92,131 @@ class frexp(NamedTuple):
     mantissa: Tensor
     exponent: Tensor
 
-    def __repr__(self) -> str:
-        return _shown(self)
+
+# of matrices
+
+
+class linalg_cholesky_ex(NamedTuple):
+    """The factor, and the order of the leading minor that is not positive definite, 0 if there is
+    none."""
+
+    L: Tensor
+    info: Tensor
+
+
+class linalg_eigh(NamedTuple):
+    """The eigenvalues in ascending order, and the eigenvectors as columns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class linalg_inv_ex(NamedTuple):
+    """The inverse, and the number of the diagonal element that was 0, 0 if there is none."""
+
+    inverse: Tensor
+    info: Tensor
+
+
+class linalg_lstsq(NamedTuple):
+    """The solution, the residual sums of squares, the rank and the singular values."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+class linalg_lu(NamedTuple):
+    """A permutation and two triangular matrices."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class lu_unpack(NamedTuple):
+    """A permutation and two triangular matrices."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class linalg_lu_factor(NamedTuple):
+    """Both triangular matrices in one, and the pivots, counted from 1."""
+
+    LU: Tensor
+    pivots: Tensor
+
+
+class linalg_lu_factor_ex(NamedTuple):
+    """Both triangular matrices in one, the pivots, and the diagonal element that is 0; 0 if none
+    is."""
+
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
+class linalg_qr(NamedTuple):
+    """A matrix with orthonormal columns, and an upper triangular one."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class qr(NamedTuple):
+    """Orthonormal columns, and an upper triangular matrix."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class linalg_slogdet(NamedTuple):
+    """The sign of a determinant, and the log of its absolute value."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class slogdet(NamedTuple):
+    """The sign of a determinant, and the logarithm of its absolute value."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class linalg_solve_ex(NamedTuple):
+    """The solution, and the number of the diagonal element that was 0, 0 if there is none."""
+
+    result: Tensor
+    info: Tensor
+
+
+class linalg_svd(NamedTuple):
+    """``U``, the singular values, and ``V`` transposed."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class svd(NamedTuple):
+    """``U``, the singular values, and ``V``."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+class triangular_solve(NamedTuple):
+    """The solution, and a copy of the matrix."""
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+
+for _kind in list(globals().values()):
+    if isinstance(_kind, type) and _kind.__module__ == __name__:
+        _kind.__repr__ = _shown  # type: ignore[assignment]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from autograd_core.linalg import results
+from autograd_core import return_types
 from autograd_core.linalg.factorizations import not_positive
 from autograd_core.linalg.products import matrix_power as matrix_power
 from autograd_core.linalg.systems import inv, pinv
 from autograd_core.op import public
-from autograd_core.ops.algebra import decompositions, inverses, triangular
+from autograd_core.ops.algebra import decompositions, inverses
 from autograd_core.ops.algebra import lu as lu_ops
 from autograd_core.ops.algebra.inverses import det as det
 from autograd_core.ops.algebra.inverses import matrix_exp as matrix_exp
@@ -30,19 +30,19 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
 
 
 @public("function method", out="expect")
-def qr(self: Tensor, some: bool = True) -> results.qr:
+def qr(self: Tensor, some: bool = True) -> return_types.qr:
     """Compute :func:`autograd_core.linalg.qr`, under its older name; ``some=False`` gives a square
     ``Q``."""
-    return results.qr(*decompositions.qr(self, "reduced" if some else "complete"))
+    return return_types.qr(*decompositions.qr(self, "reduced" if some else "complete"))
 
 
 @public("function method", out="expect")
-def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd:
+def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> return_types.svd:
     """Return ``U``, ``S`` and ``V`` (not transposed) of ``self = U @ diag(S) @ V.mT``."""
     U, S, Vh = decompositions.svd(self, not some)
     if not compute_uv:
         U, Vh = (Tensor.from_array(part.array * 0) for part in (U, Vh))
-    return results.svd(U, S, Vh.transpose(-2, -1))
+    return return_types.svd(U, S, Vh.transpose(-2, -1))
 
 
 @public("function method", out="expect")
@@ -52,19 +52,10 @@ def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, 
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-@public(out="expect")
-def lu_unpack(
-    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
-) -> results.lu_unpack:
-    """Unpack the results of :func:`autograd_core.linalg.lu_factor` into ``P``, ``L`` and ``U``."""
-    parts = lu_ops.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
-    return results.lu_unpack(*parts)
-
-
 @public("function method", out="expect")
-def slogdet(self: Tensor) -> results.slogdet:
+def slogdet(self: Tensor) -> return_types.slogdet:
     """Compute :func:`autograd_core.linalg.slogdet`, under its older name."""
-    return results.slogdet(*inverses.slogdet(self))
+    return return_types.slogdet(*inverses.slogdet(self))
 
 
 @public("function method")
@@ -72,20 +63,6 @@ def logdet(self: Tensor) -> Tensor:
     """Return the log of the determinant; NaN where the determinant is negative."""
     sign, logabsdet = inverses.slogdet(self)
     return elementwise.where(sign == -1, math.nan, logabsdet)
-
-
-@public("function method", out="expect")
-def triangular_solve(
-    self: Tensor,
-    A: Tensor,
-    upper: bool = True,
-    transpose: bool = False,
-    unitriangular: bool = False,
-) -> results.triangular_solve:
-    """Compute :func:`autograd_core.linalg.solve_triangular`, under its older name, with a copy of
-    ``A``."""
-    found = triangular.triangular_solve(self, A, upper, transpose, unitriangular)
-    return results.triangular_solve(*found)
 
 
 @public("function method", out="expect")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd_core.linalg import results
+from autograd_core import return_types
 from autograd_core.op import public
 from autograd_core.ops.algebra import decompositions
 from autograd_core.ops.algebra import lu as lu_ops
@@ -13,7 +13,7 @@ from autograd_core.ops.algebra.reflectors import householder_product as househol
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "cholesky", "cholesky_ex", "eigh", "eigvalsh", "householder_product", "lu", "lu_factor",
+    "cholesky", "cholesky_ex", "eigvalsh", "householder_product", "lu", "lu_factor",
     "lu_factor_ex", "qr", "svd", "svdvals",
 ]  # fmt: skip
 
@@ -42,22 +42,13 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 @public(name="linalg.cholesky_ex", out="expect")
 def cholesky_ex(
     A: Tensor, *, upper: bool = False, check_errors: bool = False
-) -> results.linalg_cholesky_ex:
+) -> return_types.linalg_cholesky_ex:
     """Return the factor of :func:`cholesky` and, instead of an error, the order of the leading
     minor that is not positive definite; 0 if there is none."""
     L, info = decompositions.cholesky_ex(A, upper)
     if check_errors:
         check_info("torch.linalg.cholesky_ex", info.array, not_positive)
-    return results.linalg_cholesky_ex(L, info)
-
-
-@public(name="linalg.eigh", out="expect")
-def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
-    """Return the eigenvalues, in ascending order, and the eigenvectors of symmetric matrices.
-
-    ``UPLO`` is the triangle that is read: "L" or "U".
-    """
-    return results.linalg_eigh(*decompositions.eigh(A, UPLO))
+    return return_types.linalg_cholesky_ex(L, info)
 
 
 @public(name="linalg.eigvalsh", out="expect")
@@ -67,14 +58,14 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 
 @public(name="linalg.lu", out="expect")
-def lu(A: Tensor, *, pivot: bool = True) -> results.linalg_lu:
+def lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
     """Return the LU factorization with partial pivoting: ``P``, ``L`` and ``U`` of ``A = P @ L @
     U``."""
-    return results.linalg_lu(*lu_ops.lu(A, pivot))
+    return return_types.linalg_lu(*lu_ops.lu(A, pivot))
 
 
 @public(name="linalg.lu_factor", out="expect")
-def lu_factor(A: Tensor, *, pivot: bool = True) -> results.linalg_lu_factor:
+def lu_factor(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu_factor:
     """Return the factors of :func:`lu` in one matrix, and the pivots, counted from 1.
 
     Raises:
@@ -82,7 +73,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> results.linalg_lu_factor:
     """
     LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
     _check_solvable(info.array)
-    return results.linalg_lu_factor(LU, pivots)
+    return return_types.linalg_lu_factor(LU, pivots)
 
 
 def _check_solvable(info: Any) -> None:
@@ -100,31 +91,31 @@ def _check_solvable(info: Any) -> None:
 @public(name="linalg.lu_factor_ex", out="expect")
 def lu_factor_ex(
     A: Tensor, *, pivot: bool = True, check_errors: bool = False
-) -> results.linalg_lu_factor_ex:
+) -> return_types.linalg_lu_factor_ex:
     """Return the results of :func:`lu_factor` and, instead of an error, the number of the diagonal
     element of ``U`` that is 0; 0 if there is none."""
     LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
     if check_errors:
         _check_solvable(info.array)
-    return results.linalg_lu_factor_ex(LU, pivots, info)
+    return return_types.linalg_lu_factor_ex(LU, pivots, info)
 
 
 @public(name="linalg.qr", out="expect")
-def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
+def qr(A: Tensor, mode: str = "reduced") -> return_types.linalg_qr:
     """Return the QR factorization ``A = Q @ R``: ``Q`` has orthonormal columns, ``R`` is upper
     triangular.
 
     Args:
         mode: "reduced", "complete" for a square ``Q``, or "r" for ``R`` only, with an empty ``Q``.
     """
-    return results.linalg_qr(*decompositions.qr(A, mode))
+    return return_types.linalg_qr(*decompositions.qr(A, mode))
 
 
 @public(name="linalg.svd", out="expect")
-def svd(A: Tensor, full_matrices: bool = True) -> results.linalg_svd:
+def svd(A: Tensor, full_matrices: bool = True) -> return_types.linalg_svd:
     """Return the singular value decomposition ``A = U @ diag(S) @ Vh``, with ``S`` in descending
     order."""
-    return results.linalg_svd(*decompositions.svd(A, full_matrices))
+    return return_types.linalg_svd(*decompositions.svd(A, full_matrices))
 
 
 @public(name="linalg.svdvals", out="expect")

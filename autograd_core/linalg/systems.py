@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.linalg import results
+from autograd_core import return_types
 from autograd_core.op import public
 from autograd_core.ops.algebra import inverses, linalg, triangular
 from autograd_core.ops.algebra import lu as lu_ops
@@ -42,13 +42,13 @@ def inv(A: Tensor) -> Tensor:
 
 
 @public(name="linalg.inv_ex", out="expect")
-def inv_ex(A: Tensor, *, check_errors: bool = False) -> results.linalg_inv_ex:
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> return_types.linalg_inv_ex:
     """Return the result of :func:`inv` and, instead of an error, the number of the diagonal element
     that is 0; 0 if there is none."""
     inverse, info = inverses.inv_ex(A)
     if check_errors:
         check_info("linalg.inv_ex", info.array, _zero_pivot)
-    return results.linalg_inv_ex(inverse, info)
+    return return_types.linalg_inv_ex(inverse, info)
 
 
 @public(name="linalg.pinv", out="cast")
@@ -63,9 +63,9 @@ def pinv(
 
 
 @public(name="linalg.slogdet", out="expect")
-def slogdet(A: Tensor) -> results.linalg_slogdet:
+def slogdet(A: Tensor) -> return_types.linalg_slogdet:
     """Return the sign of the determinant and the log of its absolute value."""
-    return results.linalg_slogdet(*inverses.slogdet(A))
+    return return_types.linalg_slogdet(*inverses.slogdet(A))
 
 
 @public(name="linalg.solve", out="expect")
@@ -86,17 +86,17 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 @public(name="linalg.solve_ex", out="expect")
 def solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
-) -> results.linalg_solve_ex:
+) -> return_types.linalg_solve_ex:
     """Return the result of :func:`solve` and, instead of an error, the number of the diagonal
     element that is 0; 0 if there is none."""
     linalg.check_solvable(A.array, B.array, left)
     info = lu_ops.lu_factor_ex(A.detach())[2]
     try:
-        return results.linalg_solve_ex(linalg.solve_matrix(A, B, left), info)
+        return return_types.linalg_solve_ex(linalg.solve_matrix(A, B, left), info)
     except LinAlgError as error:
         if check_errors:
             raise LinAlgError(str(error).replace("solve:", "solve_ex:", 1)) from None
-        return results.linalg_solve_ex(B * math.nan, info)
+        return return_types.linalg_solve_ex(B * math.nan, info)
 
 
 @public(name="linalg.solve_triangular", out="expect")
@@ -120,7 +120,7 @@ def lu_solve(
 @public(name="linalg.lstsq", out="cast")
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
-) -> results.linalg_lstsq:
+) -> return_types.linalg_lstsq:
     """Return the ``X`` of least norm that minimizes the norm of ``A @ X - B``.
 
     The residuals come with drivers other than "gelsy", if ``A`` has more rows than columns and full
@@ -131,10 +131,10 @@ def lstsq(
     if B.ndim == A.ndim - 1 and B._shape == A._shape[:-1]:  # vectors
         found = inverses.lstsq(A, shape.unsqueeze(B, -1), rcond, driver or "gelsy")
         solution, *rest = found
-        return results.linalg_lstsq(shape.squeeze_dim(solution, -1), *rest)
+        return return_types.linalg_lstsq(shape.squeeze_dim(solution, -1), *rest)
     if B.ndim == 1:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-1)")
-    return results.linalg_lstsq(*inverses.lstsq(A, B, rcond, driver or "gelsy"))
+    return return_types.linalg_lstsq(*inverses.lstsq(A, B, rcond, driver or "gelsy"))
 
 
 @public(name="linalg.tensorinv", out="cast")

@@ -36,8 +36,9 @@ def _signature(op: Op) -> list[str]:
     attributes = [
         k if default is REQUIRED else f"{k}=default_{k}" for k, default in op.attributes.items()
     ]
-    star = ["*"] if op.pointwise and attributes else []
-    return [f"def call({', '.join([*values, *star, *attributes])}):"]
+    if op.pointwise and attributes[op.placed :]:
+        attributes.insert(op.placed, "*")
+    return [f"def call({', '.join([*values, *attributes])}):"]
 
 
 def _type_tests(op: Op) -> list[str]:
@@ -53,7 +54,7 @@ def _type_tests(op: Op) -> list[str]:
         )
         lines.append(f"    if {arrays}: return kernel({_arguments(op, op.values)})")
     slow = f"return slow(op, {names_tuple(op.values)}, {_dictionary(op)})"
-    if op.pointwise and len(op.values) == 2 and not op.keeps_dtype and op.values[1] in op.scalars:
+    if op.pointwise and len(op.values) == 2 and not op.keeps and op.values[1] in op.scalars:
         # a tensor and a number, whose 0-d tensor is kept: at once, for slow() takes 5 us
         first, second = op.values
         number = f"type({first}) is Tensor and (type({second}) is float or type({second}) is int)"
@@ -83,7 +84,7 @@ def _boxes(op: Op, outputs: tuple[str, ...] | None = None) -> list[str]:
 
 def _compute_pointwise(op: Op) -> list[str]:
     first, *others = op.values
-    plain = [v for v in others if v not in op.keeps_dtype]
+    plain = [v for v in others if v not in op.keeps]
     # a number, or another 0-d constant, changes no shape and gets no gradient
     same = [
         f"(shape is {v}._shape or shape == {v}._shape or not {v}._shape and {v}.edge is None)"
@@ -91,10 +92,10 @@ def _compute_pointwise(op: Op) -> list[str]:
     ]
     same += (
         [f"{first}.dtype is {v}.dtype" for v in plain]
-        if first not in op.keeps_dtype
+        if first not in op.keeps
         else [f"{plain[0]}.dtype is {v}.dtype" for v in plain[1:]]
     )
-    typed = first if first not in op.keeps_dtype else plain[0]
+    typed = first if first not in op.keeps else plain[0]
     if op.result_dtype == "float" or op.floats:
         same.append(f"{typed}.dtype.is_floating_point")
     if op.refuses_bools:

@@ -25,174 +25,63 @@ from typing import Any, Final, ParamSpec
 
 from autograd_core.op.generate import prepare
 from autograd_core.op.gradient import gradient_arguments, gradient_of
-from autograd_core.op.out import OutOption
 from autograd_core.op.public import publish
 from autograd_core.op.record import (
     OPS,
+    OPTIONS,
     REQUIRED,
-    BoolsOption,
-    LayoutRule,
     Op,
-    ResultKind,
     Rule,
-    Second,
-    ViewKind,
     declared_parameters,
+    options_of,
     parameters_of,
 )
 from autograd_core.tensor import Tensor
 
 P = ParamSpec("P")
 
-# What `op` takes besides rules; no input of an op may bear such a name.
-_OPTIONS: Final = frozenset(
-    {
-        "joint",
-        "edges",
-        "outputs",
-        "nondiff",
-        "hidden",
-        "view",
-        "linear",
-        "broadcasts",
-        "holds",
-        "keeps",
-        "scalars",
-        "node",
-        "inplace_node",
-        "second",
-        "of",
-        "variants",
-        "aliases",
-        "out",
-        "symmetric",
-        "normalized",
-        "layout",
-        "result",
-        "result_dtype",
-        "kernel",
-        "g",
-        "needs",
-        "floats",
-        "numbers",
-        "integers",
-        "bools",
-    }
-)
-
+# No input of an op may bear the name of an option, or of what rules are given.
+_RESERVED: Final = frozenset({*OPTIONS, "joint", "kernel", "g", "needs"})
 # Locals of the generated code, which would overwrite an input or attribute of that name.
 _LOCALS: Final = frozenset({"r", "t", "node", "grad_mode", "version", "op", "kernel"})
 _POINTWISE_LOCALS: Final = frozenset({"shape", "dtype", "to"})
 
 
 def pointwise(
-    kernel: Callable[..., Any] | None = None,
-    *,
-    result_dtype: ResultKind = "same",
-    keeps: str = "",
-    scalars: str | None = None,
-    floats: str = "",
-    numbers: str = "",
-    integers: str = "",
-    bools: BoolsOption = "",
-    linear: bool = False,
-    node: str = "",
-    inplace_node: str = "",
-    of: str = "",
-    variants: str = "",
-    aliases: str = "",
-    out: OutOption = "cast",
-    second: Second | None = None,
-    layout: LayoutRule = "",
-    **rules: Callable[..., Any],
+    kernel: Callable[..., Any] | None = None, **options: Any
 ) -> Callable[[Callable[P, object]], Callable[P, Tensor]]:
     """Declare an elementwise op: dtypes promote, shapes broadcast, and a gradient is reduced to
     its input where it is delivered.
 
-    All parameters of the function are inputs, save those after ``*``, which are attributes.
+    All parameters of the function are inputs, save those after ``*``, which are attributes; or
+    those before ``/`` are inputs, and attributes after it may be given without their names.
 
     Args:
         kernel: computes it on arrays; without one, the function's body does.
-        result_dtype: of the result: the promoted one, at least floating ("float"), or bool.
-        keeps: inputs that take no part in promotion (a mask), separated by blanks.
-        scalars: inputs that may be numbers, where PyTorch does not take one for every input.
-        floats: PyTorch's name of the kernel, of an op on floating point numbers only.
-        numbers: the same, of an op on anything but bool.
-        integers: the same, of an op on integers and bool only.
-        bools: PyTorch's words for bool tensors, of an op that refuses them; or a function of the
-            operands that makes the error, of one that refuses any bool among them.
-        linear: whether it is linear in each input taken alone.
-        node: the node's name, where it is not PyTorch's usual spelling of the op's.
-        inplace_node: the same of the in-place form, where PyTorch counts it as another.
-        of: the public function that this is an overload of.
-        variants: the forms in which users call it: "function method inplace" (see ``op.public``).
-        aliases: its other names: "absolute", "special.expit".
-        out: what users may give it as ``out`` (see :mod:`autograd_core.op.out`).
-        second: how the first rule is differentiated again, where operations do not show it.
-        layout: how the result lies in memory, where NumPy lays it out otherwise than PyTorch:
-            "contiguous", "preserved" (like the first input) or "columns" (of matrices).
-        rules: per differentiable input, its rule.
+        options: :class:`.Options`, and per differentiable input, its rule.
     """
 
     def declare(function: Callable[P, object]) -> Callable[P, Tensor]:
         parameters = declared_parameters(function)
-        values = parameters.after
-        if parameters.before or parameters.defaults.keys() & set(values):
-            raise TypeError(
-                f"{function.__name__}: what stands before * are the inputs of an elementwise op: "
-                "it has no /, and an input has no default"
-            )
-        attributes = {name: parameters.defaults.get(name, REQUIRED) for name in parameters.named}
+        values: tuple[str, ...] = parameters.after
+        placed: tuple[str, ...] = ()
+        if parameters.before:
+            values, placed = parameters.before, parameters.after
+        if parameters.defaults.keys() & set(values):
+            raise TypeError(f"{function.__name__}: an input of an elementwise op has no default")
+        options.setdefault("out", "cast")
+        options.setdefault("scalars", " ".join(values))
         return _declare(
-            function,
-            kernel or function,
-            values,
-            attributes,
-            rules,
-            node=node,
-            inplace_node=inplace_node,
-            of=of,
-            variants=variants,
-            aliases=aliases,
-            out=out,
-            second=second,
-            pointwise=True,
-            linear=linear,
-            result_dtype=result_dtype,
-            keeps=keeps,
-            scalars=scalars,
-            floats=floats,
-            numbers=numbers,
-            integers=integers,
-            bools=bools,
-            layout=layout,
-        )
+            function, options, kernel=kernel or function, values=values,
+            attributes=parameters.attributes(placed + parameters.named), pointwise=True,
+            placed=len(placed),
+        )  # fmt: skip
 
     return declare
 
 
 def op(
-    *,
-    joint: Callable[..., Any] | None = None,
-    edges: str = "",
-    outputs: str = "result",
-    nondiff: str = "",
-    hidden: str = "",
-    view: ViewKind = False,
-    linear: bool = False,
-    broadcasts: str = "",
-    holds: str = "",
-    symmetric: bool | str = False,
-    normalized: bool = False,
-    node: str = "",
-    inplace_node: str = "",
-    of: str = "",
-    variants: str = "",
-    aliases: str = "",
-    out: OutOption = "",
-    second: Second | None = None,
-    layout: LayoutRule = "",
-    **rules: Callable[..., Any],
+    *, joint: Callable[..., Any] | None = None, **options: Any
 ) -> Callable[[Callable[P, object]], Callable[P, Any]]:
     """Declare an op whose body computes it on arrays.
 
@@ -201,142 +90,55 @@ def op(
     result; the gradient is cast back to the input's.
 
     Args:
-        joint: one rule for the inputs named in ``edges`` together; returns a gradient for
-            each, and may ask for ``needs``, which says which of them are wanted.
-        outputs: names of the results, where there are several or a rule names one.
-        nondiff: those of them that carry no gradient.
-        hidden: those of them that callers never see: there to be saved, or, where they are
-            differentiable, to have derivatives of their own in the graph of the gradient.
-        view: the result shares the input's memory ("each": every one of a varying number).
-        broadcasts: inputs whose gradient must be reduced to their shape.
-        holds: attributes that are a :class:`.Held`, which has tensors in it.
-        symmetric: inputs are symmetric matrices, of which it reads one half; or the attribute that
-            says so.
-        normalized: the rule is for an input behind a ``log_softmax``.
-        layout: as in :func:`pointwise`.
+        joint: one rule for several inputs together.
+        options: :class:`.Options`, and per differentiable input, its rule.
     """
 
     def declare(function: Callable[P, object]) -> Callable[P, Any]:
         parameters = declared_parameters(function)
-        defaults, variadic = parameters.defaults, parameters.variadic
+        variadic = parameters.variadic
         values = (*parameters.before, variadic) if variadic else parameters.before
-        optional = {name for name in values if defaults.get(name, REQUIRED) is None}
-        attributes = {
-            name: defaults.get(name, REQUIRED) for name in parameters.after + parameters.named
-        }
+        optional = {v for v in values if parameters.defaults.get(v, REQUIRED) is None}
         return _declare(
-            function,
-            function,
-            values,
-            attributes,
-            rules,
-            node=node,
-            inplace_node=inplace_node,
-            of=of,
-            variants=variants,
-            aliases=aliases,
-            out=out,
-            second=second,
-            joint=joint,
-            edges=edges,
-            outputs=outputs,
-            nondiff=nondiff,
-            hidden=hidden,
-            view=view,
-            linear=linear,
-            broadcasts=broadcasts,
-            holds=holds,
-            symmetric=symmetric,
-            normalized=normalized,
-            layout=layout,
-            optional=frozenset(optional),
-            variadic=variadic,
-        )
+            function, options, kernel=function, values=values,
+            attributes=parameters.attributes(parameters.after + parameters.named),
+            joint=Rule(joint, parameters_of(joint)) if joint else None,
+            optional=frozenset(optional), variadic=variadic, scalars=frozenset(values),
+        )  # fmt: skip
 
     return declare
 
 
 def _declare(
-    function: Callable[..., Any],
-    kernel: Callable[..., Any],
-    values: tuple[str, ...],
-    attributes: dict[str, Any],
-    rules: dict[str, Callable[..., Any]],
-    *,
-    node: str,
-    inplace_node: str,
-    of: str,
-    variants: str,
-    aliases: str,
-    out: OutOption,
-    second: Second | None,
-    joint: Callable[..., Any] | None = None,
-    edges: str = "",
-    outputs: str = "result",
-    nondiff: str = "",
-    hidden: str = "",
-    pointwise: bool = False,
-    linear: bool = False,
-    view: ViewKind = False,
-    result_dtype: ResultKind = "same",
-    keeps: str = "",
-    scalars: str | None = None,
-    floats: str = "",
-    numbers: str = "",
-    integers: str = "",
-    bools: BoolsOption = "",
-    broadcasts: str = "",
-    holds: str = "",
-    symmetric: bool | str = False,
-    normalized: bool = False,
-    layout: LayoutRule = "",
-    optional: frozenset[str] = frozenset(),
-    variadic: str = "",
+    function: Callable[..., Any], options: dict[str, Any], **known: Any
 ) -> Callable[..., Any]:
     name = function.__name__.rstrip("_") if function.__name__ != "_" else "_"
+    rules = {edge: rule for edge, rule in options.items() if edge not in OPTIONS}
+    given = options_of(name, options, known.get("pointwise", False))
+    values, joint = known["values"], known.get("joint")
+    if not joint:
+        given["edges"] = tuple(v for v in values if v in rules)
     declared = Op(
+        **given,
+        **known,
         name=name,
-        public_name=of or name,
-        node_name=node or _node_name(name),
-        kernel=kernel,
-        values=values,
-        optional=optional,
-        variadic=variadic,
-        attributes=attributes,
-        edges=tuple(edges.split()) if joint else tuple(v for v in values if v in rules),
+        public_name=given.get("of") or name,
+        node_name=given.get("node") or _node_name(name),
         rules={edge: Rule(rule, parameters_of(rule)) for edge, rule in rules.items()},
-        joint=Rule(joint, parameters_of(joint)) if joint else None,
-        outputs=tuple(outputs.split()),
-        nondiff=frozenset(nondiff.split()),
-        hidden=frozenset(hidden.split()),
-        pointwise=pointwise,
-        linear=linear,
-        view=view,
-        result_dtype=result_dtype,
-        keeps_dtype=frozenset(keeps.split()),
-        scalars=frozenset(values if scalars is None else scalars.split()),
-        floats=floats,
-        numbers=numbers,
-        integers=integers,
-        bools=bools,
-        broadcasts=frozenset(broadcasts.split()),
         function=function,
-        second=second,
-        inplace_node=inplace_node,
-        holds=frozenset(holds.split()),
-        symmetric=symmetric,
-        normalized=normalized,
-        layout=layout,
     )
     _check(declared)
-    known = OPS.get(name)
-    if known is not None and known.function.__module__ != function.__module__:
-        raise TypeError(f"{name}: there is an op of this name, in {known.function.__module__}")
+    same = OPS.get(name)
+    if same is not None and same.function.__module__ != function.__module__:
+        raise TypeError(f"{name}: there is an op of this name, in {same.function.__module__}")
     prepare(declared)
     declared.make_gradient = gradient_of
     OPS[name] = declared
-    if variants or aliases:
-        publish(declared.call, variants, aliases, of, out)
+    if declared.variants or declared.aliases:
+        publish(
+            declared.call, declared.variants, declared.aliases, declared.of, declared.out,
+            declared.named,
+        )  # fmt: skip
     return declared.call
 
 
@@ -346,7 +148,7 @@ def _node_name(name: str) -> str:
 
 def _check(op: Op) -> None:
     """Find slips of the pen at import, with the names that would have been right."""
-    reserved = sorted(_OPTIONS.intersection(op.values))
+    reserved = sorted(_RESERVED.intersection(op.values))
     if reserved:
         raise TypeError(f"{op.name}: an input may not be called {', '.join(reserved)}")
     locals_ = _LOCALS | _POINTWISE_LOCALS if op.pointwise else _LOCALS

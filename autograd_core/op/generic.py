@@ -75,7 +75,7 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         tensors = {n: v for n, v in zip(op.values, values, strict=True) if isinstance(v, Tensor)}
         if not tensors:
             raise wrong_type(op, values)
-        like = next((v.dtype for n, v in tensors.items() if n not in op.keeps_dtype), bool_)
+        like = next((v.dtype for n, v in tensors.items() if n not in op.keeps), bool_)
         if (like is bool_ or bool in kinds) and callable(op.bools):
             raise op.bools(values)
         if op.result_dtype == "float" and not like.is_floating_point:
@@ -126,7 +126,7 @@ def mixed(
     Returns the result's array, shape and dtype, and what the gradient of each edge must be
     reduced to, None where it fits as it is.
     """
-    operands = [v for name, v in zip(op.values, values, strict=True) if name not in op.keeps_dtype]
+    operands = [v for name, v in zip(op.values, values, strict=True) if name not in op.keeps]
     if callable(op.bools) and any(v.dtype is bool_ for v in operands):
         raise op.bools(operands)
     kind = result_type(*((v.dtype, 2 if v._shape else 1) for v in operands))
@@ -135,7 +135,7 @@ def mixed(
     if (op.floats and not kind.is_floating_point) or (op.refuses_bools and kind is bool_):
         raise refused(op, TypeError(), kind)
     arrays = [
-        v.array if name in op.keeps_dtype or v.dtype is kind else v.array.astype(kind.dtype)
+        v.array if name in op.keeps or v.dtype is kind else v.array.astype(kind.dtype)
         for name, v in zip(op.values, values, strict=True)
     ]
     shape = broadcast_shapes(values)

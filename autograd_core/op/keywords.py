@@ -15,7 +15,8 @@ from types import CodeType
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from autograd_core.dtype import bool_, dtype, float64, int64
-from autograd_core.op.out import OutOption, check_dtype, check_out, choose_dtype, kind_of, stored
+from autograd_core.op.out import check_dtype, check_out, choose_dtype, kind_of, stored
+from autograd_core.op.record import OutOption
 from autograd_core.random import drawing_from
 from autograd_core.tensor.device import check_device
 
@@ -38,10 +39,12 @@ _FIRST_WORDS: Final = ("input", "self", "a", "A", "x", "x1")
 _SECOND_WORDS: Final = ("other", "x2")
 
 
-def torch_form(function: F, out: OutOption = "") -> F:
-    """Return ``function`` with PyTorch's keywords; ``out`` says what it takes as such."""
-    by_name = partial(_by_name, out)
+def torch_form(function: F, out: OutOption = "", named: type[Any] | None = None) -> F:
+    """Return ``function`` with PyTorch's keywords; ``out`` says what it takes as such, ``named``
+    which tuple its results become."""
+    by_name = partial(_by_name, out, named)
     namespace: dict[str, Any] = {"function": function, "first": _first, "by_name": by_name}
+    namespace["named"] = named
     exec(_FIRST, namespace)
     call: Any = update_wrapper(namespace["call"], function)
     return cast(F, call)
@@ -53,7 +56,7 @@ def _first(call: Any, function: Callable[..., Any]) -> Any:
     namespace = call.__globals__
     defaults = {f"default_{p.name}": p.default for p in parameters if not _required(p)}
     namespace.update(defaults, ABSENT=ABSENT, given=_given, dtype_type=dtype)
-    exec(_compiled(_text(list(parameters))), namespace)
+    exec(_compiled(_text(list(parameters), bool(namespace["named"]))), namespace)
     made, namespace["call"] = namespace["call"], call
     call.__code__ = made.__code__
     call.__defaults__, call.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
@@ -65,7 +68,7 @@ def _compiled(text: str) -> CodeType:
     return compile(text, "<op call by keywords>", "exec")
 
 
-def _text(parameters: list[Parameter]) -> str:
+def _text(parameters: list[Parameter], named: bool) -> str:
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
         return (
             "def call(*args, **keywords):\n"
@@ -85,7 +88,7 @@ def _text(parameters: list[Parameter]) -> str:
     return (
         f"def call({', '.join([*head, '**keywords'])}):\n"
         f"    if {' or '.join(tests)}: return by_name(function, (), given([{values}], keywords))\n"
-        f"    return function({', '.join(passed)})\n"
+        f"    return {'named._make(' if named else '('}function({', '.join(passed)}))\n"
     )
 
 
@@ -135,7 +138,7 @@ def _form(function: Callable[..., Any]) -> _Form:
 
 
 def _by_name(
-    takes: OutOption, function: Callable[..., Any], args: Any, keywords: dict[str, Any]
+    takes: OutOption, named: Any, function: Callable[..., Any], args: Any, keywords: dict[str, Any]
 ) -> Any:
     """Call ``function`` with keywords of which some are not its own."""
     form, name = _form(function), function.__name__
@@ -170,6 +173,7 @@ def _by_name(
             choose_dtype(kind, out, given)
     with drawing_from(later.get("generator")):
         result = function(*args, **given)
+        result = named._make(result) if named else result
     if later.get("requires_grad"):
         result.requires_grad_()
     if out is None:

@@ -20,17 +20,15 @@ Where it depends on the call, the option is a function of the arguments, by name
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Literal, get_args
+from collections.abc import Iterable, Iterator
+from typing import Any, get_args
 
 import numpy as np
 
 from autograd_core.autograd.dual import tangent_of
 from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.op.record import OutKind, OutOption
 from autograd_core.tensor import Tensor
-
-OutKind = Literal["", "cast", "same", "expect", "flag", "sum", "create", "join"]
-OutOption = OutKind | Callable[..., OutKind]
 
 
 def check_option(name: str, option: OutOption) -> None:

@@ -18,8 +18,8 @@ from functools import partial, wraps
 from typing import Any, Final, NamedTuple, TypeVar
 
 from autograd_core.op.keywords import torch_form
-from autograd_core.op.out import OutOption, check_option
-from autograd_core.op.record import OPS, Op
+from autograd_core.op.out import check_option
+from autograd_core.op.record import OPS, Op, OutOption
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.inplace import inplace
 from autograd_core.tensor.inplace_views import inplace_view
@@ -105,16 +105,17 @@ def public(
 
 
 def publish(
-    function: Callable[..., Any], variants: str, aliases: str, name: str = "", out: OutOption = ""
-) -> None:
-    """Bind ``function`` as :func:`public` does."""
+    function: Callable[..., Any], variants: str, aliases: str, name: str = "", out: OutOption = "",
+    named: type[Any] | None = None,
+) -> None:  # fmt: skip
+    """Bind ``function`` as :func:`public` does; ``named`` is a named tuple for its results."""
     made = Public(function, (name or function.__name__, *aliases.split()), tuple(variants.split()))
     unknown = sorted({*made.variants} - {"function", "method", *IN_PLACE})
     if unknown:
         raise TypeError(f"{made.names[0]}: no variant is called {', '.join(unknown)}")
     check_option(made.names[0], out)
     PUBLIC.append(made)
-    call = torch_form(function, out)
+    call = torch_form(function, out, named)
     method = _without_keywords(function, call)
     for full_name in made.names:
         namespace, _, own = full_name.rpartition(".")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
@@ -14,6 +14,8 @@ from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES, TWO_REDUCE
 ResultKind = Literal["same", "float", "bool"]
 ViewKind = Literal[False, True, "each"]
 LayoutRule = Literal["", "contiguous", "preserved", "columns"]
+OutKind = Literal["", "cast", "same", "expect", "flag", "sum", "create", "join"]
+OutOption = OutKind | Callable[..., OutKind]
 BoolsOption = str | Callable[[Sequence[Any]], Exception]
 REQUIRED: Final = inspect.Parameter.empty
 
@@ -81,6 +83,10 @@ class Parameters(NamedTuple):
     named: tuple[str, ...]
     defaults: Mapping[str, Any]
 
+    def attributes(self, names: tuple[str, ...]) -> dict[str, Any]:
+        """Return the defaults of ``names``, ``REQUIRED`` where there is none."""
+        return {name: self.defaults.get(name, REQUIRED) for name in names}
+
 
 def declared_parameters(function: Callable[..., Any]) -> Parameters:
     """Read the parameters of ``function``, or of what it wraps: at once, as :mod:`inspect` takes
@@ -117,48 +123,123 @@ class Second(NamedTuple):
     others: Mapping[str, Callable[..., Any]] = {}
 
 
-@dataclass(eq=False)
-class Op:
+@dataclass(eq=False, kw_only=True)
+class Options:
+    """What an entry says besides its rules, as keywords of :func:`~autograd_core.op.pointwise` or
+    :func:`~autograd_core.op.op`; several names are words with blanks between them.
+
+    Of every op:
+
+    * ``linear``: it is linear in each input taken alone.
+    * ``node``: the node's name, where it is not PyTorch's usual spelling of the op's;
+      ``inplace_node``: that of the in-place form, where PyTorch counts it as another.
+    * ``of``: the public function that this is an overload of.
+    * ``variants``: the forms in which users call it, "function method inplace"; ``aliases``: its
+      other names, "absolute", "special.expit" (see :mod:`autograd_core.op.public`).
+    * ``out``: what users may give it as ``out`` (see :mod:`autograd_core.op.out`).
+    * ``named``: the class of named tuples that users get, where there are several results.
+    * ``second``: how the first rule is differentiated again, where operations do not show it.
+    * ``layout``: how the result lies in memory, where NumPy lays it out otherwise than PyTorch:
+      "contiguous", "preserved" (like the first input) or "columns" (of matrices).
+
+    Of elementwise ops:
+
+    * ``result_dtype``: that of the result: the promoted one, at least floating ("float"), or bool.
+    * ``keeps``: inputs that take no part in promotion (a mask).
+    * ``scalars``: inputs that may be numbers, where PyTorch does not take one for every input.
+    * ``floats``, ``numbers``, ``integers``: PyTorch's name of the kernel, of an op on floating
+      point numbers only, on anything but bool, or on integers and bool only.
+    * ``bools``: PyTorch's words for bool tensors, of an op that refuses them; or a function of the
+      operands that makes the error, of one that refuses any bool among them.
+
+    Of all others:
+
+    * ``edges``: the inputs that the rule ``joint`` is for, together; it returns a gradient for
+      each, and may ask for ``needs``, which says which of them are wanted.
+    * ``outputs``: names of the results, where there are several or a rule names one; ``nondiff``:
+      those of them that carry no gradient; ``hidden``: those that callers never see: there to be
+      saved, or, where they are differentiable, to have derivatives of their own in the graph of the
+      gradient.
+    * ``view``: the result shares the input's memory ("each": every one of a varying number).
+    * ``broadcasts``: inputs whose gradient must be reduced to their shape.
+    * ``holds``: attributes that are a :class:`.Held`, which has tensors in it.
+    * ``symmetric``: inputs are symmetric matrices, of which it reads one half; or the attribute
+      that says so.
+    * ``normalized``: the rule is for an input behind a ``log_softmax``.
+    """
+
+    linear: bool = False
+    node: str = ""
+    inplace_node: str = ""
+    of: str = ""
+    variants: str = ""
+    aliases: str = ""
+    out: OutOption = ""
+    named: type[Any] | None = None
+    second: Second | None = None
+    layout: LayoutRule = ""
+    result_dtype: ResultKind = "same"
+    keeps: frozenset[str] = frozenset()
+    scalars: frozenset[str] = frozenset()
+    floats: str = ""
+    numbers: str = ""
+    integers: str = ""
+    bools: BoolsOption = ""
+    edges: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ("result",)
+    nondiff: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset()
+    view: ViewKind = False
+    broadcasts: frozenset[str] = frozenset()
+    holds: frozenset[str] = frozenset()
+    symmetric: bool | str = False
+    normalized: bool = False
+
+
+OPTIONS: Final = {option.name: option.default for option in fields(Options)}
+_ELEMENTWISE: Final = "result_dtype keeps scalars floats numbers integers bools"
+_OTHERS: Final = "edges outputs nondiff hidden view broadcasts holds symmetric normalized"
+
+
+def options_of(name: str, given: Mapping[str, Any], pointwise: bool) -> dict[str, Any]:
+    """Return those of the keywords ``given`` that are options, words taken apart.
+
+    Raises:
+        TypeError: there is one that such an op has not.
+    """
+    found: dict[str, Any] = {}
+    for option in given.keys() & OPTIONS.keys():
+        if option in (_OTHERS if pointwise else _ELEMENTWISE).split():
+            raise TypeError(f"{name}: {option} is no option of such an op")
+        kind = type(OPTIONS[option])
+        value = given[option]
+        found[option] = kind(value.split()) if kind in (frozenset, tuple) else value
+    return found
+
+
+@dataclass(eq=False, kw_only=True)
+class Op(Options):
     """An op as declared.
 
     ``name`` is unique; ``public_name`` is the function that users call, of which this may be one
     overload of several.  ``edges`` names the inputs that a gradient may flow to, in signature
     order; ``saved`` gives, for each input or output that some rule names, the edges whose rules
-    do.
+    do.  Of an elementwise op, the attributes in ``placed`` may be given without their names.
     """
 
     name: str
     public_name: str
     node_name: str
     kernel: Callable[..., Any]
-    values: tuple[str, ...]
-    optional: frozenset[str]
-    variadic: str
-    attributes: dict[str, Any]
-    edges: tuple[str, ...]
-    rules: dict[str, Rule]
-    joint: Rule | None
-    outputs: tuple[str, ...]
-    nondiff: frozenset[str]
-    hidden: frozenset[str]
-    pointwise: bool
-    linear: bool
-    view: ViewKind
-    result_dtype: ResultKind
-    keeps_dtype: frozenset[str]
-    broadcasts: frozenset[str]
     function: Callable[..., Any]
-    second: Second | None = None
-    inplace_node: str = ""
-    floats: str = ""
-    numbers: str = ""
-    integers: str = ""
-    bools: BoolsOption = ""
-    scalars: frozenset[str] = frozenset()  # inputs of a pointwise op that may be numbers
-    symmetric: bool | str = False
-    normalized: bool = False
-    layout: LayoutRule = ""
-    holds: frozenset[str] = frozenset()  # attributes that may have tensors in them
+    values: tuple[str, ...]
+    attributes: dict[str, Any]
+    rules: dict[str, Rule]
+    joint: Rule | None = None
+    optional: frozenset[str] = frozenset()
+    variadic: str = ""
+    pointwise: bool = False
+    placed: int = 0
     call: Callable[..., Any] = field(init=False)
     make_node_class: Callable[[Op], type[Any]] = field(init=False)
     make_gradient: Callable[[Op], Callable[..., Any]] = field(init=False)

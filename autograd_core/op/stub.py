@@ -31,7 +31,6 @@ from typing import Any
 
 from autograd_core import return_types
 from autograd_core.dtype import Number, dtype
-from autograd_core.linalg import results
 from autograd_core.tensor import Tensor
 
 Dim = int | Sequence[int] | None
@@ -153,17 +152,20 @@ def _op_parameters(op: Op) -> Iterator[str]:
     value = "Tensor | Number" if op.pointwise else "Tensor"
     for name in op.values[1:]:
         yield f"{name}: {value} | None = None" if name in op.optional else f"{name}: {value}"
-    if op.pointwise and op.attributes:
-        yield "*"
-    for name, default in op.attributes.items():
+    for number, (name, default) in enumerate(op.attributes.items()):
+        if op.pointwise and number == op.placed:
+            yield "*"
+        told = op.function.__annotations__.get(name)
         if default is REQUIRED:
-            yield f"{name}: Any"
+            yield f"{name}: {_annotation(told or 'Any')}"
         else:
-            kind = "Any" if default is None else _annotation(type(default).__name__)
-            yield f"{name}: {kind} = {default!r}"
+            kind = told or ("Any" if default is None else type(default).__name__)
+            yield f"{name}: {_annotation(kind)} = {default!r}"
 
 
 def _op_result(op: Op) -> str:
+    if op.named is not None:
+        return f"{op.named.__module__.rpartition('.')[2]}.{op.named.__name__}"
     several = op.view == "each" or len(op.visible_outputs) > 1
     return "tuple[Tensor, ...]" if several else "Tensor"
 

@@ -105,7 +105,7 @@ def test_a_rule_in_blocks_gives_the_bits_of_the_rule(name: str, edge: str) -> No
     op = OPS[name]
     rule, rng = op.rules[edge], np.random.default_rng(0)
     arrays = [
-        rng.random(40_000) < 0.5 if each in op.keeps_dtype else rng.random(40_000) + 0.5
+        rng.random(40_000) < 0.5 if each in op.keeps else rng.random(40_000) + 0.5
         for each in rule.names
     ]
     with np.errstate(all="ignore"):

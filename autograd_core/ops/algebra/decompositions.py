@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core import return_types
 from autograd_core.op import op
 from autograd_core.ops.algebra.linalg import matmul
 from autograd_core.ops.algebra.matrices import (
@@ -154,6 +155,9 @@ def _divided(x: Any, values: Any, g: Any) -> Any:
     node="LinalgEighBackward0",
     symmetric=True,
     layout="columns",
+    aliases="linalg.eigh",
+    out="expect",
+    named=return_types.linalg_eigh,
 )
 def eigh(A, /, UPLO="L"):
     """Return eigenvalues, ascending, and eigenvectors of symmetric matrices, of which half is

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core import return_types
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import op
 from autograd_core.ops.algebra.linalg import matmul
@@ -118,9 +119,14 @@ def lu(A, /, pivot=True):
 
 
 @op(
-    LU_data=lambda g, LU_data_shape: packed(g[0], g[1], LU_data_shape), outputs="P L U", nondiff="P"
+    LU_data=lambda g, LU_data_shape: packed(g[0], g[1], LU_data_shape),
+    outputs="P L U",
+    nondiff="P",
+    variants="function",
+    out="expect",
+    named=return_types.lu_unpack,
 )
-def lu_unpack(LU_data, LU_pivots, /, unpack_data=True, unpack_pivots=True):
+def lu_unpack(LU_data, LU_pivots, /, unpack_data: bool = True, unpack_pivots: bool = True):
     """Return ``P``, ``L`` and ``U``, from what :func:`lu_factor_ex` returned."""
     if LU_data.ndim < 2:
         raise RuntimeError(

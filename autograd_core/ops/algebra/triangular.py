@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core import return_types
 from autograd_core.op import op
 from autograd_core.ops.algebra.linalg import matmul
 from autograd_core.ops.algebra.matrices import check_square, each_matrix, lapack, mT, same_batch
@@ -73,8 +74,13 @@ def triangular_matrix_gradient(
     outputs="solution cloned_coefficient",
     broadcasts="self A",
     layout="columns",
+    variants="function method",
+    out="expect",
+    named=return_types.triangular_solve,
 )
-def triangular_solve(self, A, /, upper=True, transpose=False, unitriangular=False):
+def triangular_solve(
+    self, A, /, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+):
     """:func:`solve_triangular` under its older name: the solution, and a copy of ``A``."""
     solution = solve_triangular(transposed_if(transpose, A), self, upper != transpose,
                                 True, unitriangular)  # fmt: skip

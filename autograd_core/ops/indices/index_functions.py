@@ -212,12 +212,6 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     return masking.masked_fill(self, mask, value=value)
 
 
-@public("function method", out="expect")
-def masked_select(self: Tensor, mask: Tensor) -> Tensor:
-    """Return the elements of ``self`` where ``mask`` holds, as a vector."""
-    return masking.masked_select(self, mask)
-
-
 @public("function method inplace")
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Return ``self`` with the elements of ``source``, in order, where ``mask`` holds."""

@@ -64,7 +64,13 @@ def _both(mask: Any, x: Any) -> Any:
         raise no_common_shape([mask.shape, x.shape]) from None
 
 
-@op(self=lambda g, mask, self_shape: place(g, mask, self_shape), linear=True, broadcasts="self")
+@op(
+    self=lambda g, mask, self_shape: place(g, mask, self_shape),
+    linear=True,
+    broadcasts="self",
+    variants="function method",
+    out="expect",
+)
 def masked_select(self, mask, /):
     """Return the elements of ``self`` where ``mask`` holds, as a vector; both broadcast."""
     if mask.dtype != np.bool_:

@@ -9,7 +9,7 @@ import numpy as np
 from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype, float64, number_dtype, result_type
 from autograd_core.op import public
-from autograd_core.op.out import OutKind
+from autograd_core.op.record import OutKind
 from autograd_core.op.refusals import no_difference
 from autograd_core.ops.indices import assign
 from autograd_core.ops.pointwise import (
@@ -271,28 +271,12 @@ def round(self: Tensor, *, decimals: int = 0) -> Tensor:
     return rounding.round_decimals(self, decimals=decimals) if decimals else rounding.round_(self)
 
 
-@public("function method inplace", out="expect")
-def nan_to_num(
-    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
-) -> Tensor:
-    """Return ``self`` with NaN replaced by 0, and inf and -inf by the largest and smallest
-    numbers."""
-    return rounding.nan_to_num(self, nan=nan, posinf=posinf, neginf=neginf)
-
-
 @public("function method", out="expect")
 def frexp(self: Tensor) -> return_types.frexp:
     """Return ``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
     if not self.dtype.is_floating_point:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     return return_types.frexp(*rounding.frexp(self))
-
-
-@public("function method inplace", aliases="special.logit", out="cast")
-def logit(self: Tensor, eps: float | None = None) -> Tensor:
-    """Return ``log(self / (1 - self))``; with ``eps``, ``self`` is clamped to the range from
-    ``eps`` to ``1 - eps``."""
-    return exponential.logit(self, eps=eps)
 
 
 @public(out="cast")

@@ -143,8 +143,10 @@ def xlogy_of_number(other, *, self):
     self=lambda g, self, eps: where(
         _inside(self, eps), g / (self * (1 - self)), math.nan if eps is None else 0
     ),
+    variants="function method inplace",
+    aliases="special.logit",
 )
-def logit(self, *, eps=None):
+def logit(self, /, eps: float | None = None):
     """Return ``log(self / (1 - self))``; with ``eps``, ``self`` is clamped to the range from
     ``eps`` to ``1 - eps``."""
     if eps is not None:

@@ -135,8 +135,14 @@ def copysign_number(self, *, other):
     return np.copysign(self, np.asarray(other, self.dtype))
 
 
-@pointwise(self=lambda g, self: where(isfinite(self), g, 0))
-def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
+@pointwise(
+    self=lambda g, self: where(isfinite(self), g, 0),
+    variants="function method inplace",
+    out="expect",
+)
+def nan_to_num(
+    self, /, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+):
     """Return ``self`` with NaN replaced by 0, and inf and -inf by the largest and smallest
     numbers."""
     return np.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)

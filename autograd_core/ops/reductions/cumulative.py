@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core import return_types
 from autograd_core.dtype import bool_
 from autograd_core.op import computed_by, op
 from autograd_core.op.blocks import memory, row_blocks
@@ -183,8 +184,11 @@ def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     outputs="values indices",
     nondiff="indices",
     layout="contiguous",
+    variants="function method",
+    out="expect",
+    named=return_types.cummax,
 )
-def cummax(self, /, dim):
+def cummax(self, /, dim: int):
     """Return the cumulative maximum along ``dim`` and its index (the last of equal ones)."""
     return _extrema(self, np.maximum, dim)
 
@@ -194,8 +198,11 @@ def cummax(self, /, dim):
     outputs="values indices",
     nondiff="indices",
     layout="contiguous",
+    variants="function method",
+    out="expect",
+    named=return_types.cummin,
 )
-def cummin(self, /, dim):
+def cummin(self, /, dim: int):
     """Return the cumulative minimum along ``dim`` and its index (the last of equal ones)."""
     return _extrema(self, np.minimum, dim)
 

@@ -16,7 +16,7 @@ from autograd_core.ops.indices.masking import masked_fill
 from autograd_core.ops.pointwise.elementwise import mul_number
 from autograd_core.ops.pointwise.logic import logical_xor
 from autograd_core.ops.pointwise.select import lerp_number, lerp_tensor
-from autograd_core.ops.reductions import cumulative, sorting
+from autograd_core.ops.reductions import sorting
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.reductions.reduce_functions import cumsum
 from autograd_core.ops.shaping.joining import cat
@@ -41,14 +41,6 @@ def msort(self: Tensor) -> Tensor:
     return sorting.sort(self, 0)[0]
 
 
-@public("function method", out="expect")
-def topk(
-    self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
-) -> return_types.topk:
-    """Return the ``k`` largest, or smallest, elements along ``dim``, and their indices."""
-    return return_types.topk(*sorting.topk(self, k, dim, largest, sorted))
-
-
 @public(out="expect")
 def searchsorted(
     sorted_sequence: Tensor, self: Tensor | float, *, right: bool = False, side: str | None = None
@@ -66,18 +58,6 @@ def bucketize(self: Tensor | float, boundaries: Tensor, *, right: bool = False) 
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, self, right=right)
-
-
-@public("function method", out="expect")
-def cummax(self: Tensor, dim: int) -> return_types.cummax:
-    """Return the largest element so far along ``dim``, and its index."""
-    return return_types.cummax(*cumulative.cummax(self, dim))
-
-
-@public("function method", out="expect")
-def cummin(self: Tensor, dim: int) -> return_types.cummin:
-    """Return the smallest element so far along ``dim``, and its index."""
-    return return_types.cummin(*cumulative.cummin(self, dim))
 
 
 # Quantiles

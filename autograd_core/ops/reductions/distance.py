@@ -24,8 +24,9 @@ from autograd_core.tensor.size import wrapped
     ),
     edges="self other",
     broadcasts="self other",
+    variants="function method",
 )
-def dist(self, other, /, p=2.0):
+def dist(self, other, /, p: float = 2.0):
     """Return the ``p``-norm of the difference."""
     if "b" in (self.dtype.kind, other.dtype.kind):
         raise no_difference((self, other))
@@ -49,8 +50,10 @@ def _both(slope: Any) -> tuple[Any, Any]:
 @op(
     self=lambda g, self, p, dim, maxnorm: renorm_slope(g, self, p, dim, maxnorm),
     layout="contiguous",
+    variants="function method inplace",
+    out="expect",
 )
-def renorm(self, /, p, dim, maxnorm):
+def renorm(self, /, p: float, dim: int, maxnorm: float):
     """Return ``self`` with the slices of ``dim`` scaled down to a ``p``-norm of at most
     ``maxnorm``."""
     if self.ndim < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autograd_core import return_types
 from autograd_core.op import op
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.reductions.reduce import (
@@ -49,8 +50,11 @@ def nanmedian_all(self, /):
     ),
     outputs="values indices",
     nondiff="indices",
+    variants="function method",
+    out="expect",
+    named=return_types.kthvalue,
 )
-def kthvalue(self, /, k, dim=-1, keepdim=False):
+def kthvalue(self, /, k: int, dim: int = -1, keepdim: bool = False):
     """Return the ``k``-th smallest element along ``dim`` and its index."""
     check_not_bool("kthvalue_cpu", self)
     rows, along = at_least_1d(self), wrapped(dim, self.ndim)
@@ -109,8 +113,11 @@ def nanmedian_dim(self, /, dim, keepdim=False):
     ),
     outputs="values indices",
     nondiff="indices",
+    variants="function method",
+    out="expect",
+    named=return_types.mode,
 )
-def mode(self, /, dim=-1, keepdim=False):
+def mode(self, /, dim: int = -1, keepdim: bool = False):
     """Return the most frequent element along ``dim`` (the smallest of several) and its last
     index."""
     check_not_empty("mode", self, dim)

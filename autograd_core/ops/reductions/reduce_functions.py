@@ -10,15 +10,15 @@ from typing import Any
 from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype
 from autograd_core.op import public
-from autograd_core.op.out import OutKind, OutOption
 from autograd_core.op.public import NAMESPACES
+from autograd_core.op.record import OutKind, OutOption
 from autograd_core.ops.algebra.linalg import mm
 from autograd_core.ops.checks import check_one
 from autograd_core.ops.pointwise import select
 from autograd_core.ops.pointwise.arithmetic import clamp
 from autograd_core.ops.pointwise.elementwise import div, sqrt
 from autograd_core.ops.pointwise.logic import isnan, logical_not
-from autograd_core.ops.reductions import cumulative, distance, norms, order_statistics, reduce
+from autograd_core.ops.reductions import cumulative, norms, order_statistics, reduce
 from autograd_core.ops.reductions import statistics as statistics_ops
 from autograd_core.ops.shaping.convert import check_gradient
 from autograd_core.ops.shaping.diagonals import diagonal
@@ -286,19 +286,6 @@ def check_norm_dtype(name: str, x: Tensor, kind: dtype | None) -> None:
         )
 
 
-@public("function method")
-def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
-    """Return the ``p``-norm of the difference."""
-    return distance.dist(self, other, p)
-
-
-@public("function method inplace", out="expect")
-def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """Return ``self`` with the slices of ``dim`` scaled down to a ``p``-norm of at most
-    ``maxnorm``."""
-    return distance.renorm(self, p, dim, maxnorm)
-
-
 # One element picked
 
 
@@ -317,18 +304,6 @@ def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> An
     if dim is None:
         return order_statistics.nanmedian_all(self)
     return return_types.nanmedian(*order_statistics.nanmedian_dim(self, dim, keepdim))
-
-
-@public("function method", out="expect")
-def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
-    """Return the most frequent element along ``dim``, and its index."""
-    return return_types.mode(*order_statistics.mode(self, dim, keepdim))
-
-
-@public("function method", out="expect")
-def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
-    """Return the ``k``-th smallest element along ``dim`` and its index."""
-    return return_types.kthvalue(*order_statistics.kthvalue(self, k, dim, keepdim))
 
 
 # Covariance

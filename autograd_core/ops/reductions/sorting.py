@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core import return_types
 from autograd_core.op import op
 from autograd_core.ops.indices.scatter import scatter_zeros
 from autograd_core.tensor.size import wrapped
@@ -61,8 +62,11 @@ def argsort(self, /, dim=-1, descending=False, stable=False):
     self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
+    variants="function method",
+    out="expect",
+    named=return_types.topk,
 )
-def topk(self, /, k, dim=-1, largest=True, sorted=True):
+def topk(self, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True):
     """Return the ``k`` largest or smallest elements along ``dim``, sorted, and their indices."""
     if self.dtype.kind == "b":
         raise RuntimeError("topk does not support bool dtypes on CPU")

@@ -207,8 +207,9 @@ def sum_to(self, /, shape):
     view=True,
     linear=True,
     inplace_node="UnsqueezeBackward1",
+    variants="function method inplace_view",
 )
-def unsqueeze(self, /, dim):
+def unsqueeze(self, /, dim: int):
     """Return ``self`` with a new dimension of size 1 at ``dim``."""
     return np.expand_dims(self, dim)
 

@@ -144,12 +144,6 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return rearrange.squeeze_dims(self, tuple(dim))
 
 
-@public("function method inplace_view")
-def unsqueeze(self: Tensor, dim: int) -> Tensor:
-    """Return ``self`` with a new dimension of size 1 at ``dim``."""
-    return shape.unsqueeze(self, dim)
-
-
 @public("function method")
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """Return the slice at ``index`` of dimension ``dim``, without that dimension."""
