@@ -6,7 +6,8 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -32,6 +33,8 @@ GOLDEN = Path(__file__).parent / "golden"
 
 class Driver:
     """A running app: press keys, read the screen."""
+
+    outcome: str | None = None  # of the app, once it has ended
 
     def __init__(self, app: DebuggerApp, pilot: Pilot[Outcome]) -> None:
         self.app = app
@@ -100,25 +103,14 @@ class Driver:
         return found[0]
 
 
-def drive(
-    session: Session,
-    script: Callable[[Driver], Awaitable[None]],
-    size: tuple[int, int] = SMALL,
-    grace: float = PATIENCE,
-) -> str | None:
-    """Run ``script`` against the app in a terminal of ``size``; the outcome of the app.
+@asynccontextmanager
+async def on_screen(
+    session: Session, size: tuple[int, int] = SMALL, grace: float = PATIENCE
+) -> AsyncIterator[Driver]:
+    """The app in a terminal of ``size``.
 
     Keys wait ``grace`` seconds for what is being done, by default until it is done.
     """
-
-    async def main() -> str | None:
-        app = DebuggerApp(session)
-        async with app.run_test(size=size) as pilot:
-            driver = Driver(app, pilot)
-            await driver.settled()
-            await script(driver)
-        return app.return_value
-
     # A stylesheet of Textual parses all rules again for each app: a sixth of the time of a test.
     # Pilot waits for an idle processor, 40 ms per key; that all queues are empty is enough
     with (
@@ -127,7 +119,12 @@ def drive(
         patch("textual.pilot.wait_for_idle", let_others_run),
         patch.object(SessionWorker, "grace", grace),
     ):
-        return asyncio.run(main())
+        app = DebuggerApp(session)
+        async with app.run_test(size=size) as pilot:
+            driver = Driver(app, pilot)
+            await driver.settled()
+            yield driver
+        driver.outcome = app.return_value
 
 
 RULES: dict[object, list[RuleSet]] = {}

@@ -15,7 +15,7 @@ from gradstep.debugger.history.contributions import ContributionOrder
 from gradstep.debugger.history.ledger import MOST_SHOWN
 from gradstep_tui.app.plan.flow import Flow
 from gradstep_tui.app.widgets.text import Line
-from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
+from tests.tui.screen_driver import LARGE, SMALL, Driver, on_screen
 from tests.tui.sessions import residual_net, troubled
 
 DEEP, BAD = 60, 23
@@ -45,10 +45,9 @@ async def looked(screen: Driver) -> None:
 
 
 @pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
-def test_two_keys_find_the_node_at_which_the_gradient_vanishes(engine: str) -> None:
+async def test_two_keys_find_the_node_at_which_the_gradient_vanishes(engine: str) -> None:
     torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(vanishing(torch)) as screen:
         await screen.press("c", "a")
         await looked(screen)
         assert "largest gradient first" in screen.text()
@@ -61,11 +60,9 @@ def test_two_keys_find_the_node_at_which_the_gradient_vanishes(engine: str) -> N
         await screen.press("a")
         assert "largest jump" not in screen.text()
 
-    drive(vanishing(torch), script)
 
-
-def test_the_largest_gradient_comes_first_and_nodes_that_have_not_run_last() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_largest_gradient_comes_first_and_nodes_that_have_not_run_last() -> None:
+    async with on_screen(residual_net(3)) as screen:
         await screen.press("5", "n", "a")
         await looked(screen)
         view = screen.app.debugger_screen.view
@@ -81,15 +78,12 @@ def test_the_largest_gradient_comes_first_and_nodes_that_have_not_run_last() -> 
         assert sizes == sorted(sizes, reverse=True)
         assert all(node < 5 for node in shown[:5])
 
-    drive(residual_net(3), script)
 
-
-def test_the_contributions_of_a_leaf_can_be_sorted_too() -> None:
+async def test_the_contributions_of_a_leaf_can_be_sorted_too() -> None:
     core: Any = pytest.importorskip("autograd_core")
     weight = core.tensor(2.0, requires_grad=True)
     total = sum((weight * factor for factor in (3.0, 1.0, -7.0, 5.0)), core.tensor(0.0))
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(total, names=Names({"weight": weight})), (80, 30)) as screen:
         await screen.press("c", "G", "4", "tab", "w", "a")
         lines = [line for line in screen.text().splitlines() if line.startswith("  + ")]
         assert [line.split()[5] for line in lines] == ["−7", "5", "3", "1"]
@@ -98,11 +92,9 @@ def test_the_contributions_of_a_leaf_can_be_sorted_too() -> None:
         )
         assert "+= weight" in screen.text()
 
-    drive(Session(total, names=Names({"weight": weight})), script, (80, 30))
 
-
-def test_the_list_shows_only_what_is_asked_for() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_list_shows_only_what_is_asked_for() -> None:
+    async with on_screen(residual_net(3), LARGE) as screen:
         count = screen.app.debugger_screen.view.snapshot.length
         assert f" {count} of" not in screen.text()
         await screen.press("i")
@@ -124,23 +116,18 @@ def test_the_list_shows_only_what_is_asked_for() -> None:
         await screen.type("only all")
         assert f" of {count}" not in screen.text().splitlines()[1]
 
-    drive(residual_net(3), script, LARGE)
 
-
-def test_only_nan_lists_what_is_no_number() -> None:
-    async def script(screen: Driver) -> None:
+async def test_only_nan_lists_what_is_no_number() -> None:
+    async with on_screen(troubled()) as screen:
         await screen.press("c")
         await looked(screen)
         await screen.type("only nan")
         assert len(rows(screen)) == 2  # one leaf has nan, one inf
 
-    drive(troubled(), script)
 
-
-def test_the_chart_has_axes_and_a_cursor_that_keys_and_clicks_move() -> None:
+async def test_the_chart_has_axes_and_a_cursor_that_keys_and_clicks_move() -> None:
     core: Any = pytest.importorskip("autograd_core")
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(vanishing(core), LARGE) as screen:
         await screen.press("c")
         await looked(screen)
         pane = screen.app.debugger_screen.panes["pass"]
@@ -161,11 +148,9 @@ def test_the_chart_has_axes_and_a_cursor_that_keys_and_clicks_move() -> None:
         await screen.pilot.click(offset=(place.x + 10 + 20, place.y + 4))
         assert screen.app.debugger_screen.view.node == 20
 
-    drive(vanishing(core), script, LARGE)
-
 
 @pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
-def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
+async def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
     engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
@@ -178,7 +163,7 @@ def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
         read.append(last - first)
         return some(self, index, first, last)
 
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, LARGE) as screen:
         monkeypatch.setattr(ContributionOrder, "some", counted)
         monkeypatch.setattr(Flow, "look_further", lambda *_: False)
         for end in ("G", "c"):
@@ -187,15 +172,13 @@ def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
             await screen.press("G", "k", "G")
             assert sum(read) < 4 * MOST_SHOWN  # of 2,000
 
-    drive(session, script, LARGE)
-
 
 @pytest.mark.parametrize("back", [False, True])
-def test_a_phase_marks_what_it_delivered_until_the_next(back: bool) -> None:
+async def test_a_phase_marks_what_it_delivered_until_the_next(back: bool) -> None:
     core: Any = pytest.importorskip("autograd_core")
     w = core.tensor(3.0, requires_grad=True)
+    async with on_screen(Session((w * w) * 2, names=Names({"w": w})), SMALL) as screen:
 
-    async def script(screen: Driver) -> None:
         def marked() -> frozenset[int]:
             return screen.app.debugger_screen.view.changed
 
@@ -210,20 +193,15 @@ def test_a_phase_marks_what_it_delivered_until_the_next(back: bool) -> None:
             await screen.press("S")
             assert not marked()
 
-    drive(Session((w * w) * 2, names=Names({"w": w})), script, SMALL)
-
 
 @pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
-def test_a_phase_is_told_as_a_node_is(engine: str) -> None:
+async def test_a_phase_is_told_as_a_node_is(engine: str) -> None:
     torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
     w = torch.tensor(3.0, requires_grad=True)
     told: list[str] = []
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session((w * w) * 2, names=Names({"w": w})), (100, 30)) as screen:
         for key in ("n", "s", "s", "s", "S", "S", "S", "S"):
             told.append((await screen.press(key)).splitlines()[-2].strip())
-
-    drive(Session((w * w) * 2, names=Names({"w": w})), script, (100, 30))
     assert told == [
         "#1 mul:2 sent 2 → #2 mul:1",
         "#2 mul:1: formula 2 → 6, 6",
@@ -237,11 +215,11 @@ def test_a_phase_is_told_as_a_node_is(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
-def test_all_that_a_move_changed_is_marked_forwards_and_backwards(engine: str) -> None:
+async def test_all_that_a_move_changed_is_marked_forwards_and_backwards(engine: str) -> None:
     torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
     w = torch.tensor(3.0, requires_grad=True)
+    async with on_screen(Session((w * w) * 2, names=Names({"w": w})), LARGE) as screen:
 
-    async def script(screen: Driver) -> None:
         def marks(lines: Iterable[Line]) -> list[str]:
             parts = (part for line in lines for part in line)
             return [part.text for part in parts if part.style.startswith("changed") and part.text]
@@ -262,12 +240,7 @@ def test_all_that_a_move_changed_is_marked_forwards_and_backwards(engine: str) -
         assert marked("pass") == [["not yet", "0 of 2"], ["0/2"]]  # until the next move
         await screen.press("3", "n")
         assert marked("pass")[1][0] == "12"  # its .grad
-
-    drive(Session((w * w) * 2, names=Names({"w": w})), script, LARGE)
-
-    async def trouble(screen: Driver) -> None:
+    async with on_screen(Session(torch.sqrt(w * 0) * 2), LARGE) as screen:
         await screen.press("n", "n")
         row = screen.app.debugger_screen.rows.line(2)
         assert [part.text for part in row if part.style == "changed trouble"] == ["inf"]
-
-    drive(Session(torch.sqrt(w * 0) * 2), trouble, LARGE)

@@ -11,7 +11,7 @@ import autograd_core as torch
 from gradstep.capturing import Names
 from gradstep.debugger import Session
 from gradstep_tui.app.history import MOST, VARIABLE, History
-from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
+from tests.tui.screen_driver import LARGE, SMALL, Driver, on_screen
 from tests.tui.sessions import chain, residual_net, shared_weight
 
 
@@ -19,8 +19,8 @@ def selected(screen: Driver) -> int:
     return screen.app.debugger_screen.view.node
 
 
-def test_half_pages_and_the_rows_in_view() -> None:
-    async def script(screen: Driver) -> None:
+async def test_half_pages_and_the_rows_in_view() -> None:
+    async with on_screen(chain(200)) as screen:
         rows = screen.app.debugger_screen.rows
         half = round((rows.visible_height - 1) / 2)
         await screen.press("ctrl+d")
@@ -33,11 +33,9 @@ def test_half_pages_and_the_rows_in_view() -> None:
             assert abs(selected(screen) - top - row) <= (key == "M")
         assert rows.scroll_offset.y == top
 
-    drive(chain(200), script)
 
-
-def test_z_twice_centers_the_row_and_leaves_the_folds_as_they_were() -> None:
-    async def script(screen: Driver) -> None:
+async def test_z_twice_centers_the_row_and_leaves_the_folds_as_they_were() -> None:
+    async with on_screen(chain(200)) as screen:
         rows = screen.app.debugger_screen.rows
         await screen.press("4", "0", "G", "H")
         node = selected(screen)
@@ -48,11 +46,13 @@ def test_z_twice_centers_the_row_and_leaves_the_folds_as_they_were() -> None:
         await screen.press("z", "j", "z")  # two keys, not one
         assert len(screen.app.debugger_screen.view.folded) == 2
 
-    drive(chain(200), script)
 
-
-def test_matches_are_found_forwards_and_backwards() -> None:
-    async def script(screen: Driver) -> None:
+async def test_matches_are_found_forwards_and_backwards() -> None:
+    x = torch.tensor(0.5, requires_grad=True)
+    y = x
+    for _ in range(5):
+        y = torch.tanh(y) * 2
+    async with on_screen(Session(y, names=Names({"x": x}))) as screen:
         assert "nothing was searched for" in await screen.press(";")
         await screen.press("/", *"tanh", "enter")
         graph = screen.app.debugger_screen.view.snapshot.graph
@@ -68,25 +68,19 @@ def test_matches_are_found_forwards_and_backwards() -> None:
         await screen.press("2", ";")
         assert selected(screen) == found[-1]
 
-    x = torch.tensor(0.5, requires_grad=True)
-    y = x
-    for _ in range(5):
-        y = torch.tanh(y) * 2
-    drive(Session(y, names=Names({"x": x})), script)
 
-
-def test_what_was_typed_is_there_in_the_next_session(
+async def test_what_was_typed_is_there_in_the_next_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "state" / "history"
     monkeypatch.setenv(VARIABLE, str(file))
-
-    async def first(screen: Driver) -> None:
+    async with on_screen(shared_weight()) as screen:
         for line in ("display rms", "info leaves", "info leaves", "next 2"):
             await screen.type(line)
         await screen.press("/", *"mul", "enter")
-
-    async def second(screen: Driver) -> None:
+    assert file.read_text().splitlines() == ["display rms", "info leaves", "next 2", "/mul"]
+    assert file.stat().st_mode & 0o077 == 0
+    async with on_screen(shared_weight()) as screen:
         prompt = screen.app.debugger_screen.prompt
         await screen.press(":", "up")
         assert prompt.value == "next 2"
@@ -98,11 +92,6 @@ def test_what_was_typed_is_there_in_the_next_session(
         assert prompt.value == "display rms"  # there is no other
         await screen.press("escape", "/", "up")
         assert prompt.value == "mul"
-
-    drive(shared_weight(), first)
-    assert file.read_text().splitlines() == ["display rms", "info leaves", "next 2", "/mul"]
-    assert file.stat().st_mode & 0o077 == 0
-    drive(shared_weight(), second)
 
 
 def test_a_history_that_cannot_be_kept_is_no_error_and_does_not_grow_for_ever(
@@ -120,8 +109,8 @@ def test_a_history_that_cannot_be_kept_is_no_error_and_does_not_grow_for_ever(
 
 
 @pytest.mark.parametrize("size", [(60, 16), SMALL, LARGE])
-def test_displays_stay_in_view_and_mark_what_changed(size: tuple[int, int]) -> None:
-    async def script(screen: Driver) -> None:
+async def test_displays_stay_in_view_and_mark_what_changed(size: tuple[int, int]) -> None:
+    async with on_screen(shared_weight(), size) as screen:
         assert "1: " not in screen.text()
         await screen.type("display rms")
         text = await screen.type("display w.grad.rms")
@@ -137,11 +126,9 @@ def test_displays_stay_in_view_and_mark_what_changed(size: tuple[int, int]) -> N
         await screen.type("undisplay")
         assert " 1: rms" not in screen.text()
 
-    drive(shared_weight(), script, size)
 
-
-def test_a_remark_on_a_key_is_gone_with_the_next_and_what_a_move_did_stays() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_remark_on_a_key_is_gone_with_the_next_and_what_a_move_did_stays() -> None:
+    async with on_screen(residual_net(2)) as screen:
         sent = "sent "
         assert sent in await screen.press("n")
         assert "nothing was searched for" in await screen.press(",")
@@ -149,11 +136,9 @@ def test_a_remark_on_a_key_is_gone_with_the_next_and_what_a_move_did_stays() -> 
         assert "nothing was searched for" not in text
         assert sent in text.splitlines()[-2]
 
-    drive(residual_net(2), script)
 
-
-def test_a_deleted_breakpoint_leaves_the_next_one_marked() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_deleted_breakpoint_leaves_the_next_one_marked() -> None:
+    async with on_screen(shared_weight()) as screen:
         for place in ("#2", "#3", "#4"):
             await screen.type(f"break {place}")
         screen.app.debugger_screen.show_section("breakpoints")
@@ -162,5 +147,3 @@ def test_a_deleted_breakpoint_leaves_the_next_one_marked() -> None:
         await screen.press("j", "j", "delete", "delete", "delete")
         assert not screen.app.debugger_screen.view.snapshot.breakpoints
         assert "there are no breakpoints" in await screen.press("delete")
-
-    drive(shared_weight(), script)

@@ -12,7 +12,7 @@ import pytest
 
 import autograd_core as torch
 from gradstep.debugger import Session
-from tests.tui.screen_driver import Driver, drive
+from tests.tui.screen_driver import on_screen
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,16 +43,13 @@ def cube() -> Session:
     return Session((x * x * x).tanh(), names={"x": x})
 
 
-def test_p_writes_the_graph_with_gradients_and_the_position_marked(
+async def test_p_writes_the_graph_with_gradients_and_the_position_marked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(cube()) as screen:
         await screen.press("n", "n", "p")
         await screen.wait_for("wrote ")
-
-    drive(cube(), script)
     text = (tmp_path / "backward-1-at-2.svg").read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
     frames = [each for each in root.iter() if each.get("class") == "here"]
@@ -69,51 +66,41 @@ def test_p_writes_the_graph_with_gradients_and_the_position_marked(
     assert "4.5e−7" in text or "e−" in text, "the gradient on an edge"
 
 
-def test_capital_p_writes_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_capital_p_writes_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(cube()) as screen:
         assert "wrote " in await screen.press("n", "P")
-
-    drive(cube(), script)
     text = (tmp_path / "screen-1-at-1.svg").read_text(encoding="utf-8")
     assert "tanh" in text
     assert "@font-face" not in text, "it would load something"
     ElementTree.fromstring(text)
 
 
-def test_a_folder_that_cannot_be_written_is_an_error_in_words(
+async def test_a_folder_that_cannot_be_written_is_an_error_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "screen-1-at-0.svg").mkdir()
     (tmp_path / "backward-1-at-0.svg").mkdir()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(cube()) as screen:
         assert "error: cannot write" in await screen.press("P")
         await screen.press("p")
         await screen.wait_for("error: IsADirectoryError|error: PermissionError")
         assert "1/4 run" in await screen.press("n")
 
-    drive(cube(), script)
 
-
-def test_y_copies_every_digit_that_matters() -> None:
+async def test_y_copies_every_digit_that_matters() -> None:
     x = torch.tensor([1 / 3, 1e-7, 123456.789], requires_grad=True)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session((x * x * x).sum(), names={"x": x})) as screen:
         await screen.press("c", "G", "y")
         copied = np.array(ast.literal_eval(screen.app.clipboard), np.float32)
         assert x.grad is not None
         assert copied.tobytes() == np.asarray(x.grad).tobytes()
 
-    drive(Session((x * x * x).sum(), names={"x": x}), script)
 
-
-def test_y_copies_the_gradient_and_capital_y_the_address() -> None:
+async def test_y_copies_the_gradient_and_capital_y_the_address() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session((x * x).sum(), names={"x": x})) as screen:
         await screen.press("G")
         assert "no gradient has arrived" in await screen.press("y")
         await screen.press("c", "G")
@@ -121,5 +108,3 @@ def test_y_copies_the_gradient_and_capital_y_the_address() -> None:
         assert screen.app.clipboard == "[2., 4.]"
         await screen.press("k", "Y")
         assert screen.app.clipboard == "mul:1"
-
-    drive(Session((x * x).sum(), names={"x": x}), script)

@@ -21,7 +21,7 @@ from gradstep_tui.app.widgets.prompt import Prompt
 from gradstep_tui.app.widgets.timeline import Timeline
 from gradstep_tui.app.worker import SnapshotReady
 from gradstep_tui.printed import printed
-from tests.tui.screen_driver import LARGE, SHORT, SMALL, Driver, drive
+from tests.tui.screen_driver import LARGE, SHORT, SMALL, Driver, on_screen
 from tests.tui.sessions import chain, dense, residual_net, shared_weight, troubled
 
 
@@ -64,30 +64,25 @@ def selected(screen: Driver) -> int:
 # -- moving ------------------------------------------------------------------------------
 
 
-def test_o_runs_the_module_that_begins_here_and_capital_o_goes_back() -> None:
-    async def script(screen: Driver) -> None:
+async def test_o_runs_the_module_that_begins_here_and_capital_o_goes_back() -> None:
+    async with on_screen(traced_net()) as screen:
         await screen.press("n", "o")
         assert position(screen) == 10, "behind the whole block 1"
         await screen.press("O")
         assert position(screen) == 1
 
-    drive(traced_net(), script)
 
-
-def test_f_finishes_the_module_and_capital_f_goes_back() -> None:
-    async def script(screen: Driver) -> None:
+async def test_f_finishes_the_module_and_capital_f_goes_back() -> None:
+    async with on_screen(traced_net()) as screen:
         await screen.press("n", "n", "f")
         assert position(screen) == 5, "behind down"
         await screen.press("F")
         assert position(screen) == 1
 
-    drive(traced_net(), script)
 
-
-def test_s_goes_into_a_node_and_out_of_it() -> None:
+async def test_s_goes_into_a_node_and_out_of_it() -> None:
     session = traced_net()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         assert "INSIDE" in await screen.press("s")
         assert session.snapshot.phase == 1
         assert "next phase" in screen.text(), "the keys of the place"
@@ -96,13 +91,10 @@ def test_s_goes_into_a_node_and_out_of_it() -> None:
         await screen.press("S")
         assert (session.position, session.snapshot.phase) == (0, 1)
 
-    drive(session, script)
 
-
-def test_brackets_and_clicks_on_the_timeline_jump() -> None:
+async def test_brackets_and_clicks_on_the_timeline_jump() -> None:
     session = chain(200)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.press("c", "left_square_bracket")
         assert position(screen) == 190
         await screen.press("3", "left_square_bracket")
@@ -115,11 +107,9 @@ def test_brackets_and_clicks_on_the_timeline_jump() -> None:
         line = next(row for row in screen.text().splitlines() if row.startswith(" ▁"))
         assert line[40] == "▶"
 
-    drive(session, script)
 
-
-def test_the_timeline_marks_nan_and_inf_with_a_character() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_timeline_marks_nan_and_inf_with_a_character() -> None:
+    async with on_screen(troubled()) as screen:
         text = await screen.press("c")
         assert re.search(r"^ ▄!!·∅$", text, re.MULTILINE)
         await screen.press("g", "exclamation_mark")
@@ -131,21 +121,17 @@ def test_the_timeline_marks_nan_and_inf_with_a_character() -> None:
         await screen.press("2", "exclamation_mark")
         assert selected(screen) == 1, "the second one from here"
 
-    drive(troubled(), script)
 
-
-def test_without_trouble_the_key_says_how_to_find_some() -> None:
-    async def script(screen: Driver) -> None:
+async def test_without_trouble_the_key_says_how_to_find_some() -> None:
+    async with on_screen(shared_weight()) as screen:
         assert "no nan or inf has been seen" in await screen.press("n", "exclamation_mark")
-
-    drive(shared_weight(), script)
 
 
 # -- navigating --------------------------------------------------------------------------
 
 
-def test_h_and_l_follow_edges() -> None:
-    async def script(screen: Driver) -> None:
+async def test_h_and_l_follow_edges() -> None:
+    async with on_screen(shared_weight()) as screen:
         await screen.press("j", "l")
         assert selected(screen) == 2
         await screen.press("h")
@@ -157,11 +143,10 @@ def test_h_and_l_follow_edges() -> None:
         assert selected(screen) == 7
         assert "there is no node 9 that sends to it" in await screen.press("9", "h")
 
-    drive(shared_weight(), script)
 
-
-def test_slash_searches_and_an_empty_line_goes_on() -> None:
-    async def script(screen: Driver) -> None:
+async def test_slash_searches_and_an_empty_line_goes_on() -> None:
+    session = shared_weight()
+    async with on_screen(session) as screen:
         await screen.press("slash")
         await screen.complete_line("encoder")
         assert selected(screen) == 6
@@ -174,14 +159,11 @@ def test_slash_searches_and_an_empty_line_goes_on() -> None:
         await screen.press("slash")
         await screen.complete_line("decoder/mul:1")
         assert selected(screen) == 5
-
-    session = shared_weight()
-    drive(session, script)
     assert session.commands == [], "nothing ran"
 
 
-def test_z_folds_the_module_of_the_row_and_unfolds_it() -> None:
-    async def script(screen: Driver) -> None:
+async def test_z_folds_the_module_of_the_row_and_unfolds_it() -> None:
+    async with on_screen(residual_net(4)) as screen:
         await screen.press("j", "z")
         row = screen.row(1)
         assert "encoder.3.up" in row
@@ -194,21 +176,17 @@ def test_z_folds_the_module_of_the_row_and_unfolds_it() -> None:
         await screen.press("Z", "j", "z", "z")
         assert "addmm:1" in screen.row(1)
 
-    drive(residual_net(4), script)
 
-
-def test_a_search_unfolds_the_module_of_what_it_finds() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_search_unfolds_the_module_of_what_it_finds() -> None:
+    async with on_screen(shared_weight()) as screen:
         await screen.press("Z")
         await screen.press("slash", *"tanh", "enter")
         assert "tanh:1" in screen.row(6)
         assert selected(screen) == 6
 
-    drive(shared_weight(), script)
 
-
-def test_a_folded_module_is_one_row_for_keys_and_steps() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_folded_module_is_one_row_for_keys_and_steps() -> None:
+    async with on_screen(residual_net(4)) as screen:
         await screen.press("Z")
         rows = [line for line in screen.text().splitlines() if "▸" in line]
         assert "encoder" in rows[0]
@@ -221,11 +199,9 @@ def test_a_folded_module_is_one_row_for_keys_and_steps() -> None:
         await screen.press("z")
         assert "▶" in screen.row(4)
 
-    drive(residual_net(4), script)
 
-
-def test_the_module_tree_folds_by_key_and_by_mouse() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_module_tree_folds_by_key_and_by_mouse() -> None:
+    async with on_screen(residual_net(2), (100, 40)) as screen:
         await screen.section("modules")
         assert "▾ encoder" in screen.text()
         await screen.press("w", "z")
@@ -235,11 +211,9 @@ def test_the_module_tree_folds_by_key_and_by_mouse() -> None:
         assert "▾ encoder" in screen.text()
         assert selected(screen) > 0
 
-    drive(residual_net(2), script, (100, 40))
 
-
-def test_w_gives_the_keys_to_a_pane_and_escape_takes_them_back() -> None:
-    async def script(screen: Driver) -> None:
+async def test_w_gives_the_keys_to_a_pane_and_escape_takes_them_back() -> None:
+    async with on_screen(shared_weight()) as screen:
         text = await screen.press("w")
         assert "━[gradient]" in text
         await screen.press("j", "j")
@@ -249,46 +223,37 @@ def test_w_gives_the_keys_to_a_pane_and_escape_takes_them_back() -> None:
         assert "━[gradient]" not in screen.text()
         assert selected(screen) == 1
 
-    drive(shared_weight(), script)
 
-
-def test_a_line_of_a_pane_leads_to_its_node() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_line_of_a_pane_leads_to_its_node() -> None:
+    async with on_screen(shared_weight()) as screen:
         await screen.press("n", "j")
         await screen.press("w", "j", "j")
         await screen.press("enter")
         assert selected(screen) == 1, "the producer of the contribution"
 
-    drive(shared_weight(), script)
 
-
-def test_overflowing_lanes_name_where_the_edge_goes() -> None:
-    async def script(screen: Driver) -> None:
+async def test_overflowing_lanes_name_where_the_edge_goes() -> None:
+    async with on_screen(dense(30)) as screen:
         assert re.search(r"→#\d+\+\d+ +#8 total:23", await screen.press("7", "n"))
-
-    drive(dense(30), script)
 
 
 # -- mouse -------------------------------------------------------------------------------
 
 
-def test_a_double_click_goes_to_the_row() -> None:
+async def test_a_double_click_goes_to_the_row() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.pilot.double_click("ExecutionList", offset=(20, 6))
         await screen.settled()
         assert position(screen) == 5
         await screen.pilot.double_click("ExecutionList", offset=(20, 3))
         await screen.settled()
         assert position(screen) == 2
-
-    drive(session, script)
     assert session.commands == ["until #6", "until #3"]
 
 
-def test_the_wheel_scrolls_and_selects_nothing() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_wheel_scrolls_and_selects_nothing() -> None:
+    async with on_screen(chain(500)) as screen:
         rows = screen.app.screen.query_one(ExecutionList)
         for _ in range(5):
             rows.post_message(events.MouseScrollDown(rows, 5, 5, 0, 1, 0, False, False, False))
@@ -296,26 +261,21 @@ def test_the_wheel_scrolls_and_selects_nothing() -> None:
         assert rows.scroll_offset.y > 0
         assert screen.app.debugger_screen.view.node == 0
 
-    drive(chain(500), script)
 
-
-def test_a_click_on_a_hint_is_its_key() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_click_on_a_hint_is_its_key() -> None:
+    async with on_screen(shared_weight()) as screen:
         lines = screen.text().splitlines()
         await screen.pilot.click("Hints", offset=(lines[-1].index("next"), 0))
         await screen.settled()
         assert position(screen) == 1
 
-    drive(shared_weight(), script)
-
 
 # -- breakpoints and prompt ----------------------------------------------------------
 
 
-def test_capital_b_asks_for_a_condition_and_capital_w_for_a_leaf() -> None:
+async def test_capital_b_asks_for_a_condition_and_capital_w_for_a_leaf() -> None:
     session = traced_net()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.press("j", "B")
         await screen.complete_line("rms > 10")
         assert "◆" in screen.row(1)[:3]
@@ -324,14 +284,11 @@ def test_capital_b_asks_for_a_condition_and_capital_w_for_a_leaf() -> None:
         kinds = [point.kind for point in session.breakpoints.points]
         assert kinds == ["breakpoint", "watch"]
 
-    drive(session, script)
-
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
-def test_keys_that_come_at_once_are_done_one_after_the_other(size: tuple[int, int]) -> None:
+async def test_keys_that_come_at_once_are_done_one_after_the_other(size: tuple[int, int]) -> None:
     session = traced_net()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, size) as screen:
         prompt = screen.app.screen.query_one(Prompt)
         await screen.burst(*":nNcsqQDxe0")
         assert (prompt.value, position(screen)) == ("nNcsqQDxe0", 0)
@@ -345,11 +302,9 @@ def test_keys_that_come_at_once_are_done_one_after_the_other(size: tuple[int, in
         await screen.burst("ctrl+c", "1", "n", "?", "q", "n")
         assert position(screen) == 4
 
-    drive(session, script, size)
 
-
-def test_what_is_pasted_keeps_its_place_among_the_keys() -> None:
-    async def script(screen: Driver) -> None:
+async def test_what_is_pasted_keeps_its_place_among_the_keys() -> None:
+    async with on_screen(traced_net()) as screen:
         app = screen.app
         app.post_message(events.Paste("lost: the list takes no text"))
         app.post_message(events.Key("colon", ":"))
@@ -357,20 +312,17 @@ def test_what_is_pasted_keeps_its_place_among_the_keys() -> None:
         await screen.burst("enter", "n")
         assert position(screen) == 3
 
-    drive(traced_net(), script)
 
-
-def test_the_palette_gets_what_is_typed_behind_the_key_that_opens_it() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_palette_gets_what_is_typed_behind_the_key_that_opens_it() -> None:
+    async with on_screen(traced_net()) as screen:
         await screen.burst("ctrl+p", *"nNcsqQDxe0")
         await screen.wait_for("nNcsqQDxe0")
         assert position(screen) == 0
 
-    drive(traced_net(), script)
 
-
-def test_tab_completes_and_offers() -> None:
-    async def script(screen: Driver) -> None:
+async def test_tab_completes_and_offers() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    async with on_screen(Session(x * x * x)) as screen:
         await screen.press("colon", *"unt", "tab")
         prompt = screen.app.screen.query_one("Prompt")
         assert prompt.value == "until "  # type: ignore[attr-defined]
@@ -382,12 +334,9 @@ def test_tab_completes_and_offers() -> None:
         await screen.press("escape")
         assert "n next" in screen.text()
 
-    x = torch.tensor(2.0, requires_grad=True)
-    drive(Session(x * x * x), script)
 
-
-def test_an_error_points_at_the_word_and_its_sense_is_in_the_message_line() -> None:
-    async def script(screen: Driver) -> None:
+async def test_an_error_points_at_the_word_and_its_sense_is_in_the_message_line() -> None:
+    async with on_screen(traced_net(), (100, 40)) as screen:
         text = await screen.type("break sum if rns > 10")
         assert re.search(r"error: .*rns", text)
         await screen.section("console")
@@ -399,34 +348,28 @@ def test_an_error_points_at_the_word_and_its_sense_is_in_the_message_line() -> N
         await screen.press("n")
         assert position(screen) == 1, "the session goes on"
 
-    drive(traced_net(), script, (100, 40))
-
 
 @pytest.mark.parametrize(
     ("line", "there"), [("rn", 4), ("rs", 4), ("rc", 0), ("n 2", 7), ("run", 0)]
 )
-def test_the_prompt_knows_the_words_of_gdb(line: str, there: int) -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_prompt_knows_the_words_of_gdb(line: str, there: int) -> None:
+    async with on_screen(traced_net()) as screen:
         await screen.press("5", "n")
         await screen.type(line)
         assert position(screen) == there
 
-    drive(traced_net(), script)
 
-
-def test_what_is_typed_speaks_of_the_selected_row() -> None:
-    async def script(screen: Driver) -> None:
+async def test_what_is_typed_speaks_of_the_selected_row() -> None:
+    async with on_screen(traced_net(), (100, 40)) as screen:
         await screen.press("3", "j")
         text = await screen.type("info node")
         assert "#4 " in text.split("[console]")[1]
         await screen.type("frame #6")
         assert selected(screen) == 5, "and chooses another one"
 
-    drive(traced_net(), script, (100, 40))
 
-
-def test_the_palette_offers_commands_sections_and_keys() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_palette_offers_commands_sections_and_keys() -> None:
+    async with on_screen(shared_weight(), LARGE) as screen:
         await screen.press("ctrl+p")
         await screen.pilot.pause(0.3)
         await screen.press(*"show contributions")
@@ -442,22 +385,19 @@ def test_the_palette_offers_commands_sections_and_keys() -> None:
         await screen.pilot.pause(0.3)
         assert screen.app.screen.query_one("Prompt").value == "until "  # type: ignore[attr-defined]
 
-    drive(shared_weight(), script, LARGE)
-
 
 # -- long runs, and what goes wrong ------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-def test_a_long_run_shows_how_far_it_is_and_pauses(key: str) -> None:
+async def test_a_long_run_shows_how_far_it_is_and_pauses(key: str) -> None:
     x = torch.tensor(1.0, requires_grad=True)
     y = x
     for _ in range(600):
         y = y * 1.001
         y.register_hook(lambda g: time.sleep(0.004))
     session = Session(y, names={"x": x})
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, LARGE, grace=SHORT) as screen:
         await screen.press("c")
         await screen.wait_for(r"BUSY · [■□]+ continue · esc pauses")
         await screen.wait_for(r"· [1-9]\d*/601 run")
@@ -468,10 +408,8 @@ def test_a_long_run_shows_how_far_it_is_and_pauses(key: str) -> None:
         await screen.press("n")
         assert "PAUSED" in screen.text()
 
-    drive(session, script, LARGE, grace=SHORT)
 
-
-def test_a_script_that_exits_in_a_hook_leaves_the_screen_open() -> None:
+async def test_a_script_that_exits_in_a_hook_leaves_the_screen_open() -> None:
     x = torch.tensor(1.0, requires_grad=True)
     y = x * 2.0
 
@@ -480,45 +418,36 @@ def test_a_script_that_exits_in_a_hook_leaves_the_screen_open() -> None:
 
     y.register_hook(hook)
     session = Session(y * y, names={"x": x})
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         text = await screen.press("c")
         assert "FAILED" in text
         assert "#2 raised SystemExit: 3" in text
         await screen.press("r")
         assert position(screen) == 0
 
-    drive(session, script)
 
-
-def test_a_graph_freed_before_says_so() -> None:
+async def test_a_graph_freed_before_says_so() -> None:
     x = torch.tensor(1.0, requires_grad=True)
     y = x * x
     y.backward()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(y, names={"x": x})) as screen:
         text = await screen.press("c")
         assert "FAILED" in text
         text = re.sub(r"\s+", " ", await screen.section("source"))
         assert "call that one with retain_graph=True" in text
 
-    drive(Session(y, names={"x": x}), script)
 
-
-def test_what_was_printed_meanwhile_is_kept_for_the_terminal(
+async def test_what_was_printed_meanwhile_is_kept_for_the_terminal(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     x = torch.tensor(1.0, requires_grad=True)
     y = x * x
     y.register_hook(lambda g: print("seen by the hook"))
-
-    async def script(screen: Driver) -> None:
-        await screen.press("c")
-        assert printed().is_open
-
     printed().show()  # what other tests of this process printed
     capsys.readouterr()
-    drive(Session(y, names={"x": x}), script)
+    async with on_screen(Session(y, names={"x": x})) as screen:
+        await screen.press("c")
+        assert printed().is_open
     output.begin()
     capsys.readouterr()
     printed().show()
@@ -526,12 +455,11 @@ def test_what_was_printed_meanwhile_is_kept_for_the_terminal(
     assert not printed().is_open
 
 
-def test_every_key_answers_at_every_moment_of_a_pass() -> None:
+async def test_every_key_answers_at_every_moment_of_a_pass() -> None:
     """Before the first node, in the middle, inside a node, at the end; in the list and a pane."""
     leaving = {"q,ctrl+q", "D", "Q", "question_mark", "p", "P"}
     keys = [each.key.split(",")[0] for each in ALL_BINDINGS if each.key not in leaving]
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(traced_net()) as screen:
         for moment in (["5", "n"], ["s"], ["c", "w"]):
             await screen.press("r", "escape", *moment)
             for key in keys:
@@ -540,11 +468,9 @@ def test_every_key_answers_at_every_moment_of_a_pass() -> None:
         await screen.press("escape", "r", "n")
         assert position(screen) == 1
 
-    drive(traced_net(), script)
 
-
-def test_every_section_at_every_size_draws_within_its_width() -> None:
-    async def script(screen: Driver) -> None:
+async def test_every_section_at_every_size_draws_within_its_width() -> None:
+    async with on_screen(traced_net()) as screen:
         for size in ((60, 16), (80, 24), (120, 36), (200, 60)):
             await screen.pilot.resize_terminal(*size)
             await screen.pilot.pause(0.1)
@@ -552,14 +478,11 @@ def test_every_section_at_every_size_draws_within_its_width() -> None:
                 await screen.section(name)
                 assert all(len(line) <= size[0] for line in screen.text().splitlines())
 
-    drive(traced_net(), script)
 
-
-def test_a_key_right_after_opening_is_not_overtaken_by_the_first_layout() -> None:
+async def test_a_key_right_after_opening_is_not_overtaken_by_the_first_layout() -> None:
     """The panes lay themselves out once more when they know their width."""
     session = traced_net()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         main = screen.app.debugger_screen
         main.panes["node"].on_resize()
         session.do("next 5")
@@ -567,5 +490,3 @@ def test_a_key_right_after_opening_is_not_overtaken_by_the_first_layout() -> Non
         main.on_snapshot_ready(SnapshotReady(session.snapshot, Reply(""), session.selected))
         text = await screen.settled()
         assert "#6 " in text.split("[gradient]")[1].splitlines()[1]
-
-    drive(session, script)

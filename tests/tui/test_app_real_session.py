@@ -13,7 +13,7 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Snapshot
 from gradstep_tui.app.facts import Facts
 from gradstep_tui.app.worker import SessionWorker
-from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
+from tests.tui.screen_driver import LARGE, SMALL, on_screen
 
 
 def last_state() -> tuple[torch.Tensor, torch.Tensor]:
@@ -26,14 +26,13 @@ def last_state() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
-def test_stepping_back_and_forth_ends_with_the_gradient_of_a_plain_run(
+async def test_stepping_back_and_forth_ends_with_the_gradient_of_a_plain_run(
     size: tuple[int, int],
 ) -> None:
     plain, expected = last_state()
     plain.backward()
     state, weight = last_state()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(state, names={"weight": weight}), size) as screen:
         assert "▶" in screen.row(0)
         await screen.press("6", "n")
         assert re.search(r" 15 3 of 4", screen.row(8))
@@ -49,8 +48,7 @@ def test_stepping_back_and_forth_ends_with_the_gradient_of_a_plain_run(
         assert "FINISHED" in screen.text()
         assert "error" not in screen.text()
         await screen.press("q")
-
-    assert drive(Session(state, names={"weight": weight}), script, size) == "continue"
+    assert screen.outcome == "continue"
     assert weight.grad is not None
     assert expected.grad is not None
     assert weight.grad.item() == expected.grad.item() == 23.0
@@ -69,10 +67,9 @@ def public_values(of: object) -> list[object]:
     return [each for each in values if not callable(each)]
 
 
-def test_what_a_section_gets_leads_to_no_session() -> None:
+async def test_what_a_section_gets_leads_to_no_session() -> None:
     state, weight = last_state()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(state, names={"weight": weight})) as screen:
         await screen.press("3", "n", "s")
         ahead: list[object] = [screen.app.debugger_screen.view]
         seen: dict[int, object] = {}
@@ -86,29 +83,22 @@ def test_what_a_section_gets_leads_to_no_session() -> None:
         assert Snapshot in kinds
         assert not [kind for kind in kinds if issubclass(kind, (PassSession, SessionWorker))]
 
-    drive(Session(state, names={"weight": weight}), script)
 
-
-def test_every_key_of_the_screen_is_understood_by_the_real_session() -> None:
+async def test_every_key_of_the_screen_is_understood_by_the_real_session() -> None:
     state, weight = last_state()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(state, names={"weight": weight})) as screen:
         for key in ("n", "N", "c", "C", "r", "j", "b", "c", "b", "G", "u", "g", "enter"):
             assert "error:" not in await screen.press(key), key
         for line in ("next 2", "back", "until mul:1", "jump 3", "info breakpoints", "help"):
             assert "error:" not in await screen.type(line), line
-
-    drive(Session(state, names={"weight": weight}), script)
 
 
 @pytest.mark.parametrize(
     ("line", "outcome"),
     [("quit", "continue"), ("q", "continue"), ("detach", "detach"), ("abort", "abort")],
 )
-def test_leaving_by_command_closes_the_screen(line: str, outcome: str) -> None:
+async def test_leaving_by_command_closes_the_screen(line: str, outcome: str) -> None:
     state, weight = last_state()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(state, names={"weight": weight})) as screen:
         await screen.type(line)
-
-    assert drive(Session(state, names={"weight": weight}), script) == outcome
+    assert screen.outcome == outcome

@@ -26,9 +26,8 @@ from tests.tui.screen_driver import (
     PATIENCE,
     SHORT,
     SMALL,
-    Driver,
     check_golden,
-    drive,
+    on_screen,
 )
 from tests.tui.sessions import (
     RecordedSession,
@@ -46,40 +45,33 @@ SIZES = [SMALL, LARGE]
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_n_runs_one_node_and_the_pointer_follows(size: tuple[int, int]) -> None:
+async def test_n_runs_one_node_and_the_pointer_follows(size: tuple[int, int]) -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, size) as screen:
         assert "▶" in screen.row(0)
         await screen.press("n")
         assert "✓" in screen.row(0)
         assert "▶" in screen.row(1)
         assert "1/9 run" in screen.text()
         assert "PAUSED" in screen.text()
-
-    drive(session, script, size)
     assert session.commands == ["next"]
 
 
-def test_upper_case_goes_backwards_and_says_that_it_is_the_past() -> None:
+async def test_upper_case_goes_backwards_and_says_that_it_is_the_past() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.press("n", "n", "n", "N")
         assert "▶" in screen.row(2)
         assert "PAST" in screen.text()
         assert "recorded to 3" in screen.text()
         await screen.press("n")
         assert "PAUSED" in screen.text()
-
-    drive(session, script)
     assert session.commands == ["next", "next", "next", "reverse-next", "next"]
 
 
-def test_digits_are_a_count() -> None:
+async def test_digits_are_a_count() -> None:
     session = chain(50)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         assert "12 times" in await screen.press("1", "2")
         await screen.press("n")
         assert "12/50 run" in screen.text()
@@ -87,25 +79,19 @@ def test_digits_are_a_count() -> None:
         assert "2/50 run" in screen.text()
         await screen.press("7", "escape", "n")
         assert "3/50 run" in screen.text()
-
-    drive(session, script)
     assert session.commands == ["next 12", "reverse-next 10", "next"]
 
 
-def test_keys_typed_ahead_are_not_lost() -> None:
+async def test_keys_typed_ahead_are_not_lost() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.press(*"nnnnn")
         assert "5/9 run" in screen.text()
 
-    drive(session, script)
 
-
-def test_continue_runs_to_the_breakpoint_and_reverse_continue_back_to_it() -> None:
+async def test_continue_runs_to_the_breakpoint_and_reverse_continue_back_to_it() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.type("break tanh")
         await screen.press("c")
         assert "▶" in screen.row(6)
@@ -117,27 +103,21 @@ def test_continue_runs_to_the_breakpoint_and_reverse_continue_back_to_it() -> No
         await screen.press("C")
         assert "▶" in screen.row(0)
 
-    drive(session, script)
-
 
 @pytest.mark.parametrize(
     ("size", "shown"), [((80, 24), "−2 everywhere"), ((60, 20), "all −2"), ((160, 48), "−2 every")]
 )
-def test_a_constant_gradient_keeps_its_sign(size: tuple[int, int], shown: str) -> None:
+async def test_a_constant_gradient_keeps_its_sign(size: tuple[int, int], shown: str) -> None:
     x = torch.ones(3, requires_grad=True)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(((-x) * 2).sum(), names={"x": x}), size=size) as screen:
         text = await screen.press("n", "n", "n")
         assert shown in screen.row(3)
         assert "rms 2" not in text
 
-    drive(Session(((-x) * 2).sum(), names={"x": x}), script, size=size)
 
-
-def test_u_runs_to_the_selection_and_enter_goes_back_to_one() -> None:
+async def test_u_runs_to_the_selection_and_enter_goes_back_to_one() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.press("j", "j", "j", "u")
         assert "▶" in screen.row(3)
         await screen.press("k", "k", "enter")
@@ -145,19 +125,14 @@ def test_u_runs_to_the_selection_and_enter_goes_back_to_one() -> None:
         assert "already the current one" in await screen.press("u")
         await screen.press("5", "u")
         assert "▶" in screen.row(4)
-
-    drive(session, script)
     assert session.commands == ["until #4", "until #2", "until #5"]
 
 
-def test_r_goes_back_to_the_start() -> None:
+async def test_r_goes_back_to_the_start() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.press("n", "n", "r")
         assert "▶" in screen.row(0)
-
-    drive(session, script)
     assert session.commands[-1] == "restart"
 
 
@@ -182,94 +157,76 @@ SELECTIONS = [
 ]
 
 
-def test_the_selection_moves_and_nothing_runs() -> None:
+async def test_the_selection_moves_and_nothing_runs() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, (80, 28)) as screen:
         for keys, selected in SELECTIONS:
             await screen.press("g", *keys)
             marked = [line for line in screen.text().splitlines() if line.startswith("▌")]
             assert len(marked) == 1
             assert f" {step_number(selected)} " in marked[0], keys
-
-    drive(session, script, (80, 28))
     assert session.commands == []
 
 
-def test_a_click_selects_a_row() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_click_selects_a_row() -> None:
+    async with on_screen(shared_weight()) as screen:
         await screen.pilot.click("ExecutionList", offset=(10, 5))
         await screen.settled()
         assert screen.row(4).startswith("▌")
 
-    drive(shared_weight(), script)
-
 
 @pytest.mark.parametrize("size", SIZES)
-def test_the_pointer_stays_in_the_middle_third(size: tuple[int, int]) -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_pointer_stays_in_the_middle_third(size: tuple[int, int]) -> None:
+    async with on_screen(chain(1000), size) as screen:
         await screen.type("until #500")
         shown = [line for line in screen.text().splitlines() if re.search(r" #\d+ mul:", line)]
         shown = [line for line in shown if "✓" in line or "▶" in line or "○" in line]
         place = next(number for number, line in enumerate(shown) if "▶" in line)
         assert len(shown) // 3 - 1 <= place <= 2 * len(shown) // 3 + 1
 
-    drive(chain(1000), script, size)
-
 
 # -- breakpoints and commands ------------------------------------------------------------
 
 
-def test_b_sets_and_deletes_a_breakpoint_on_the_selected_row() -> None:
+async def test_b_sets_and_deletes_a_breakpoint_on_the_selected_row() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.press("j", "j", "b")
         assert "●" in screen.row(2)[:3]
         assert screen.row(2).startswith("▌"), "the selection stays where it was"
         await screen.press("b")
         assert "●" not in screen.row(2)[:3]
-
-    drive(session, script)
     assert session.commands == ["break #3", "delete 1"]
 
 
-def test_a_breakpoint_on_an_op_marks_all_its_rows() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_breakpoint_on_an_op_marks_all_its_rows() -> None:
+    async with on_screen(shared_weight(), (80, 28)) as screen:
         await screen.type("break mul")
         assert [i for i in range(9) if "●" in screen.row(i)[:3]] == [2, 5, 7]
 
-    drive(shared_weight(), script, (80, 28))
 
-
-def test_an_empty_line_repeats_the_last_command() -> None:
+async def test_an_empty_line_repeats_the_last_command() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.type("next 2")
         await screen.type("")
         assert "4/9 run" in screen.text()
-
-    drive(session, script)
     assert session.commands == ["next 2", "next 2"]
 
 
-def test_the_prompt_recalls_what_was_typed_and_escape_closes_it() -> None:
+async def test_the_prompt_recalls_what_was_typed_and_escape_closes_it() -> None:
     session = shared_weight()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         await screen.type("next 2")
         await screen.press("colon", "up", "enter")
         assert "4/9 run" in screen.text()
         await screen.press("colon", "n", "e", "x", "escape", "n")
         assert "5/9 run" in screen.text()
-
-    drive(session, script)
     assert session.commands == ["next 2", "next 2", "next"]
 
 
-def test_a_wrong_command_is_an_error_in_words_and_in_the_red_of_the_theme() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_wrong_command_is_an_error_in_words_and_in_the_red_of_the_theme() -> None:
+    async with on_screen(shared_weight()) as screen:
         text = await screen.type("frobnicate")
         assert "error: unknown command: frobnicate (help lists them)" in text
         line = next(n for n, row in enumerate(text.splitlines()) if "error:" in row)
@@ -281,32 +238,27 @@ def test_a_wrong_command_is_an_error_in_words_and_in_the_red_of_the_theme() -> N
             red = Color.parse(screen.app.theme_variables["trouble"])
             assert Color.from_rich_color(style.color).rgb == red.rgb
 
-    drive(shared_weight(), script)
 
-
-def test_an_answer_of_several_lines_opens_the_console() -> None:
-    async def script(screen: Driver) -> None:
+async def test_an_answer_of_several_lines_opens_the_console() -> None:
+    async with on_screen(shared_weight()) as screen:
         text = await screen.type("help")
         assert "[console]" in text
         assert "> help" in text, "an answer that is too long is read from its first line on"
         assert "next [COUNT]" in text
-
-    drive(shared_weight(), script)
 
 
 # -- leaving and help --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("key", "outcome"), [("q", "continue"), ("D", "detach"), ("Q", "abort")])
-def test_q_goes_on_and_capital_q_aborts(key: str, outcome: str) -> None:
-    async def script(screen: Driver) -> None:
+async def test_q_goes_on_and_capital_q_aborts(key: str, outcome: str) -> None:
+    async with on_screen(shared_weight()) as screen:
         await screen.press(key)
+    assert screen.outcome == outcome
 
-    assert drive(shared_weight(), script) == outcome
 
-
-def test_the_help_page_lists_every_key_and_closes_again() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_help_page_lists_every_key_and_closes_again() -> None:
+    async with on_screen(shared_weight(), (120, 90)) as screen:
         text = await screen.press("question_mark")
         for group in KEY_GROUPS:
             assert group.title in text
@@ -314,8 +266,6 @@ def test_the_help_page_lists_every_key_and_closes_again() -> None:
             assert binding.tooltip in text
         await screen.press("escape", "n")
         assert "1/9 run" in screen.text()
-
-    drive(shared_weight(), script, (120, 90))
 
 
 def test_no_two_keys_are_the_same() -> None:
@@ -326,8 +276,8 @@ def test_no_two_keys_are_the_same() -> None:
 # -- trouble -----------------------------------------------------------------------------
 
 
-def test_text_of_users_is_never_markup_and_never_a_terminal_command() -> None:
-    async def script(screen: Driver) -> None:
+async def test_text_of_users_is_never_markup_and_never_a_terminal_command() -> None:
+    async with on_screen(troubled()) as screen:
         text = await screen.press("c")
         assert "+= [bold]nan[/bold]" in text
         assert "+= inf�[31m" in text
@@ -335,19 +285,15 @@ def test_text_of_users_is_never_markup_and_never_a_terminal_command() -> None:
         assert "[/] trouble" in text
         assert "\x1b" not in text
 
-    drive(troubled(), script)
 
-
-def test_nan_and_inf_are_marked_with_a_letter() -> None:
-    async def script(screen: Driver) -> None:
+async def test_nan_and_inf_are_marked_with_a_letter() -> None:
+    async with on_screen(troubled()) as screen:
         await screen.press("c")
         assert re.search(r"nan 1/2 .*N", screen.row(1))
         assert re.search(r"inf 1/2 .*I", screen.row(2))
 
-    drive(troubled(), script)
 
-
-def test_a_node_that_raises_is_shown_and_the_screen_lives_on() -> None:
+async def test_a_node_that_raises_is_shown_and_the_screen_lives_on() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     y = x * 3
 
@@ -356,8 +302,7 @@ def test_a_node_that_raises_is_shown_and_the_screen_lives_on() -> None:
 
     y.register_hook(refuse)
     session = Session((y * y).sin().cos(), names={"x": x})
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         text = await screen.press("c")
         assert "FAILED" in text
         assert "boom [red]here[/]" in text
@@ -365,18 +310,14 @@ def test_a_node_that_raises_is_shown_and_the_screen_lives_on() -> None:
         await screen.press("N")
         assert "▶" in screen.row(2)
 
-    drive(session, script)
 
-
-def test_an_exception_out_of_the_session_is_an_error_not_a_crash() -> None:
+async def test_an_exception_out_of_the_session_is_an_error_not_a_crash() -> None:
     class Broken(RecordedSession):
         def do(self, line: str) -> Reply:
             raise SystemExit(3)
 
-    async def script(screen: Driver) -> None:
+    async with on_screen(shared_weight(Broken)) as screen:
         assert "error: SystemExit: 3" in await screen.press("n")
-
-    drive(shared_weight(Broken), script)
 
 
 class Gated(RecordedSession):
@@ -426,11 +367,10 @@ def gated(length: int = 12) -> Gated:
     return session
 
 
-def test_a_session_at_work_is_asked_nothing() -> None:
+async def test_a_session_at_work_is_asked_nothing() -> None:
     """Neither by keys nor by timers, nor by a terminal that changes its size."""
     session = gated(200)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, grace=SHORT) as screen:
         await screen.press("9", "n", "c")
         await screen.wait_for("BUSY")
         await screen.pilot.resize_terminal(100, 30)
@@ -446,13 +386,11 @@ def test_a_session_at_work_is_asked_nothing() -> None:
         session.gate.set()
         await screen.wait_for("FINISHED")
         assert "to be seen" not in await screen.press("tab")
-
-    drive(session, script, grace=SHORT)
     assert session.commands == ["next 9", "continue"]
 
 
-def test_the_report_of_a_stop_opens_from_its_top_and_makes_way_when_one_goes_on() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_report_of_a_stop_opens_from_its_top_and_makes_way_when_one_goes_on() -> None:
+    async with on_screen(shared_weight()) as screen:
         await screen.press("tab", "tab", "tab")
         text = await screen.press("colon", *"catch rms > 1.1", "enter", "c")
         assert "[report]" in text
@@ -462,11 +400,9 @@ def test_the_report_of_a_stop_opens_from_its_top_and_makes_way_when_one_goes_on(
         assert "path" in below
         assert "[contributions]" in await screen.press("n")  # as it was before
 
-    drive(shared_weight(), script)
 
-
-def test_why_answers_for_the_selected_node_and_as_a_command() -> None:
-    async def script(screen: Driver) -> None:
+async def test_why_answers_for_the_selected_node_and_as_a_command() -> None:
+    async with on_screen(shared_weight()) as screen:
         await screen.press("c", "G")
         text = await screen.section("why")
         assert "nothing is wrong with w.grad itself" in text
@@ -474,39 +410,31 @@ def test_why_answers_for_the_selected_node_and_as_a_command() -> None:
         assert "[report]" in text
         assert "b.grad" in text.split("[report]")[1]
 
-    drive(shared_weight(), script)
 
-
-def test_the_formula_stands_below_the_gradient_with_numbers_and_the_line_below_that() -> None:
+async def test_the_formula_stands_below_the_gradient_with_numbers_and_the_line_below_that() -> None:
     a = torch.tensor(2.0, requires_grad=True)
     with trace():
         loss = (a * 3) * a
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(RecordedSession(loss, names=Names({"a": a}))) as screen:
         text = await screen.press("n", "k")
         assert "│         loss = (a * 3) * a" in text
         assert re.search(r"#2 mul:1 +2  = g · a = 1 · 2", text)
         assert re.search(r"#3 \+= a +6  = g · \w+ = 1 · 6", text)
 
-    drive(RecordedSession(loss, names=Names({"a": a})), script)
 
-
-def test_a_rule_without_room_beside_the_gradient_stands_below_it_as_a_whole() -> None:
+async def test_a_rule_without_room_beside_the_gradient_stands_below_it_as_a_whole() -> None:
     weight = torch.tensor(2.0, requires_grad=True)
     with trace():
         loss = (weight + 1) * 3
-
-    async def script(screen: Driver) -> None:
-        lines = (await screen.press("n")).splitlines()
-        (at,) = [number for number, line in enumerate(lines) if "not sent yet" in line]
-        below = lines[at + 1 if "by g" not in lines[at] else at]
-        assert re.search(r"by g = 3\s*$", below)
-
     for width in (80, 120, 126, 160):
-        drive(Session(loss, names={"first_weight": weight}), script, (width, 30))
+        async with on_screen(Session(loss, names={"first_weight": weight}), (width, 30)) as screen:
+            lines = (await screen.press("n")).splitlines()
+            (at,) = [number for number, line in enumerate(lines) if "not sent yet" in line]
+            below = lines[at + 1 if "by g" not in lines[at] else at]
+            assert re.search(r"by g = 3\s*$", below)
 
 
-def test_a_node_that_never_returns_is_interrupted_by_asking_twice() -> None:
+async def test_a_node_that_never_returns_is_interrupted_by_asking_twice() -> None:
     class Endless(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
@@ -518,8 +446,9 @@ def test_a_node_that_never_returns_is_interrupted_by_asking_twice() -> None:
                 pass
 
     x = torch.ones(2, requires_grad=True)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(
+        RecordedSession(Endless.apply(x).sum(), names=Names({"x": x})), grace=SHORT
+    ) as screen:
         await screen.press("c")
         await screen.wait_for("BUSY")
         assert "press it again to interrupt the node" in await screen.press("ctrl+c")
@@ -527,13 +456,10 @@ def test_a_node_that_never_returns_is_interrupted_by_asking_twice() -> None:
         await screen.wait_for("PAUSED")
         assert "interrupted in #2 endless:1, which has not run to its end" in screen.text()
 
-    drive(RecordedSession(Endless.apply(x).sum(), names=Names({"x": x})), script, grace=SHORT)
 
-
-def test_a_long_run_leaves_the_screen_alive() -> None:
+async def test_a_long_run_leaves_the_screen_alive() -> None:
     session = gated()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, grace=SHORT) as screen:
         await screen.press("c")
         await screen.wait_for("BUSY")
         assert "busy with continue" in await screen.press("n")
@@ -541,26 +467,22 @@ def test_a_long_run_leaves_the_screen_alive() -> None:
         assert screen.row(1).startswith("▌")
         session.gate.set()
         assert "BUSY" not in await screen.wait_for("FINISHED")
-
-    drive(session, script, grace=SHORT)
     assert session.commands == ["continue"]
 
 
-def test_leaving_during_a_run_waits_for_its_end() -> None:
+async def test_leaving_during_a_run_waits_for_its_end() -> None:
     session = gated()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, grace=SHORT) as screen:
         assert "will close" in await screen.press("c", "q")
         assert session.position == 0
         session.gate.set()
         while screen.app.return_value is None:
             await screen.pilot.pause(0.01)
-
-    assert drive(session, script, grace=SHORT) == "continue"
+    assert screen.outcome == "continue"
     assert session.position == 12
 
 
-def test_commands_run_in_another_thread_with_the_context_of_the_caller() -> None:
+async def test_commands_run_in_another_thread_with_the_context_of_the_caller() -> None:
     mode = contextvars.ContextVar("mode", default="unset")
     seen: list[tuple[str, bool]] = []
 
@@ -570,32 +492,28 @@ def test_commands_run_in_another_thread_with_the_context_of_the_caller() -> None
             mode.set("set by the first command")
             return super().do(line)
 
-    async def script(screen: Driver) -> None:
-        await screen.press("n", "n")
-
     token = mode.set("of the script")
-    drive(shared_weight(Watching), script)
+    async with on_screen(shared_weight(Watching)) as screen:
+        await screen.press("n", "n")
     mode.reset(token)
     assert seen == [("of the script", False), ("set by the first command", False)]
 
 
-def test_what_the_script_prints_meanwhile_lands_in_the_console() -> None:
+async def test_what_the_script_prints_meanwhile_lands_in_the_console() -> None:
     class Printing(RecordedSession):
         def do(self, line: str) -> Reply:
             print("hello from a hook [b]")
             return super().do(line)
 
-    async def script(screen: Driver) -> None:
+    async with on_screen(shared_weight(Printing)) as screen:
         await screen.press("n")
         await screen.section("console")
         assert "script: hello from a hook [b]" in screen.text()
 
-    drive(shared_weight(Printing), script)
-
 
 @pytest.mark.parametrize("size", [(40, 10), (59, 40), (100, 15), (10, 3), (1, 1)])
-def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int, int]) -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int, int]) -> None:
+    async with on_screen(shared_weight(), size) as screen:
         first = screen.text().splitlines()[0]
         assert "gradstep needs 60x16".startswith(first.rstrip("…"))
         assert "execution" not in screen.text()
@@ -603,35 +521,29 @@ def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int, int])
         await screen.pilot.pause(0.2)
         assert "0/9 run" in screen.text()
 
-    drive(shared_weight(), script, size)
-
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (100, 60), (120, 30), (160, 48), (240, 70)])
-def test_every_size_shows_every_row_in_its_width(size: tuple[int, int]) -> None:
-    async def script(screen: Driver) -> None:
+async def test_every_size_shows_every_row_in_its_width(size: tuple[int, int]) -> None:
+    async with on_screen(residual_net(4), size) as screen:
         text = await screen.press("9", "n")
         lines = text.splitlines()
         assert len(lines) == size[1]
         assert "#10 addmm" in text
         assert "9/34 run" in text
 
-    drive(residual_net(4), script, size)
-
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24)])
-def test_the_lines_around_the_panes_are_not_cut_in_a_small_terminal(
+async def test_the_lines_around_the_panes_are_not_cut_in_a_small_terminal(
     size: tuple[int, int],
 ) -> None:
-    async def script(screen: Driver) -> None:
+    async with on_screen(shared_weight(), size) as screen:
         for keys in ([], ["n"], ["2", "n"], ["N"], ["c"], ["r"]):
             lines = (await screen.press(*keys)).splitlines()
             for line in (lines[0], lines[-1]):
                 assert "…" not in line
 
-    drive(shared_weight(), script, size)
 
-
-def test_only_visible_rows_are_asked_for() -> None:
+async def test_only_visible_rows_are_asked_for() -> None:
     asked: set[int] = set()
 
     class Counting(RecordedSession):
@@ -639,19 +551,16 @@ def test_only_visible_rows_are_asked_for() -> None:
             asked.add(index)
             return super().detail(index)
 
-    async def script(screen: Driver) -> None:
+    async with on_screen(chain(5000, Counting)) as screen:
         await screen.press("G", "g", "n")
-
-    drive(chain(5000, Counting), script)
     assert len(asked) < 100
 
 
-def test_an_empty_plan_opens_and_closes() -> None:
-    async def script(screen: Driver) -> None:
+async def test_an_empty_plan_opens_and_closes() -> None:
+    async with on_screen(RecordedSession([])) as screen:
         assert "end of the backward pass" in screen.text()
         await screen.press("j", "n", "b", "u", "q")
-
-    assert drive(RecordedSession([]), script) == "continue"
+    assert screen.outcome == "continue"
 
 
 # -- looks -------------------------------------------------------------------------------
@@ -667,55 +576,44 @@ def test_an_empty_plan_opens_and_closes() -> None:
         ("troubled", troubled, ["c", "colon", *"what", "enter"]),
     ],
 )
-def test_the_screen_is_the_stored_one(name: str, make, keys: list[str], size) -> None:  # type: ignore[no-untyped-def]
-    async def script(screen: Driver) -> None:
+async def test_the_screen_is_the_stored_one(name: str, make, keys: list[str], size) -> None:  # type: ignore[no-untyped-def]
+    async with on_screen(make(), size) as screen:
         check_golden(f"{name}_{size[0]}x{size[1]}", await screen.press(*keys))
 
-    drive(make(), script, size)
 
-
-def test_meanings_keep_their_colours_in_every_theme() -> None:
-    async def script(screen: Driver) -> None:
+async def test_meanings_keep_their_colours_in_every_theme() -> None:
+    async with on_screen(troubled()) as screen:
         for theme in ("gradstep-dark", "gradstep-light", "nord", "ansi-light"):
             screen.app.theme = theme
             await screen.settled()
             colours = screen.app.theme_variables
             assert len({colours[name] for name in ("backward", "leaf", "saved", "trouble")}) == 4
 
-    drive(troubled(), script)
 
-
-def test_without_colours_everything_is_still_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_colours_everything_is_still_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(troubled()) as screen:
         text = await screen.press("c", "g", "j")
         assert re.search(r"nan 1/2 .*N", screen.row(1))
         assert re.search(r"^ ▄!!·∅$", text, re.MULTILINE)
         assert screen.app.no_color
 
-    drive(troubled(), script)
 
-
-def test_marks_are_ascii_where_the_encoding_has_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_marks_are_ascii_where_there_are_no_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("sys.__stderr__", TextIOWrapper(BytesIO(), encoding="ascii"))
-
-    async def script(screen: Driver) -> None:
-        text = await screen.press("5", "n")
-        assert text.isascii()
-        assert re.search(r"^> > \. \| \|   #6 mul:1|^> > O-\+-\+ +#6 mul:1", text, re.MULTILINE)
-
     try:
-        drive(shared_weight(), script)
+        async with on_screen(shared_weight()) as screen:
+            text = await screen.press("5", "n")
+            assert text.isascii()
+            assert re.search(r"^> > \. \| \|   #6 mul:1|^> > O-\+-\+ +#6 mul:1", text, re.MULTILINE)
     finally:
         LineView.plain = False
         ScrollBar.renderer = ScrollBarRender
 
 
-def test_what_would_show_more_is_said_at_the_start() -> None:
+async def test_what_would_show_more_is_said_at_the_start() -> None:
     x = torch.tensor(2.0, requires_grad=True)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(x * x), LARGE) as screen:
         assert "with gradstep.trace()" in screen.text()
-
-    drive(Session(x * x), script, LARGE)

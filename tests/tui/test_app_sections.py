@@ -22,14 +22,14 @@ from gradstep_tui.app.arrangement import HUGE, NARROW, OTHER_RUN, PLAIN, WIDE, a
 from gradstep_tui.app.sections import SECTIONS
 from gradstep_tui.app.widgets.execution import ExecutionList
 from gradstep_tui.commands.diff import session_beside
-from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
+from tests.tui.screen_driver import LARGE, SMALL, on_screen
 from tests.tui.sessions import chain, shared_weight, troubled
 
 HUGE_SIZE = (200, 60)
 
 
-def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
-    async def script(screen: Driver) -> None:
+async def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
+    async with on_screen(shared_weight()) as screen:
         assert "[gradient]" in screen.text()
         assert "[report]" in await screen.press("tab")
         assert "[why]" in await screen.press("tab")
@@ -38,8 +38,6 @@ def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
         assert OTHER_RUN not in screen.text()
         for name in [name for name in SECTIONS if name != OTHER_RUN]:
             assert f"[{name}]" in await screen.section(name)
-
-    drive(shared_weight(), script)
 
 
 @pytest.mark.parametrize(
@@ -54,67 +52,57 @@ def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
         ),
     ],
 )
-def test_a_larger_terminal_shows_more_panes(size: tuple[int, int], shown: list[str]) -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_larger_terminal_shows_more_panes(size: tuple[int, int], shown: list[str]) -> None:
+    async with on_screen(shared_weight(), size) as screen:
         text = screen.text()
         assert [name for name in SECTIONS if f"[{name}]" in text] == sorted(
             shown, key=list(SECTIONS).index
         )
 
-    drive(shared_weight(), script, size)
 
-
-def test_a_leaf_over_the_calls_of_a_recording(tmp_path: Path) -> None:
+async def test_a_leaf_over_the_calls_of_a_recording(tmp_path: Path) -> None:
     w = torch.ones(3, requires_grad=True)
     with record(tmp_path / "run.gsr", call="7", budget=None):
         for number in range(1, 13):
             w.grad = None
             (w * (10.0**number if number != 9 else float("nan"))).sum().backward()
-
-    async def script(screen: Driver) -> None:
-        text = await screen.section("run")
-        assert "all leaves: rms of .grad in 12 of 12 calls" in text
-        rows = re.findall(r"^ +([0-9.e+]*) [┤│](.*)$", text, re.MULTILINE)
-        assert rows[0][1].rstrip().index("!") == 8  # the ninth call
-        places = [line.index("•") for _, line in rows if "•" in line]
-        assert places == sorted(places, reverse=True)
-        assert "└──────▲─────" in text
-        assert re.search(r"^ +1 +call +12$", text, re.MULTILINE)
-        assert "w: rms" in await screen.press("n", "n")
-
     with FileRun(tmp_path / "run.gsr") as run:
         call = RecordedCall(run, 7)
-        drive(Session.of_call(call, names=names_of(call), call=7), script)
+        async with on_screen(Session.of_call(call, names=names_of(call), call=7)) as screen:
+            text = await screen.section("run")
+            assert "all leaves: rms of .grad in 12 of 12 calls" in text
+            rows = re.findall(r"^ +([0-9.e+]*) [┤│](.*)$", text, re.MULTILINE)
+            assert rows[0][1].rstrip().index("!") == 8  # the ninth call
+            places = [line.index("•") for _, line in rows if "•" in line]
+            assert places == sorted(places, reverse=True)
+            assert "└──────▲─────" in text
+            assert re.search(r"^ +1 +call +12$", text, re.MULTILINE)
+            assert "w: rms" in await screen.press("n", "n")
 
 
-def test_two_passes_stand_beside_each_other(tmp_path: Path) -> None:
+async def test_two_passes_stand_beside_each_other(tmp_path: Path) -> None:
     w = torch.ones(3, requires_grad=True)
     for number in (2, 3):
         with record(tmp_path / f"{number}.gsr", values="all"):
             (w.sin() * float(number)).sum().backward()
-
-    async def script(screen: Driver) -> None:
-        text = screen.text()
-        assert "[other run]" in text
-        assert "} goes to the next difference" in text
-        text = await screen.press("right_curly_bracket")
-        assert "before #2 mul:1" in text
-        assert "b mul:1: " in text
-        assert "b stands at #2" in text
-        text = await screen.press("right_curly_bracket")
-        assert re.search(r"in +2 everywhere.*\n.* 3 everywhere", text)
-        assert "before #2 mul:1" in await screen.press("left_curly_bracket")
-
     with FileRun(tmp_path / "2.gsr") as one, FileRun(tmp_path / "3.gsr") as other:
         comparison = compare(one, other, Tolerance())
-        drive(session_beside(("a", "b"), comparison, (one, other)), script, LARGE)
+        async with on_screen(session_beside(("a", "b"), comparison, (one, other)), LARGE) as screen:
+            text = screen.text()
+            assert "[other run]" in text
+            assert "} goes to the next difference" in text
+            text = await screen.press("right_curly_bracket")
+            assert "before #2 mul:1" in text
+            assert "b mul:1: " in text
+            assert "b stands at #2" in text
+            text = await screen.press("right_curly_bracket")
+            assert re.search(r"in +2 everywhere.*\n.* 3 everywhere", text)
+            assert "before #2 mul:1" in await screen.press("left_curly_bracket")
 
 
-def test_a_program_that_runs_has_no_other_calls() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_program_that_runs_has_no_other_calls() -> None:
+    async with on_screen(shared_weight()) as screen:
         assert "only a recording knows its other calls" in await screen.section("run")
-
-    drive(shared_weight(), script)
 
 
 @pytest.mark.parametrize("chosen", [NARROW, WIDE, HUGE, PLAIN])
@@ -123,23 +111,20 @@ def test_every_section_has_one_place_at_every_size(chosen) -> None:  # type: ign
     assert sorted(placed) == sorted({*SECTIONS} - ({"modules"} if chosen is PLAIN else set()))
 
 
-def test_the_program_takes_the_place_of_modules_where_there_are_none() -> None:
+async def test_the_program_takes_the_place_of_modules_where_there_are_none() -> None:
     a = torch.tensor(2.0, requires_grad=True)
     with trace():
         loss = (a * 3) * a
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(loss, names={"a": a}), HUGE_SIZE) as screen:
         text = screen.text()
         assert text.index("[source]") < text.index("[gradient]") < text.index("[breakpoints]")
         assert "─[mod" + "ules]" not in text  # as this line is shown, too
         assert "▸" in text
         assert "loss = (a * 3) * a" in text
 
-    drive(Session(loss, names={"a": a}), script, HUGE_SIZE)
 
-
-def test_a_small_terminal_shows_two_lines_of_the_program_and_the_leaves() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_small_terminal_shows_two_lines_of_the_program_and_the_leaves() -> None:
+    async with on_screen(shared_weight()) as screen:
         text = await screen.press("5", "n")
         *_, before, here, leaves, _, _, _ = text.splitlines()
         assert re.fullmatch(r"  \d+ │             inner = w \* h \+ b", before) or "inner" in here
@@ -149,11 +134,9 @@ def test_a_small_terminal_shows_two_lines_of_the_program_and_the_leaves() -> Non
             await screen.section(section)
             assert re.search(r"^▸ \d+ │ ", screen.text(), re.MULTILINE), section
 
-    drive(shared_weight(), script)
 
-
-def test_one_key_switches_the_list_to_forward_values_and_to_both() -> None:
-    async def script(screen: Driver) -> None:
+async def test_one_key_switches_the_list_to_forward_values_and_to_both() -> None:
+    async with on_screen(shared_weight()) as screen:
         assert " gradient " in screen.text()
         text = await screen.press("v")
         assert " value " in text
@@ -165,43 +148,35 @@ def test_one_key_switches_the_list_to_forward_values_and_to_both() -> None:
         text = await screen.press("v")
         assert " value " not in text
 
-    drive(shared_weight(), script)
 
-
-def test_the_arrangement_follows_the_terminal() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_arrangement_follows_the_terminal() -> None:
+    async with on_screen(shared_weight()) as screen:
         await screen.section("values")
         for size in (HUGE_SIZE, SMALL, (120, 36)):
             await screen.pilot.resize_terminal(*size)
             await screen.pilot.pause(0.2)
             assert "[values]" in screen.text(), arrangement(*size).name
 
-    drive(shared_weight(), script)
 
-
-def test_a_click_on_a_tab_turns_to_it() -> None:
-    async def script(screen: Driver) -> None:
+async def test_a_click_on_a_tab_turns_to_it() -> None:
+    async with on_screen(shared_weight()) as screen:
         lines = screen.text().splitlines()
         y = next(number for number, line in enumerate(lines) if "[gradient]" in line)
         await screen.pilot.click(offset=(lines[y].index("values"), y))
         assert "[values]" in await screen.settled()
 
-    drive(shared_weight(), script)
 
-
-def test_what_an_empty_section_says_fits_its_pane() -> None:
-    async def script(screen: Driver) -> None:
+async def test_what_an_empty_section_says_fits_its_pane() -> None:
+    async with on_screen(chain(3), HUGE_SIZE) as screen:
         text = re.sub(r"\s+", " ", " ".join(line[:37] for line in screen.text().splitlines()))
         assert "no breakpoints: b sets one on the row, B one with a condition" in text
-
-    drive(chain(3), script, HUGE_SIZE)
 
 
 # -- of the node -------------------------------------------------------------------------
 
 
-def test_the_gradient_section_shows_contributions_their_sum_and_who_is_missing() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_gradient_section_shows_contributions_their_sum_and_who_is_missing() -> None:
+    async with on_screen(shared_weight()) as screen:
         text = await screen.press("5", "n", "G")
         assert "1 of 3 arrived" in text
         assert re.search(r"\+ #3 decoder/mul:2 out 0 +rms 1\.35", text)
@@ -212,11 +187,9 @@ def test_the_gradient_section_shows_contributions_their_sum_and_who_is_missing()
         assert "3 of 3 arrived" in screen.text()
         assert re.search(r"= sum  ", screen.text())
 
-    drive(shared_weight(), script)
 
-
-def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
-    async def script(screen: Driver) -> None:
+async def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
+    async with on_screen(troubled()) as screen:
         text = await screen.press("G")
         assert "nothing yet" in text
         assert "∅" not in text
@@ -227,29 +200,23 @@ def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
         assert re.search(r"= sum +0 everywhere ", text)
         assert re.search(r" 0 everywhere +0$", screen.row(3))
 
-    drive(troubled(), script)
 
-
-def test_the_contributions_show_the_running_sum_and_what_cancelled() -> None:
+async def test_the_contributions_show_the_running_sum_and_what_cancelled() -> None:
     """x reaches the sum three times: as 3, as -3 and as 1."""
     x = torch.tensor(2.0, requires_grad=True)
     session = Session(x * 3 - x * 3 + x, names={"x": x})
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, (100, 30)) as screen:
         await screen.press("c", "G")
         text = await screen.section("contributions")
         sums = re.findall(r"\+ #\d+ \w+:\d out \d +(\S+) +(\S+)  (\S+)", text)
         assert [(adds, total) for adds, total, _ in sums] == [("1", "1"), ("−3", "−2"), ("3", "1")]
         assert [lost for _, _, lost in sums] == ["-", "50", "86"], "percent"
 
-    drive(session, script, (100, 30))
 
-
-def test_the_value_section_shows_statistics_a_histogram_and_blocks() -> None:
+async def test_the_value_section_shows_statistics_a_histogram_and_blocks() -> None:
     x = torch.tensor(np.arange(-8.0, 8.0).reshape(4, 4), requires_grad=True)
     session = Session((x * x).sum() / 2, names={"x": x})
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, (100, 50)) as screen:
         await screen.press("c", "G")
         text = await screen.section("values")
         assert "min −8" in text
@@ -258,63 +225,50 @@ def test_the_value_section_shows_statistics_a_histogram_and_blocks() -> None:
         assert "██" in text
         assert "x.grad" in await screen.press("J", "J", "J", "J", "J")
 
-    drive(session, script, (100, 50))
 
-
-def test_the_saved_section_shows_values_and_the_line_that_freed_them() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_saved_section_shows_values_and_the_line_that_freed_them() -> None:
+    async with on_screen(shared_weight(), (80, 40)) as screen:
         text = await screen.press("j", "j")
         text = await screen.section("values")
         assert re.search(r"self +\[3\] float32", text)
         assert re.search(r"rms 1\.2 +min −0\.25 at \[1\]  max 2 at \[2\]", text)
         assert "0 zero  1 negative  2 positive" in text
 
-    drive(shared_weight(), script, (80, 40))
 
-
-def test_a_freed_value_is_called_so() -> None:
+async def test_a_freed_value_is_called_so() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     y = x * x
     y.backward()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(y, names={"x": x}), (80, 30)) as screen:
         assert "freed by an earlier backward" in await screen.section("values")
 
-    drive(Session(y, names={"x": x}), script, (80, 30))
 
-
-def test_a_changed_value_names_the_line_that_changed_it() -> None:
+async def test_a_changed_value_names_the_line_that_changed_it() -> None:
     with trace(values=True):
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         y = x.exp()
         loss = (y * y).sum()
         y.mul_(2.0)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(loss), (80, 40)) as screen:
         await screen.press("j")
         text = await screen.section("values")
         assert "! changed in place" in text
         assert re.search(r"at .*test_app_sections\.py:\d+", text)
 
-    drive(Session(loss), script, (80, 40))
 
-
-def test_the_source_section_marks_the_forward_line_among_its_neighbours() -> None:
+async def test_the_source_section_marks_the_forward_line_among_its_neighbours() -> None:
     with trace(values=True):
         x = torch.tensor(2.0, requires_grad=True)
         loss = x.tanh()  # the line that is looked for
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(loss), (100, 40)) as screen:
         text = await screen.section("source")
         marked = [line for line in text.splitlines() if line.startswith("▸")]
         assert len(marked) == 2, "in the section, and in the strip"
         assert "the line that is looked for" in marked[0]
         assert "requires_grad=True" in text
 
-    drive(Session(loss), script, (100, 40))
 
-
-def test_rules_that_are_not_those_of_single_edges_are_named_as_far_as_they_are_known() -> None:
+async def test_rules_that_are_not_those_of_single_edges_are_named_as_far_as_known() -> None:
     class Own(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
@@ -326,21 +280,17 @@ def test_rules_that_are_not_those_of_single_edges_are_named_as_far_as_they_are_k
 
     x = torch.ones(3, 4, requires_grad=True)
     norm = torch.nn.functional.layer_norm(Own.apply(x), (4,))
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(norm, torch.ones(3, 4), names={"x": x})) as screen:
         assert re.search(r"∂ input.* layer_norm_backward\(|by layer_norm_backward", screen.text())
         assert re.search(r"by the backward at test_app_sections\.py:\d+", await screen.press("j"))
 
-    drive(Session(norm, torch.ones(3, 4), names={"x": x}), script)
 
-
-def test_inside_shows_the_phases_and_what_a_hook_changed() -> None:
+async def test_inside_shows_the_phases_and_what_a_hook_changed() -> None:
     x = torch.tensor(3.0, requires_grad=True)
     y = x * x
     y.register_hook(lambda g: g * 10)
     y.register_hook(lambda g: None)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(y + 1.0, names={"x": x}), (80, 40)) as screen:
         assert "not called yet" in await screen.press("j")
         await screen.press("n")
         text = await screen.press("s")
@@ -357,15 +307,12 @@ def test_inside_shows_the_phases_and_what_a_hook_changed() -> None:
         assert text.count("✓ ") > 4
         assert "delivery along edge 1" in await screen.press("J")
 
-    drive(Session(y + 1.0, names={"x": x}), script, (80, 40))
 
-
-def test_numbers_show_time_bytes_forward_value_and_module() -> None:
+async def test_numbers_show_time_bytes_forward_value_and_module() -> None:
     with trace(values=True):
         x = torch.tensor(3.0, requires_grad=True)
         y = (x * x).tanh()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(y), (80, 30)) as screen:
         text = await screen.section("values")
         assert re.search(r"time +not run yet", text)
         assert "  module " not in text
@@ -374,14 +321,13 @@ def test_numbers_show_time_bytes_forward_value_and_module() -> None:
         assert re.search(r"forward value  scalar float32\n +1\n", text)
         assert re.search(r"recording .* of 1\.0 GB", text)
 
-    drive(Session(y), script, (80, 30))
-
 
 # -- of the pass -------------------------------------------------------------------------
 
 
-def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
-    async def script(screen: Driver) -> None:
+async def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
+    async with on_screen(shared_weight()) as screen:
+
         def leaf(name: str) -> str:
             found = (row for row in screen.text().splitlines() if re.match(rf"[ ▌]{name} ", row))
             return next(found)
@@ -395,8 +341,6 @@ def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
         assert re.search(r"None → +rms 2\.9 +■■■ 3/3$", leaf("w"))
         assert re.search(r"all 0 → +rms 1\.2 +■ 1/1$", leaf("b"))
 
-    drive(shared_weight(), script)
-
 
 def calls_of(sizes: list[float]) -> Session:
     """A session after calls that added these gradients to one weight."""
@@ -406,19 +350,17 @@ def calls_of(sizes: list[float]) -> Session:
     return Session(weight * 1, names={"weight": weight}, call=len(sizes) + 1, timeline=timeline)
 
 
-def test_leaves_have_a_sparkline_over_the_calls_with_nan_marked() -> None:
-    async def script(screen: Driver) -> None:
+async def test_leaves_have_a_sparkline_over_the_calls_with_nan_marked() -> None:
+    async with on_screen(calls_of([0.01, 1.0, 100.0, float("nan")]), (100, 30)) as screen:
         text = await screen.section("leaves")
         assert re.search(r"weight .*▁▅█!", text)
         text = await screen.section("backward calls")
         assert text.count("! added to what was there: weight") == 3
         assert re.search(r"▶ +5 ", text)
 
-    drive(calls_of([0.01, 1.0, 100.0, float("nan")]), script, (100, 30))
 
-
-def test_the_graph_section_draws_producers_and_consumers_as_boxes_to_click() -> None:
-    async def script(screen: Driver) -> None:
+async def test_the_graph_section_draws_producers_and_consumers_as_boxes_to_click() -> None:
+    async with on_screen(shared_weight(), (80, 40)) as screen:
         await screen.section("graph")
         text = await screen.press("5", "n")
         assert "┏" in text
@@ -429,14 +371,11 @@ def test_the_graph_section_draws_producers_and_consumers_as_boxes_to_click() -> 
         assert screen.row(6).startswith("▌")
         assert "┃#7 encoder/tanh:1" in screen.text()
 
-    drive(shared_weight(), script, (80, 40))
 
-
-def test_breakpoints_are_switched_and_deleted_by_key() -> None:
+async def test_breakpoints_are_switched_and_deleted_by_key() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     session = Session((x * x).tanh(), names={"x": x})
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, (80, 30)) as screen:
         await screen.type("break mul if rms > 3")
         await screen.press("j", "j", "b")
         text = await screen.section("breakpoints")
@@ -454,14 +393,11 @@ def test_breakpoints_are_switched_and_deleted_by_key() -> None:
         assert [point.number for point in session.breakpoints.points] == [1]
         assert "choose a breakpoint first" in await screen.press("escape", "delete")
 
-    drive(session, script, (80, 30))
 
-
-def test_changes_are_listed_marked_compared_and_undone() -> None:
+async def test_changes_are_listed_marked_compared_and_undone() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     session = Session((x * x).tanh(), names={"x": x})
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session, (80, 40)) as screen:
         text = await screen.section("changes")
         assert "nothing was changed" in text
         await screen.press("n", "asterisk")
@@ -485,14 +421,11 @@ def test_changes_are_listed_marked_compared_and_undone() -> None:
         await screen.press("U", "e", "7", "enter")
         assert "set #2" in screen.text()
 
-    drive(session, script, (80, 40))
 
-
-def test_a_sum_that_was_changed_adds_up() -> None:
+async def test_a_sum_that_was_changed_adds_up() -> None:
     x = torch.ones(4, requires_grad=True)
     session = Session(torch.sin(x * 3).sum(), names={"x": x})
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(session) as screen:
         text = await screen.press("n", "e", *"0.5", "enter")
         account = re.search(
             r"\+ #1 sum:1 out 0 +1 everywhere .*\n.* E set #2 → +0.5 everywhere .*\n.*"
@@ -501,25 +434,20 @@ def test_a_sum_that_was_changed_adds_up() -> None:
         )
         assert account, text
 
-    drive(session, script)
 
-
-def test_t_checks_the_node_and_keeps_the_answer() -> None:
+async def test_t_checks_the_node_and_keeps_the_answer() -> None:
     with trace(values=True):
         x = torch.tensor([0.5, 2.0], requires_grad=True)
         loss = (x * x).sum()
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(loss, names={"x": x}), (80, 30)) as screen:
         text = await screen.press("j", "t")
         assert "[report]" in text
         assert "check #2" in text
         assert "MulBackward0: right" in text or "mul: right" in text.lower()
         assert "right" in await screen.press("k")
 
-    drive(Session(loss, names={"x": x}), script, (80, 30))
 
-
-def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
+async def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     inner = torch.tensor(3.0, requires_grad=True)
     y = x * x
@@ -529,8 +457,7 @@ def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
             (inner * inner).backward()
 
     y.register_hook(hook)
-
-    async def script(screen: Driver) -> None:
+    async with on_screen(Session(y, names={"x": x}), (100, 30)) as screen:
         await screen.press("n", "k")
         assert screen.row(0).endswith(" H>")
         assert re.search(r"\.backward\(\) ran inside: > enters it", screen.text())
@@ -542,10 +469,8 @@ def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
         text = await screen.press("less_than_sign")
         assert "›" not in text.splitlines()[0]
 
-    drive(Session(y, names={"x": x}), script, (100, 30))
 
-
-def test_the_heads_of_columns_follow_where_a_scrollbar_goes() -> None:
+async def test_the_heads_of_columns_follow_where_a_scrollbar_goes() -> None:
     x = torch.ones(3, requires_grad=True)
     inner = torch.ones(3, requires_grad=True)
     y = x
@@ -557,29 +482,24 @@ def test_the_heads_of_columns_follow_where_a_scrollbar_goes() -> None:
             (inner * inner).sum().backward()
 
     x.register_hook(hook)
-
-    async def script(screen: Driver) -> None:
-        rows = screen.app.screen.query_one(ExecutionList)
-        for key in ("c", "greater_than_sign", "less_than_sign"):
-            await screen.press(key)
-            assert rows._fixed == rows.fixed_lines()
-
     with trace():
         # of this width, as the scrollbar decides what fits
-        drive(Session(y.sum(), names={"x": x}), script, (72, 24))
+        async with on_screen(Session(y.sum(), names={"x": x}), (72, 24)) as screen:
+            rows = screen.app.screen.query_one(ExecutionList)
+            for key in ("c", "greater_than_sign", "less_than_sign"):
+                await screen.press(key)
+                assert rows._fixed == rows.fixed_lines()
 
 
 @pytest.mark.parametrize("make", [shared_weight, troubled])
-def test_every_section_has_something_to_say_before_and_after(make) -> None:  # type: ignore[no-untyped-def]
-    async def script(screen: Driver) -> None:
+async def test_every_section_has_something_to_say_before_and_after(make) -> None:  # type: ignore[no-untyped-def]
+    async with on_screen(make()) as screen:
         for name in [name for name in SECTIONS if name != OTHER_RUN]:
             await screen.section(name)
             for key in ("r", "full_stop", "c", "g"):
                 lines = (await screen.press(key)).splitlines()
                 tab = next(number for number, line in enumerate(lines) if f"[{name}]" in line)
                 assert lines[tab + 1].strip(), f"{name} after {key}"
-
-    drive(make(), script)
 
 
 def test_sections_import_nothing_of_the_app() -> None:
