@@ -7,7 +7,7 @@ positions, breakpoints or screens.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, NamedTuple, Protocol, Self
 
 from numpy.typing import NDArray
@@ -363,3 +363,120 @@ class Driver(Protocol):
     def gradients(self) -> Gradients:
         """Return what the call gives to the program: of ``grad``, the gradients."""
         ...
+
+
+class BasicDriver:
+    """What drivers do alike: one whose Steps are made when nodes run, and whose going back is a
+    matter of sums, needs no more of this than is here."""
+
+    failed_in = ""
+    disturbances = 0
+
+    def __init__(self) -> None:
+        self.muted_edges: set[tuple[int, int]] = set()
+        self.muted_hooks: set[tuple[int, int]] = set()
+        self.changed_gradients: dict[int, dict[int, Any]] = {}
+        self.changed_pending: dict[int, tuple[tuple[Place, Any], ...]] = {}
+
+    def only_forward(self) -> None:
+        """Do nothing: no step is kept back."""
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``: the engine runs in the thread that drives it."""
+        return body()
+
+    def execute(self: Driver, index: int) -> Step:
+        """Run plan node ``index``, and return what it did."""
+        steps: list[Step] = []
+        self.record(index, index + 1, collecting(steps))
+        return steps[0]
+
+    def measure(self) -> None:
+        """Do nothing: what a node takes is known, or never."""
+
+    def catch_up(self) -> None:
+        """Do nothing: no Step is due."""
+
+    def added(self, index: int) -> Any:
+        """Return None: no Step is due."""
+
+    def inner_passes(self: Driver) -> Iterable[Nested]:
+        """Return the passes that ran inside nodes."""
+        return [each for effects in self.effects.values() for each in effects.nested]
+
+    def undo(self: Driver, step: Step) -> None:
+        """Give the pending sums what they were before ``step``."""
+        undo_deliveries(self.pending, step)
+        self.pending.update(self.inputs(step))
+
+    def redo(self: Driver, step: Step) -> None:
+        """Give the pending sums what ``step`` made of them."""
+        self.pending.update(dict.fromkeys(place for place, _ in self.inputs(step)))
+        self.pending.update(self.changed_pending.get(step.index, ()))
+        for delivery in step.deliveries:
+            if delivery.edge is not None:
+                self.pending[delivery.edge] = delivery.after
+
+    def redo_state(self, step: Step) -> None:
+        """Do nothing: going back has not changed the program's state."""
+
+    def step_when_run(self, step: Step) -> Step:
+        """Return ``step``: nothing changes it."""
+        return step
+
+    def entered(self, seed: Any) -> Any:
+        """Return a gradient that entered: nothing changes it."""
+        return seed
+
+    def inputs(self: Driver, step: Step) -> list[tuple[Place, Any]]:
+        """Return the input buffers that ``step`` emptied, and what each held."""
+        return list(zip(self.places(step.node), step.incoming, strict=True))
+
+    def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
+        """Return None: a graph is made at once."""
+        return None
+
+    def why_not_replayable(self, start: int) -> str:
+        """Return "": all that nodes change is put back."""
+        return ""
+
+    def why_not_restartable(self, start: int) -> str:
+        """Return "", as above."""
+        return ""
+
+    def repeating(self) -> AbstractContextManager[None]:
+        """Allow a repetition, which needs nothing."""
+        return nullcontext()
+
+    def state_before(self, start: int) -> AbstractContextManager[None]:
+        """Do nothing: what runs again reads nothing that the pass changed."""
+        return nullcontext()
+
+    def in_engine_thread(self, work: Callable[[], None]) -> None:
+        """Do ``work``: the engine runs in this thread."""
+        work()
+
+    def unreduced(self, step: Step) -> Sequence[Any] | None:
+        """Return None: the engine does not show what it sums to the shape of an input."""
+        return None
+
+    def kept_bytes(self) -> int:
+        """Return 0: nothing is kept, or all is gone with the session."""
+        return 0
+
+    def summed_up(self, step: Step) -> Any:
+        """Return the ``.grad`` that the record has."""
+        return step.after
+
+    def retain_graph(self) -> None:
+        """Do nothing: what nodes saved is kept anyhow."""
+
+    def close(self) -> None:
+        """Do nothing: nothing waits."""
+
+
+def undo_deliveries(pending: Pending, step: Step) -> None:
+    """Take back what ``step`` has added to the pending sums."""
+    for delivery in reversed(step.deliveries):
+        if delivery.edge is not None:
+            pending[delivery.edge] = delivery.before

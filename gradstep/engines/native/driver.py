@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from types import TracebackType
@@ -40,6 +40,7 @@ from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
 from gradstep.engines.driver import (
     STEP_BYTES,
+    BasicDriver,
     DeferredSteps,
     Nested,
     NodeEffects,
@@ -47,6 +48,7 @@ from gradstep.engines.driver import (
     OnStep,
     Pending,
     collecting,
+    undo_deliveries,
 )
 from gradstep.engines.native.arrays import array_of, is_shared, share
 from gradstep.engines.native.hooks import KINDS, Watch
@@ -104,7 +106,7 @@ class _Failure(NamedTuple):
     end: int
 
 
-class NativeDriver:
+class NativeDriver(BasicDriver):
     """Drives this package's own engine.
 
     Saved values are kept while the pass is debugged, so that it can go back; ``release``
@@ -116,6 +118,7 @@ class NativeDriver:
     """
 
     def __init__(self, call: BackwardCall) -> None:
+        super().__init__()
         self.call = call
         self._task = start(call, keep=True)
         self.order = self._task.order
@@ -124,18 +127,13 @@ class NativeDriver:
         for seed in call.seeds:
             share(seed)
         self.effects: dict[int, NodeEffects] = {}
-        self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.disturbances = 0  # how often memory was changed in place that gradients may share
         self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()  # that memory
         # whether to guard what is shown from later changes
         self._guards = call.graph or bool(nodes_of_user(self.order))
-        self.changed_pending: dict[int, tuple[tuple[Place, Any], ...]] = {}
         self._freeing_from = len(self.order)  # from there on the pass itself freed what was saved
-        self.muted_edges: set[tuple[int, int]] = set()
-        self.muted_hooks: set[tuple[int, int]] = set()
         self.intercept: Interceptor | None = None
         self.nested: list[Nested] = []
-        self.failed_in = ""  # the hook that raised last
         self._failure: _Failure | None = None
         self._goes_back = True
         self.read_only = ""
@@ -163,16 +161,7 @@ class NativeDriver:
     def only_forward(self) -> None:
         self._goes_back = False
 
-    def host(self, body: Callable[[], Any]) -> Any:
-        return body()
-
     # running
-
-    def execute(self, index: int) -> Step:
-        """Run plan node ``index`` and tell what it did."""
-        steps: list[Step] = []
-        self.record(index, index + 1, collecting(steps))
-        return steps[0]
 
     def record(
         self,
@@ -199,18 +188,6 @@ class NativeDriver:
     def _anomaly(self) -> Anomaly | None:
         """What the program has anomaly mode look for, None where it is off."""
         return None if self._program is None else self._program.anomaly
-
-    def measure(self) -> None:
-        """Do nothing: what a node takes is always known."""
-
-    def catch_up(self) -> None:
-        """Do nothing: Steps are made when nodes run."""
-
-    def added(self, index: int) -> Any:
-        """Return None: no Step is due."""
-
-    def inner_passes(self) -> Iterable[Nested]:
-        return [each for effects in self.effects.values() for each in effects.nested]
 
     def _observe(self, start: int, stop: int, on_step: OnStep) -> bool:
         """Run nodes one by one; whether ``on_step`` let it come to the end."""
@@ -442,13 +419,8 @@ class NativeDriver:
         """Let ``step`` send nothing along the edges that are muted."""
         if not any((step.index, each.output_nr) in self.muted_edges for each in step.deliveries):
             return step
-        self._undo_deliveries(step)
+        undo_deliveries(self.pending, step)
         return self._deliver(step, self.muted_edges)
-
-    def _undo_deliveries(self, step: Step) -> None:
-        for delivery in reversed(step.deliveries):
-            if delivery.edge is not None:
-                self.pending[delivery.edge] = delivery.before
 
     def _deliver(self, step: Step, muted: Set[tuple[int, int]]) -> Step:
         """Deliver anew what ``step`` sends along edges that are not ``muted``."""
@@ -491,9 +463,6 @@ class NativeDriver:
                 run_watched(self._task, self._anomaly.check_nan, start)
 
     # what is shown
-
-    def settle(self, gradients: Sequence[Any]) -> None:
-        return None  # what nodes saved, and the records of ops, are gone when the call is over
 
     def step_when_run(self, step: Step) -> Step:
         if not self._changed:
@@ -542,10 +511,7 @@ class NativeDriver:
 
     def undo(self, step: Step) -> None:
         self._ran = step.index
-        pending = self.pending
-        self._undo_deliveries(step)
-        for place, gradient in self.inputs(step):
-            pending[place] = gradient
+        super().undo(step)
         for place, _ in step.captured:
             self._task.captured[place] = None
         effects = self.effects.get(step.index)
@@ -553,14 +519,8 @@ class NativeDriver:
             self._go(effects, effects.start)
 
     def redo(self, step: Step) -> None:
-        pending = self.pending
         self._ran = step.index + 1
-        for place, _ in self.inputs(step):
-            pending[place] = None
-        pending.update(self.changed_pending.get(step.index, ()))
-        for delivery in step.deliveries:
-            if delivery.edge is not None:
-                pending[delivery.edge] = delivery.after
+        super().redo(step)
         self._task.captured.update(step.captured)
         self.redo_state(step)
 
@@ -624,12 +584,6 @@ class NativeDriver:
         node = self.order[index]
         return node.kind != LEAF and node.hooks is None and not runs_user_code(node)
 
-    def why_not_replayable(self, start: int) -> str:
-        return ""  # the undo log puts back what they changed
-
-    def why_not_restartable(self, start: int) -> str:
-        return ""  # as above
-
     def repeat(self, step: Step) -> Sequence[Any] | None:
         if not self._runs_alone(step.index):
             return None
@@ -642,17 +596,11 @@ class NativeDriver:
             other.record(step.index, step.index + 1, collecting(again))
         return [each.gradient for each in again[0].deliveries]
 
-    def repeating(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
     def agree(self, one: Any, other: Any) -> bool:
         if one is None or other is None:
             return one is other
         mine, theirs = array_of(one), array_of(other)
         return mine.dtype == theirs.dtype and mine.tobytes() == theirs.tobytes()
-
-    def in_engine_thread(self, work: Callable[[], None]) -> None:
-        work()
 
     def runs_user_code(self, index: int) -> bool:
         return runs_user_code(self.order[index])
@@ -680,9 +628,6 @@ class NativeDriver:
         effects = self.effects.get(step.index)
         return size if effects is None else size + effects.nbytes
 
-    def kept_bytes(self) -> int:
-        return 0  # they are gone at the end of the session
-
     # the numbers of gradients
 
     def grad(self, index: int) -> Any:
@@ -691,9 +636,6 @@ class NativeDriver:
 
     def grad_before(self, index: int) -> Any:
         return self._grads[index]
-
-    def summed_up(self, step: Step) -> Any:
-        return step.after
 
     def set_grad(self, index: int, gradient: Any) -> None:
         leaf: Any = self.order[index]
@@ -734,12 +676,6 @@ class NativeDriver:
             self.changed_pending.pop(index, None)
 
     # the end
-
-    def retain_graph(self) -> None:
-        """Keep what nodes saved, as is done anyhow until :meth:`release`."""
-
-    def close(self) -> None:
-        """Do nothing: nothing waits."""
 
     def release(self, stop: int | None = None) -> None:
         if not self.call.keep:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Sequence
 from math import nan
 from typing import Any, Final, Self
 
 from numpy.typing import NDArray
 
-from gradstep.engines.driver import DeferredSteps, Nested, NodeEffects, OnSkipped, OnStep, Pending
+from gradstep.engines.driver import (
+    BasicDriver,
+    DeferredSteps,
+    Nested,
+    NodeEffects,
+    OnSkipped,
+    OnStep,
+    Pending,
+)
 from gradstep.engines.recorded.call import RecordedCall
 from gradstep.engines.recorded.nodes import RecordedNode, RecordedPlan
 from gradstep.engines.recorded.values import RecordedValue
@@ -19,15 +26,14 @@ from gradstep.records import Gradients, Interceptor, Place, Port, Step
 READ_ONLY: Final = "this is a recording: it can be looked at, not changed or run again"
 
 
-class RecordedDriver:
+class RecordedDriver(BasicDriver):
     """Goes through a recorded call, and knows of each node what was recorded."""
 
     read_only = READ_ONLY
     restore_note = ""
-    failed_in = ""
-    disturbances = 0
 
     def __init__(self, call: RecordedCall) -> None:
+        super().__init__()
         self.call = call
         self.order: Sequence[RecordedNode] = call.order
         self.plan = RecordedPlan(call.order)
@@ -35,19 +41,9 @@ class RecordedDriver:
         for root, seed in zip(call.roots, call.seeds, strict=True):
             self.pending[root.edge] = seed
         self.effects: dict[int, NodeEffects] = {}
-        self.changed_gradients: dict[int, dict[int, Any]] = {}
-        self.changed_pending: dict[int, tuple[tuple[Place, Any], ...]] = {}
-        self.muted_edges: set[tuple[int, int]] = set()
-        self.muted_hooks: set[tuple[int, int]] = set()
         self.intercept: Interceptor | None = None
         self.nested: list[Nested] = []
         self._ran = 0
-
-    def only_forward(self) -> None:
-        """Do nothing: values are read when somebody asks."""
-
-    def host(self, body: Callable[[], Any]) -> Any:
-        return body()
 
     # running
 
@@ -74,29 +70,13 @@ class RecordedDriver:
     def run(self, start: int) -> None:
         self._ran = len(self.order)
 
-    def measure(self) -> None:
-        """Do nothing: the times of nodes are not recorded."""
-
-    def catch_up(self) -> None:
-        """Do nothing: Steps are made when nodes run."""
-
     def undo(self, step: Step) -> None:
-        for each in reversed(step.deliveries):
-            if each.edge is not None:
-                self.pending[each.edge] = each.before
-        self.pending.update(self.inputs(step))
+        super().undo(step)
         self._ran = step.index
 
     def redo(self, step: Step) -> None:
-        for place, _ in self.inputs(step):
-            self.pending[place] = None
-        for each in step.deliveries:
-            if each.edge is not None:
-                self.pending[each.edge] = each.after
+        super().redo(step)
         self._ran = step.index + 1
-
-    def redo_state(self, step: Step) -> None:
-        """Do nothing: there is no program."""
 
     def undo_all(self) -> None:
         self._ran = 0
@@ -106,12 +86,6 @@ class RecordedDriver:
             del self.effects[index]
 
     # what is shown
-
-    def step_when_run(self, step: Step) -> Step:
-        return step
-
-    def entered(self, seed: Any) -> Any:
-        return seed
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
         return [
@@ -128,16 +102,10 @@ class RecordedDriver:
     def inner_passes(self) -> Iterable[Nested]:
         return ()
 
-    def unreduced(self, step: Step) -> None:
-        """Return None: only what was sent is recorded."""
-
     def step_bytes(self, step: Step) -> int:
         """Return the bytes that the gradients took which a node made."""
         gradients = [each.gradient for each in step.deliveries]
         return sum(each.nbytes for each in gradients if each is not None)
-
-    def kept_bytes(self) -> int:
-        return 0
 
     def runs_user_code(self, index: int) -> bool:
         return bool(self.call.facts(index).hooks)
@@ -153,9 +121,6 @@ class RecordedDriver:
 
     def added(self, index: int) -> RecordedValue | None:
         return self.call.value(self.call.facts(index).hooked[0])
-
-    def summed_up(self, step: Step) -> Any:
-        return step.after
 
     def numbers(self, gradient: RecordedValue) -> NDArray[Any]:
         numbers = gradient.array()
@@ -185,31 +150,13 @@ class RecordedDriver:
     def repeat(self, step: Step) -> None:
         """Return None: nothing can be called."""
 
-    def repeating(self) -> AbstractContextManager[None]:
-        return nullcontext()
-
     def set_grad(self, index: int, gradient: Any) -> None:
         raise NotRecorded(READ_ONLY)
 
     def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
         raise NotRecorded(READ_ONLY)
 
-    def state_before(self, start: int) -> AbstractContextManager[None]:
-        return nullcontext()
-
-    def in_engine_thread(self, work: Callable[[], None]) -> None:
-        work()
-
     # the end
-
-    def settle(self, gradients: Sequence[Any]) -> None:
-        """Return None: a graph is there."""
-
-    def retain_graph(self) -> None:
-        """Do nothing: nothing is freed."""
-
-    def close(self) -> None:
-        """Do nothing: nothing waits."""
 
     def release(self, stop: int | None = None) -> None:
         """Do nothing: nothing is kept."""

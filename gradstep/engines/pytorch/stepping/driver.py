@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from math import inf
 from typing import Any, Final, Self, cast
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from gradstep.engines.driver import (
     STEP_BYTES,
+    BasicDriver,
     DeferredSteps,
     Nested,
     NodeEffects,
@@ -33,7 +34,6 @@ from gradstep.engines.driver import (
     OnStep,
     Pending,
     Replay,
-    collecting,
 )
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.kept_graphs import free
@@ -92,7 +92,7 @@ _MAKES_GRAPH: Final = (
 _MOST_IDLE: Final = 20
 
 
-class TorchDriver:
+class TorchDriver(BasicDriver):
     """Drives PyTorch's engine through ``call``.
 
     Args:
@@ -106,6 +106,7 @@ class TorchDriver:
     _idle_runs = 0  # of the engine, one after the other, that came to no further node
 
     def __init__(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> None:
+        super().__init__()
         self.call = call
         roots: Sequence[Any] = call.roots
         plan = plan_of(roots)
@@ -139,12 +140,6 @@ class TorchDriver:
         self._effects: dict[int, NodeEffects] = {}
         self._due: tuple[int, int, OnStep] | None = None  # nodes that ran, whose Steps are wanted
         self._due_runs = 0  # how many of the runs are theirs
-        self.changed_gradients: dict[int, dict[int, Any]] = {}
-        self.changed_pending: dict[int, tuple[tuple[Place, Any], ...]] = {}
-        self.disturbances = 0
-        self.failed_in = ""
-        self.muted_edges: set[tuple[int, int]] = set()
-        self.muted_hooks: set[tuple[int, int]] = set()
         self._around = ExitStack()
         self._outer: ObservedEngine | None = None
         self._sizes: dict[int, int] = {}  # by index, what a step takes
@@ -196,12 +191,6 @@ class TorchDriver:
             raise
 
     # running
-
-    def execute(self, index: int) -> Step:
-        """Run plan node ``index`` and tell what it did."""
-        steps: list[Step] = []
-        self.record(index, index + 1, collecting(steps))
-        return steps[0]
 
     def record(
         self,
@@ -510,23 +499,13 @@ class TorchDriver:
     # going back, and on in another way
 
     def undo(self, step: Step) -> None:
-        for delivery in reversed(step.deliveries):
-            if delivery.edge is not None:
-                self.pending[delivery.edge] = delivery.before
-        self.pending.update(self.inputs(step))
+        super().undo(step)
         for place, _ in step.captured:
             self._captured[place] = None
 
     def redo(self, step: Step) -> None:
-        for place, _ in self.inputs(step):
-            self.pending[place] = None
-        for delivery in step.deliveries:
-            if delivery.edge is not None:
-                self.pending[delivery.edge] = delivery.after
+        super().redo(step)
         self._captured.update(step.captured)
-
-    def redo_state(self, step: Step) -> None:
-        """Nothing: going back has not changed the program's state."""
 
     def forget(self, start: int) -> None:
         """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
@@ -568,9 +547,6 @@ class TorchDriver:
         other._outer = self._engine
         return other
 
-    def state_before(self, start: int) -> AbstractContextManager[None]:
-        return nullcontext()  # what is called from Python reads nothing that the pass changed
-
     # what is shown
 
     def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
@@ -600,12 +576,6 @@ class TorchDriver:
                 "shown as it is now"
             )
         return step
-
-    def entered(self, seed: Any) -> Any:
-        return seed
-
-    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
-        return list(zip(places_of(step.node), step.incoming, strict=True))
 
     def places(self, node: Any) -> Sequence[Place]:
         return places_of(node)
@@ -706,9 +676,6 @@ class TorchDriver:
     def runs_user_code(self, index: int) -> bool:
         node = self.order[index]
         return bool(node.is_function) or node.is_packed()
-
-    def unreduced(self, step: Step) -> None:
-        """Nothing: the engine does not show what it sums to the shape of an input."""
 
     def kept_bytes(self) -> int:
         if not self._engine.retains or self.call.keep:
