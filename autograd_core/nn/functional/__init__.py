@@ -1,130 +1,53 @@
 """The functions behind the modules: compositions of ops, split as in PyTorch."""
 
+# ruff: noqa: I001  an index reads well where lines are full
+# fmt: off
+
 from autograd_core.fallback import answer_missing_names
 from autograd_core.nn.functional.activation import (
-    celu,
-    celu_,
-    elu,
-    elu_,
-    gelu,
-    glu,
-    hardshrink,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    hardtanh_,
-    leaky_relu,
-    leaky_relu_,
-    log_softmax,
-    logsigmoid,
-    mish,
-    prelu,
-    relu,
-    relu6,
-    relu_,
-    rrelu,
-    rrelu_,
-    selu,
-    selu_,
-    sigmoid,
-    silu,
-    softmax,
-    softmin,
-    softplus,
-    softshrink,
-    softsign,
-    tanh,
-    tanhshrink,
-    threshold,
-    threshold_,
+    celu, celu_, elu, elu_, gelu, glu, hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_,
+    leaky_relu, leaky_relu_, log_softmax, logsigmoid, mish, prelu, relu, relu6, relu_, rrelu,
+    rrelu_, selu, selu_, sigmoid, silu, softmax, softmin, softplus, softshrink, softsign, tanh,
+    tanhshrink, threshold, threshold_,
 )
 from autograd_core.nn.functional.attention import (
-    multi_head_attention_forward,
-    scaled_dot_product_attention,
+    multi_head_attention_forward, scaled_dot_product_attention,
 )
 from autograd_core.nn.functional.convolution import (
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
+    conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d,
 )
 from autograd_core.nn.functional.distance import (
-    cosine_similarity,
-    normalize,
-    pairwise_distance,
-    pdist,
+    cosine_similarity, normalize, pairwise_distance, pdist,
 )
 from autograd_core.nn.functional.labels import (
-    ctc_loss,
-    gumbel_softmax,
-    linear_cross_entropy,
-    one_hot,
+    ctc_loss, gumbel_softmax, linear_cross_entropy, one_hot,
 )
 from autograd_core.nn.functional.likelihood import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    gaussian_nll_loss,
-    kl_div,
-    multilabel_soft_margin_loss,
-    nll_loss,
-    poisson_nll_loss,
+    binary_cross_entropy, binary_cross_entropy_with_logits, cross_entropy, gaussian_nll_loss,
+    kl_div, multilabel_soft_margin_loss, nll_loss, poisson_nll_loss,
 )
 from autograd_core.nn.functional.linear import bilinear, embedding, embedding_bag, linear
 from autograd_core.nn.functional.loss import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from autograd_core.nn.functional.margin import (
-    cosine_embedding_loss,
-    hinge_embedding_loss,
-    margin_ranking_loss,
-    multi_margin_loss,
-    multilabel_margin_loss,
-    soft_margin_loss,
-    triplet_margin_loss,
+    cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_margin_loss,
+    multilabel_margin_loss, soft_margin_loss, triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
 from autograd_core.nn.functional.max_pooling import (
-    adaptive_max_pool1d,
-    adaptive_max_pool2d,
-    adaptive_max_pool3d,
-    max_pool1d,
-    max_pool2d,
+    adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, max_pool1d, max_pool2d,
     max_pool3d,
 )
 from autograd_core.nn.functional.mean_pooling import (
-    adaptive_avg_pool1d,
-    adaptive_avg_pool2d,
-    adaptive_avg_pool3d,
-    avg_pool1d,
-    avg_pool2d,
+    adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, avg_pool1d, avg_pool2d,
     avg_pool3d,
 )
 from autograd_core.nn.functional.normalization import (
-    alpha_dropout,
-    batch_norm,
-    dropout,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-    feature_alpha_dropout,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    rms_norm,
+    alpha_dropout, batch_norm, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
+    group_norm, instance_norm, layer_norm, rms_norm,
 )
 from autograd_core.nn.functional.resize import (
-    channel_shuffle,
-    fold,
-    interpolate,
-    local_response_norm,
-    pad,
-    pixel_shuffle,
-    pixel_unshuffle,
-    unfold,
-    upsample,
-    upsample_bilinear,
-    upsample_nearest,
+    channel_shuffle, fold, interpolate, local_response_norm, pad, pixel_shuffle, pixel_unshuffle,
+    unfold, upsample, upsample_bilinear, upsample_nearest,
 )
 from autograd_core.nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from autograd_core.nn.functional.vision import affine_grid, grid_sample
