@@ -7,12 +7,13 @@ two functions, ``public`` gives those to users under their names and with PyTorc
 ``tensor``; saved values, forward mode and the derivative of a derivative in ``autograd``.
 """
 
-from autograd_core.op.entry import op, pointwise
+from autograd_core.op.entry import COMPARISON, EVERY_FORM, FLOATING, op, pointwise
 from autograd_core.op.public import public
 from autograd_core.op.record import OPS, Op, Second, computed_by
 from autograd_core.tensor.inplace import inplace
 from autograd_core.tensor.inplace_views import inplace_view
 
 __all__ = [
-    "OPS", "Op", "Second", "computed_by", "inplace", "inplace_view", "op", "pointwise", "public",
+    "COMPARISON", "EVERY_FORM", "FLOATING", "OPS", "Op", "Second", "computed_by", "inplace",
+    "inplace_view", "op", "pointwise", "public",
 ]  # fmt: skip

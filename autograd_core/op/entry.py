@@ -47,6 +47,14 @@ _LOCALS: Final = frozenset({"r", "t", "node", "grad_mode", "version", "op", "ker
 _POINTWISE_LOCALS: Final = frozenset({"shape", "dtype", "to"})
 
 
+# What many elementwise ops say: in which forms users call them, and of which dtype results are.
+EVERY_FORM: Final[dict[str, Any]] = {"variants": "function method inplace"}
+FLOATING: Final[dict[str, Any]] = {"result_dtype": "float", **EVERY_FORM}
+COMPARISON: Final[dict[str, Any]] = {
+    "result_dtype": "bool", "scalars": "other", "variants": "function method inplace_bool",
+}  # fmt: skip
+
+
 def pointwise(
     kernel: Callable[..., Any] | None = None, **options: Any
 ) -> Callable[[Callable[P, object]], Callable[P, Tensor]]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autograd_core.op import Second, computed_by, pointwise
+from autograd_core.op import COMPARISON, EVERY_FORM, FLOATING, Second, computed_by, pointwise
 from autograd_core.op.blocks import BLOCK, LARGE, in_passes, memory, numbers
 from autograd_core.op.refusals import no_difference
 
@@ -53,8 +53,8 @@ def rsub(self, *, other):
     np.multiply,
     self=lambda g, other: g * other,
     other=lambda g, self: g * self,
-    variants="function method inplace",
     aliases="multiply",
+    **EVERY_FORM,
 )
 def mul(self, other):
     """Return the elementwise product."""
@@ -90,12 +90,7 @@ def div_number(self, *, other):
     return np.true_divide(self, other)
 
 
-@pointwise(
-    np.reciprocal,
-    result_dtype="float",
-    self=lambda g, result: -g * (result * result),
-    variants="function method inplace",
-)
+@pointwise(np.reciprocal, self=lambda g, result: -g * (result * result), **FLOATING)
 def reciprocal(self):
     """Return ``1 / self``."""
 
@@ -106,9 +101,9 @@ def reciprocal(self):
     bools="Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
     "invert a mask, use the `~` or `logical_not()` operator instead.",
     self=lambda g: -g,
-    variants="function method inplace",
     aliases="negative",
     out="same",
+    **EVERY_FORM,
 )
 def neg(self):
     """Return ``-self``."""
@@ -175,12 +170,7 @@ def natural_log(number: float) -> float:
     return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 
-@pointwise(
-    np.exp,
-    result_dtype="float",
-    self=lambda g, result: g * result,
-    variants="function method inplace",
-)
+@pointwise(np.exp, self=lambda g, result: g * result, **FLOATING)
 def exp(self):
     """Return ``e`` to the power of ``self``."""
 
@@ -192,42 +182,22 @@ def log(self):
     """Return the natural logarithm: -inf at 0, NaN for negative numbers."""
 
 
-@pointwise(
-    np.sqrt,
-    result_dtype="float",
-    self=lambda g, result: g / (2 * result),
-    variants="function method inplace",
-)
+@pointwise(np.sqrt, self=lambda g, result: g / (2 * result), **FLOATING)
 def sqrt(self):
     """Return the square root, NaN for negative numbers. Its derivative at 0 is infinite."""
 
 
-@pointwise(
-    np.sin,
-    result_dtype="float",
-    self=lambda g, self: g * cos(self),
-    variants="function method inplace",
-)
+@pointwise(np.sin, self=lambda g, self: g * cos(self), **FLOATING)
 def sin(self):
     """Return the sine of an angle in radians."""
 
 
-@pointwise(
-    np.cos,
-    result_dtype="float",
-    self=lambda g, self: g * -sin(self),
-    variants="function method inplace",
-)
+@pointwise(np.cos, self=lambda g, self: g * -sin(self), **FLOATING)
 def cos(self):
     """Return the cosine of an angle in radians."""
 
 
-@pointwise(
-    np.tanh,
-    result_dtype="float",
-    self=lambda g, result: g * (1 - result * result),
-    variants="function method inplace",
-)
+@pointwise(np.tanh, self=lambda g, result: g * (1 - result * result), **FLOATING)
 def tanh(self):
     """Return the hyperbolic tangent."""
 
@@ -258,11 +228,7 @@ _logistic = in_passes(0)(logistic_passes)
 
 
 @pointwise(
-    logistic,
-    result_dtype="float",
-    self=lambda g, result: g * (1 - result) * result,
-    variants="function method inplace",
-    aliases="special.expit",
+    logistic, self=lambda g, result: g * (1 - result) * result, aliases="special.expit", **FLOATING
 )
 def sigmoid(self):
     """Return the logistic function, ``1 / (1 + exp(-self))``."""
@@ -277,8 +243,8 @@ def sigmoid(self):
         lambda g, result: _masked_in_blocks(result, g, g),
     ),
     second=Second("ThresholdBackwardBackward0"),
-    variants="function method inplace",
     out="",
+    **EVERY_FORM,
 )
 def relu(self):
     """Return ``self`` where it is positive, else 0."""
@@ -320,9 +286,9 @@ def _masked_in_blocks(x: Any, g: Any, out: Any) -> Any:
     np.absolute,
     numbers="abs_cpu",
     self=lambda g, self: g * sgn(self),
-    variants="function method inplace",
     aliases="absolute",
     out="same",
+    **EVERY_FORM,
 )
 def abs(self):
     """Return the absolute value; its derivative at 0 is 0."""
@@ -448,56 +414,26 @@ def eq(self, other):
     """Return ``self == other``."""
 
 
-@pointwise(
-    np.not_equal,
-    result_dtype="bool",
-    variants="function method inplace_bool",
-    aliases="not_equal",
-    scalars="other",
-)
+@pointwise(np.not_equal, aliases="not_equal", **COMPARISON)
 def ne(self, other):
     """Return ``self != other``."""
 
 
-@pointwise(
-    np.less,
-    result_dtype="bool",
-    variants="function method inplace_bool",
-    aliases="less",
-    scalars="other",
-)
+@pointwise(np.less, aliases="less", **COMPARISON)
 def lt(self, other):
     """Return ``self < other``."""
 
 
-@pointwise(
-    np.less_equal,
-    result_dtype="bool",
-    scalars="other",
-    variants="function method inplace_bool",
-    aliases="less_equal",
-)
+@pointwise(np.less_equal, aliases="less_equal", **COMPARISON)
 def le(self, other):
     """Return ``self <= other``."""
 
 
-@pointwise(
-    np.greater,
-    result_dtype="bool",
-    variants="function method inplace_bool",
-    aliases="greater",
-    scalars="other",
-)
+@pointwise(np.greater, aliases="greater", **COMPARISON)
 def gt(self, other):
     """Return ``self > other``."""
 
 
-@pointwise(
-    np.greater_equal,
-    result_dtype="bool",
-    scalars="other",
-    variants="function method inplace_bool",
-    aliases="greater_equal",
-)
+@pointwise(np.greater_equal, aliases="greater_equal", **COMPARISON)
 def ge(self, other):
     """Return ``self >= other``."""

@@ -6,72 +6,45 @@ import math
 
 import numpy as np
 
-from autograd_core.op import pointwise
+from autograd_core.op import FLOATING, pointwise
 from autograd_core.ops.pointwise.elementwise import exp, log, natural_log, where, within
 from autograd_core.ops.pointwise.logic import logical_and
 
 _LN2, _LN10 = math.log(2), math.log(10)
 
 
-@pointwise(
-    np.exp2,
-    result_dtype="float",
-    self=lambda g, result: g * (result * _LN2),
-    variants="function method inplace",
-    aliases="special.exp2",
-)
+@pointwise(np.exp2, self=lambda g, result: g * (result * _LN2), aliases="special.exp2", **FLOATING)
 def exp2(self):
     """Return 2 to the power of ``self``."""
 
 
-@pointwise(
-    np.expm1,
-    result_dtype="float",
-    self=lambda g, result: g * (result + 1),
-    variants="function method inplace",
-    aliases="special.expm1",
-)
+@pointwise(np.expm1, self=lambda g, result: g * (result + 1), aliases="special.expm1", **FLOATING)
 def expm1(self):
     """Return ``exp(self) - 1``, accurate for small ``self``."""
 
 
 @pointwise(
     np.log1p,
-    result_dtype="float",
     node="Log1PBackward0",
     self=lambda g, self: g / (self + 1),
-    variants="function method inplace",
     aliases="special.log1p",
+    **FLOATING,
 )
 def log1p(self):
     """Return ``log(1 + self)``, accurate for small ``self``."""
 
 
-@pointwise(
-    np.log2,
-    result_dtype="float",
-    self=lambda g, self: g / (self * _LN2),
-    variants="function method inplace",
-)
+@pointwise(np.log2, self=lambda g, self: g / (self * _LN2), **FLOATING)
 def log2(self):
     """Return the logarithm to base 2."""
 
 
-@pointwise(
-    np.log10,
-    result_dtype="float",
-    self=lambda g, self: g / (self * _LN10),
-    variants="function method inplace",
-)
+@pointwise(np.log10, self=lambda g, self: g / (self * _LN10), **FLOATING)
 def log10(self):
     """Return the logarithm to base 10."""
 
 
-@pointwise(
-    result_dtype="float",
-    self=lambda g, result: g * (result * result * result) / -2,
-    variants="function method inplace",
-)
+@pointwise(self=lambda g, result: g * (result * result * result) / -2, **FLOATING)
 def rsqrt(self):
     """Return ``1 / sqrt(self)``: infinite at 0, NaN for negative numbers."""
     return np.reciprocal(np.sqrt(self))
@@ -139,12 +112,11 @@ def xlogy_of_number(other, *, self):
 
 
 @pointwise(
-    result_dtype="float",
     self=lambda g, self, eps: where(
         _inside(self, eps), g / (self * (1 - self)), math.nan if eps is None else 0
     ),
-    variants="function method inplace",
     aliases="special.logit",
+    **FLOATING,
 )
 def logit(self, /, eps: float | None = None):
     """Return ``log(self / (1 - self))``; with ``eps``, ``self`` is clamped to the range from
@@ -159,11 +131,10 @@ def _inside(x, eps):
 
 
 @pointwise(
-    result_dtype="float",
     self=lambda g, other: ldexp(g, other),
     other=lambda g, result: g * (result * _LN2),
     scalars="",
-    variants="function method inplace",
+    **FLOATING,
 )
 def ldexp(self, other):
     """Return ``self * 2**other``."""

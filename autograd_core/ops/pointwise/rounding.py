@@ -4,31 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograd_core.op import op, pointwise
+from autograd_core.op import EVERY_FORM, op, pointwise
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.pointwise.elementwise import sign, where, zeros_of
 from autograd_core.ops.pointwise.exponential import ldexp
 from autograd_core.ops.pointwise.logic import isfinite
 
 
-@pointwise(
-    np.floor,
-    numbers="floor_vml_cpu",
-    self=lambda g: zeros_of(g),
-    variants="function method inplace",
-    out="same",
-)
+@pointwise(np.floor, numbers="floor_vml_cpu", self=lambda g: zeros_of(g), out="same", **EVERY_FORM)
 def floor(self):
     """Return the largest integer that is not above ``self``."""
 
 
-@pointwise(
-    np.ceil,
-    numbers="ceil_vml_cpu",
-    self=lambda g: zeros_of(g),
-    variants="function method inplace",
-    out="same",
-)
+@pointwise(np.ceil, numbers="ceil_vml_cpu", self=lambda g: zeros_of(g), out="same", **EVERY_FORM)
 def ceil(self):
     """Return the smallest integer that is not below ``self``."""
 
@@ -37,9 +25,9 @@ def ceil(self):
     np.trunc,
     numbers="trunc_vml_cpu",
     self=lambda g: zeros_of(g),
-    variants="function method inplace",
     aliases="fix",
     out="same",
+    **EVERY_FORM,
 )
 def trunc(self):
     """Return ``self`` without its fractional part."""
@@ -135,11 +123,7 @@ def copysign_number(self, *, other):
     return np.copysign(self, np.asarray(other, self.dtype))
 
 
-@pointwise(
-    self=lambda g, self: where(isfinite(self), g, 0),
-    variants="function method inplace",
-    out="expect",
-)
+@pointwise(self=lambda g, self: where(isfinite(self), g, 0), out="expect", **EVERY_FORM)
 def nan_to_num(
     self, /, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ):
@@ -161,7 +145,7 @@ def frexp(self, /):
     self=lambda g, self, other: where(self == other, 0, g),
     other=lambda g: zeros_of(g),
     scalars="",
-    variants="function method inplace",
+    **EVERY_FORM,
 )
 def nextafter(self, other):
     """Return the next floating-point number after ``self`` towards ``other``."""

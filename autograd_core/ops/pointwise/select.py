@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograd_core.op import op, pointwise
+from autograd_core.op import EVERY_FORM, op, pointwise
 from autograd_core.op.refusals import no_difference
 from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.pointwise.elementwise import where, zeros_of
@@ -154,8 +154,8 @@ def _lerp(start, end, weight):
     tensor1=lambda g, tensor2, value: g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * (tensor1 * value),
     scalars="",
-    variants="function method inplace",
     layout="preserved",
+    **EVERY_FORM,
 )
 def addcmul(self, tensor1, tensor2, *, value=1):
     """Return ``self + value * tensor1 * tensor2``."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import pointwise
+from autograd_core.op import FLOATING, pointwise
 from autograd_core.ops.pointwise.elementwise import exp, where
 
 
@@ -20,10 +20,9 @@ def _scipy(name: str, *arguments: Any) -> Any:
 
 
 @pointwise(
-    result_dtype="float",
     self=lambda g, self: g * (exp(-self * self) * (2 / math.pi**0.5)),
-    variants="function method inplace",
     aliases="special.erf",
+    **FLOATING,
 )
 def erf(self):
     """Return the error function."""
@@ -31,10 +30,9 @@ def erf(self):
 
 
 @pointwise(
-    result_dtype="float",
     self=lambda g, self: -g * (exp(-self * self) * (2 / math.pi**0.5)),
-    variants="function method inplace",
     aliases="special.erfc",
+    **FLOATING,
 )
 def erfc(self):
     """Return ``1 - erf(self)``, accurate for large ``self``."""
@@ -42,32 +40,23 @@ def erfc(self):
 
 
 @pointwise(
-    result_dtype="float",
     self=lambda g, result: g * (exp(result * result) * (math.pi**0.5 / 2)),
-    variants="function method inplace",
     aliases="special.erfinv",
+    **FLOATING,
 )
 def erfinv(self):
     """Return the inverse of the error function; NaN outside [-1, 1]."""
     return _scipy("erfinv", self)
 
 
-@pointwise(
-    result_dtype="float",
-    self=lambda g, self: g * digamma(self),
-    variants="function method inplace",
-    aliases="special.gammaln",
-)
+@pointwise(self=lambda g, self: g * digamma(self), aliases="special.gammaln", **FLOATING)
 def lgamma(self):
     """Return the logarithm of the absolute value of the gamma function."""
     return _scipy("gammaln", np.where(np.isneginf(self), np.inf, self))
 
 
 @pointwise(
-    result_dtype="float",
-    self=lambda g, self: g * polygamma(self, n=1),
-    variants="function method inplace",
-    aliases="special.digamma special.psi",
+    self=lambda g, self: g * polygamma(self, n=1), aliases="special.digamma special.psi", **FLOATING
 )
 def digamma(self):
     """Return the derivative of :func:`lgamma`."""
@@ -91,12 +80,7 @@ def mvlgamma(self, *, p):
     return terms + p * (p - 1) / 4 * math.log(math.pi)
 
 
-@pointwise(
-    result_dtype="float",
-    self=lambda g, self: g * i1(self),
-    variants="function method inplace",
-    aliases="special.i0",
-)
+@pointwise(self=lambda g, self: g * i1(self), aliases="special.i0", **FLOATING)
 def i0(self):
     """Return the modified Bessel function of order 0."""
     return _scipy("i0", self)
