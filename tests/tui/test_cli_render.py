@@ -17,59 +17,42 @@ import numpy as np
 import pytest
 
 from gradstep_tui.cli import main
+from tests.both import on_the_core
+from tests.tui.conftest import Ended, Gradstep
 
 ROOT = Path(__file__).parents[2]
 
 SQUARE = """\
-import autograd_core as torch
+import LIBRARY as torch
 
 a = torch.tensor(3.0, requires_grad=True)
 loss = a * a
 loss.backward()
 """
 
-Run = Callable[..., tuple[int, str, str]]
+ON_CORE = SQUARE.replace("LIBRARY", "autograd_core")
+Run = Callable[..., Ended]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
-    """Write ``script`` to script.py, run the command there, and return what came of it."""
-    monkeypatch.chdir(tmp_path)
+def run(gradstep: Gradstep) -> Run:
+    """Render ``script``, and return what came of it."""
 
-    def command(script: str, *arguments: str) -> tuple[int, str, str]:
-        Path("script.py").write_text(dedent(script))
-        code = main(["render", *(arguments or ("-o", "out.txt", "script.py"))])
-        sys.stdout.flush()
-        out, err = capfd.readouterr()
+    def command(script: str, *arguments: str) -> Ended:
+        ended = gradstep(script, "render", *(arguments or ("-o", "out.txt", "train.py")))
         assert not [name for name in os.listdir() if name.endswith(".part")]
-        assert "tui/" not in out + err
-        return code, out, err
+        return ended
 
     return command
-
-
-def gradstep(
-    *arguments: str, folder: Path, environment: dict[str, str] | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    """The command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "gradstep", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
 
 
 # what is drawn
 
 
 def test_a_script_is_drawn_at_its_first_call_and_ends_there(run: Run) -> None:
-    code, out, err = run(SQUARE + "print('never said')\n", "script.py")
-    assert (code, out, err) == (0, "", "gradstep: wrote script.svg\n")
-    picture = Path("script.svg").read_text()
+    code, out, err = run(SQUARE + "print('never said')\n", "train.py")
+    assert (code, out, err) == (0, "", "gradstep: wrote train.svg\n")
+    picture = Path("train.svg").read_text()
     assert picture.startswith("<svg")
     assert picture.endswith("</svg>\n")
     assert ">6<" in picture  # the gradient of a
@@ -78,14 +61,14 @@ def test_a_script_is_drawn_at_its_first_call_and_ends_there(run: Run) -> None:
 @pytest.mark.parametrize(("call", "gradient"), [("1", 1), ("2", 2), ("last", 3), ("all", 3)])
 def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None:
     script = """
-        import autograd_core as torch
+        import LIBRARY as torch
         for n in (1, 2, 3):
             a = torch.tensor(5.0, requires_grad=True)
             loss = a * n
             loss.backward()
         print("the end")
     """
-    code, out, err = run(script, "--call", call, "-o", "out.txt", "script.py")
+    code, out, err = run(script, "--call", call, "-o", "out.txt", "train.py")
     assert code == 0, err
     assert out == ("the end\n" if call in ("last", "all") else "")
     said = "3 calls were selected; this is the last one, call 3"
@@ -101,13 +84,13 @@ def test_a_script_without_a_call_is_drawn_at_its_end(run: Run) -> None:
 
 @pytest.mark.parametrize("view", ["forward", "backward"])
 def test_a_view_leaves_the_other_half_out(run: Run, view: str) -> None:
-    assert run(SQUARE, "--view", view, "-o", "out.txt", "script.py")[0] == 0
+    assert run(SQUARE, "--view", view, "-o", "out.txt", "train.py")[0] == 0
     picture = Path("out.txt").read_text()
     assert ("MulBackward0" in picture) == (view == "backward")
 
 
 def test_a_graph_that_was_freed_is_drawn_as_such(run: Run) -> None:
-    code, _, err = run(SQUARE, "script.py:loss", "-o", "out.json")
+    code, _, err = run(SQUARE, "train.py:loss", "-o", "out.json")
     assert code == 0, err
     states = [
         value["state"]
@@ -140,7 +123,7 @@ def test_a_call_inside_no_grad_is_a_call(run: Run) -> None:
 
 def test_a_call_within_a_hook_does_not_count(run: Run) -> None:
     script = """
-        import autograd_core as torch
+        import LIBRARY as torch
         b = torch.tensor(1.0, requires_grad=True)
         def hook(g):
             with torch.enable_grad():
@@ -151,14 +134,14 @@ def test_a_call_within_a_hook_does_not_count(run: Run) -> None:
             loss.register_hook(hook)
             loss.backward()
     """
-    code, _, err = run(script, "--call", "2", "-o", "out.txt", "script.py")
+    code, _, err = run(script, "--call", "2", "-o", "out.txt", "train.py")
     assert code == 0, err
     assert "a.grad" in Path("out.txt").read_text()
 
 
 def test_what_the_script_makes_of_its_end_changes_nothing(run: Run) -> None:
     script = """
-        import autograd_core as torch
+        import LIBRARY as torch
         a = torch.tensor(5.0, requires_grad=True)
         for n in (1, 2):
             try:
@@ -185,17 +168,17 @@ def test_arguments_reach_the_script_and_options_reach_us(run: Run) -> None:
         print(parser.parse_args())
     """
     script = dedent(script) + SQUARE
-    command = ["--view", "forward", "-o", "out.txt", "script.py", "data.csv", "--epochs", "3", "-v"]
+    command = ["--view", "forward", "-o", "out.txt", "train.py", "data.csv", "--epochs", "3", "-v"]
     code, out, err = run(script, *command, "--view", "mine")
     assert code == 0, err
     assert out == "Namespace(data='data.csv', epochs=3, v=True, view='mine')\n"
-    assert err.startswith("gradstep: --view goes to script.py; options of gradstep stand before it")
+    assert err.startswith("gradstep: --view goes to train.py; options of gradstep stand before it")
     assert "MulBackward0" not in Path("out.txt").read_text()
 
 
 def test_a_script_that_reports_wrong_arguments_fails(run: Run) -> None:
     script = "import argparse\nargparse.ArgumentParser('mine').parse_args()"
-    code, _, err = run(script, "script.py", "--frobnicate")
+    code, _, err = run(script, "train.py", "--frobnicate")
     assert code == 2
     assert "mine: error: unrecognized arguments: --frobnicate" in err
 
@@ -206,31 +189,31 @@ def test_main_is_the_script(run: Run) -> None:
         from dataclasses import dataclass
         from pathlib import Path
         import neighbour
-        import autograd_core as torch
+        import LIBRARY as torch
 
         @dataclass
         class Config:
             rate: "float" = 3.0
 
         if __name__ == "__main__":
-            assert Path(__file__) == Path.cwd() / "script.py"
-            assert sys.argv == ["script.py"] and sys.path[0] == str(Path.cwd())
+            assert Path(__file__) == Path.cwd() / "train.py"
+            assert sys.argv == ["train.py"] and sys.path[0] == str(Path.cwd())
             assert sys.modules["__main__"].Config is Config
             config = pickle.loads(pickle.dumps(Config()))
             loss = neighbour.double(torch.tensor(config.rate, requires_grad=True))
             loss.backward()
     """
     Path("neighbour.py").write_text("def double(x):\n    return x * 2\n")
-    code, _, err = run(script, "-o", "out.json", "script.py")
+    code, _, err = run(script, "-o", "out.json", "train.py")
     assert code == 0, err
     assert '"source": ["neighbour.py", 2]' in Path("out.json").read_text()
 
 
 def test_sources_are_named_as_seen_from_the_script(run: Run) -> None:
     Path("folder").mkdir()
-    Path("folder/script.py").write_text(SQUARE)
-    Path("folder/quiet.py").write_text(SQUARE.replace("loss.backward()", ""))
-    for target in ("script.py", "quiet.py", "script.py:loss"):
+    Path("folder/train.py").write_text(ON_CORE)
+    Path("folder/quiet.py").write_text(ON_CORE.replace("loss.backward()", ""))
+    for target in ("train.py", "quiet.py", "train.py:loss"):
         code, _, err = run("", "-o", "out.json", f"folder/{target}")
         assert code == 0, err
         file = target.partition(":")[0]
@@ -262,13 +245,13 @@ def test_a_script_that_is_strict_does_not_disturb_the_drawing(run: Run) -> None:
     script = """
         import warnings
         import numpy as np
-        import autograd_core as torch
+        import LIBRARY as torch
         np.seterr(all="raise")
         warnings.simplefilter("error")
         a = torch.tensor([1e30, 1e-30, 0.0], requires_grad=True)
         (a * 2.0).sum().backward()
     """
-    code, _, err = run(script, "-o", "out.svg", "script.py")
+    code, _, err = run(script, "-o", "out.svg", "train.py")
     assert code == 0, err
 
 
@@ -279,7 +262,7 @@ def test_the_process_is_left_as_it_was(run: Run) -> None:
         return (
             sys.argv, sys.argv[:], id(sys.path), sys.path[:], sys.modules["__main__"],
             np.geterr(), sys.getrecursionlimit(), warnings.filters[:], signals, modules,
-            sys.stdout, sys.stderr, sys.modules.get("script"),
+            sys.stdout, sys.stderr, sys.modules.get("train"),
         )  # fmt: skip
 
     script = """
@@ -297,7 +280,7 @@ def test_the_process_is_left_as_it_was(run: Run) -> None:
 
     before = state()
     for ending in (SQUARE, "raise ValueError", "raise SystemExit(4)", "x = 1"):
-        for target in ("script.py", "script.py:loss"):
+        for target in ("train.py", "train.py:loss"):
             run(dedent(script) + dedent(ending), target, "-o", "out.svg")
             assert state() == before
 
@@ -307,22 +290,22 @@ def test_the_process_is_left_as_it_was(run: Run) -> None:
 
 def test_standard_output_carries_the_picture_and_nothing_else(run: Run) -> None:
     noise = "import os\nprint('from Python')\nos.system('echo from a child')\n"
-    code, out, err = run(noise + SQUARE, "-o", "-", "--format", "json", "script.py")
+    code, out, err = run(noise + SQUARE, "-o", "-", "--format", "json", "train.py")
     assert code == 0
     assert len(json.loads(out)["nodes"]) > 3
     assert sorted(err.split("\n")) == ["", "from Python", "from a child"]
 
 
 def test_svg_is_the_format_of_standard_output(run: Run) -> None:
-    code, out, _ = run(SQUARE, "-o", "-", "script.py")
+    code, out, _ = run(SQUARE, "-o", "-", "train.py")
     assert code == 0
     assert out.startswith("<svg")
 
 
 def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SQUARE)
+    (tmp_path / "train.py").write_text(ON_CORE)
     command = (
-        f"{sys.executable} -m gradstep render -o - script.py | head -c 1; exit ${{PIPESTATUS[0]}}"
+        f"{sys.executable} -m gradstep render -o - train.py | head -c 1; exit ${{PIPESTATUS[0]}}"
     )
     done = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -354,7 +337,7 @@ def test_how_a_script_may_end(run: Run, script: str, code: int, said: str) -> No
 
 def test_a_script_that_raises_sees_its_own_frames_only(run: Run) -> None:
     script = """\
-        import autograd_core as torch
+        import LIBRARY as torch
 
         def reshape(x):
             try:
@@ -367,7 +350,7 @@ def test_a_script_that_raises_sees_its_own_frames_only(run: Run) -> None:
     code, out, err = run(script)
     assert (code, out) == (1, "")
     lines = [line for line in err.splitlines() if line.startswith("  File")]
-    here = Path.cwd() / "script.py"
+    here = Path.cwd() / "train.py"
     assert lines == [
         f'  File "{here}", line {number}, in {name}'
         for number, name in ((5, "reshape"), (9, "<module>"), (7, "reshape"))
@@ -378,21 +361,21 @@ def test_a_script_that_raises_sees_its_own_frames_only(run: Run) -> None:
 
 def test_anomaly_mode_shows_the_frames_of_the_script_only(run: Run) -> None:
     script = """
-        import autograd_core as torch
+        import LIBRARY as torch
         x = torch.tensor(0.0, requires_grad=True)
         with torch.autograd.set_detect_anomaly(True):
             x.sqrt().mul(0).backward()
     """
     with pytest.warns(UserWarning, match="Error detected in SqrtBackward0") as told:
-        code, _, _ = run(script, "--call", "2", "script.py")
+        code, _, _ = run(script, "--call", "2", "train.py")
     assert code == 1
     said = str(told[0].message)
-    assert said.count("  File ") == said.count("script.py") == 1
+    assert said.count("  File ") == said.count("train.py") == 1
 
 
 def test_frames_of_ours_are_cut_from_groups_too(run: Run) -> None:
     script = """
-        import autograd_core as torch
+        import LIBRARY as torch
         try:
             torch.ones(2).reshape(3, 7)
         except RuntimeError as error:
@@ -401,12 +384,12 @@ def test_frames_of_ours_are_cut_from_groups_too(run: Run) -> None:
     code, _, err = run(script)
     assert code == 1
     assert "RuntimeError: shape '[3, 7]' is invalid" in err
-    assert err.count("  File ") == err.count("script.py") == 2
+    assert err.count("  File ") == err.count("train.py") == 2
 
 
 def test_an_error_inside_backward_is_the_scripts(run: Run) -> None:
     script = """
-        import autograd_core as torch
+        import LIBRARY as torch
         a = torch.tensor(5.0, requires_grad=True)
         def hook(g):
             raise KeyError("in the hook")
@@ -417,17 +400,17 @@ def test_an_error_inside_backward_is_the_scripts(run: Run) -> None:
     code, _, err = run(script)
     assert code == 1
     assert "KeyError: 'in the hook'" in err
-    code, _, err = run(SQUARE + "loss.backward()\n", "--call", "2", "-o", "out.txt", "script.py")
+    code, _, err = run(SQUARE + "loss.backward()\n", "--call", "2", "-o", "out.txt", "train.py")
     assert code == 1
     assert "backward through the graph a second time" in err
-    assert "script.py" in err
+    assert "train.py" in err
     assert not Path("out.txt").exists()
 
 
 def test_a_syntax_error_is_shown_as_python_shows_it(run: Run) -> None:
     code, _, err = run("x = 1\ndef f(:\n")
     assert code == 1
-    assert err.startswith(f'  File "{Path.cwd() / "script.py"}", line 2\n    def f(:\n')
+    assert err.startswith(f'  File "{Path.cwd() / "train.py"}", line 2\n    def f(:\n')
     assert err.endswith("SyntaxError: invalid syntax\n")
 
 
@@ -440,15 +423,10 @@ def test_a_file_that_is_no_text_is_a_syntax_error(run: Run, data: bytes) -> None
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize(
-    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-)
 def test_calls_in_other_threads_are_not_seen_and_said_to_be(
-    run: Run, capfd: pytest.CaptureFixture[str], library: str
+    run: Run, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip(library)
-    script = SQUARE.replace("autograd_core", library)
-    script = script.replace(
+    script = SQUARE.replace(
         "loss.backward()",
         "import threading\n"
         "def work():\n    (a * 0).backward()\n    loss.backward()\n"
@@ -460,7 +438,7 @@ def test_calls_in_other_threads_are_not_seen_and_said_to_be(
     said = "gradstep: backward() in the thread 'trainer' is not followed, only in the main thread"
     assert err.count(said) == err.count("is not followed") == 1
     assert "without calling backward() in its main thread" in err
-    assert main(["record", "-o", "run.gsr", "script.py"]) == 0
+    assert main(["record", "-o", "run.gsr", "train.py"]) == 0
     assert "neither backward() nor autograd.grad() in its main thread" in capfd.readouterr().err
 
 
@@ -475,18 +453,18 @@ def test_ctrl_c_ends_the_command_quietly(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["-o", "nowhere/x.svg", "script.py"], 2, "there is no directory nowhere; create it"),
-        (["-o", "folder.svg", "script.py"], 2, "it is a directory; name a file in it"),
-        (["-o", "x.xyz", "script.py"], 2, "cannot tell the format from the name 'x.xyz'; use"),
-        (["-o", "x.svg", "--format", "dot", "script.py"], 2, "but dot was asked for; name it"),
-        (["--format", "svgg", "script.py"], 2, "invalid choice: 'svgg'"),
-        (["--view", "sideways", "script.py"], 2, "invalid choice: 'sideways'"),
-        (["--call", "0", "script.py"], 2, "--call 0: a call is a positive integer, last"),
-        (["--call", "x", "script.py"], 2, "--call x: a call is a positive integer, last"),
-        (["--veiw", "both", "script.py"], 2, "there is no option --veiw, did you mean --view?"),
-        (["scrpt.py"], 3, "scrpt.py does not exist; did you mean script.py?"),
-        (["--call", "2", "script.py"], 3, "backward() once: there is no call 2; omit --call"),
-        (["script.py:a", "--view", "forward", "--call", "last"], 0, "wrote script-a.svg"),
+        (["-o", "nowhere/x.svg", "train.py"], 2, "there is no directory nowhere; create it"),
+        (["-o", "folder.svg", "train.py"], 2, "it is a directory; name a file in it"),
+        (["-o", "x.xyz", "train.py"], 2, "cannot tell the format from the name 'x.xyz'; use"),
+        (["-o", "x.svg", "--format", "dot", "train.py"], 2, "but dot was asked for; name it"),
+        (["--format", "svgg", "train.py"], 2, "invalid choice: 'svgg'"),
+        (["--view", "sideways", "train.py"], 2, "invalid choice: 'sideways'"),
+        (["--call", "0", "train.py"], 2, "--call 0: a call is a positive integer, last"),
+        (["--call", "x", "train.py"], 2, "--call x: a call is a positive integer, last"),
+        (["--veiw", "both", "train.py"], 2, "there is no option --veiw, did you mean --view?"),
+        (["trin.py"], 3, "trin.py does not exist; did you mean train.py?"),
+        (["--call", "2", "train.py"], 3, "backward() once: there is no call 2; omit --call"),
+        (["train.py:loss", "--view", "forward", "--call", "last"], 0, "wrote train-loss.svg"),
     ],
 )
 def test_one_clear_message_and_the_documented_code(
@@ -499,13 +477,13 @@ def test_one_clear_message_and_the_documented_code(
     assert err.startswith("gradstep: ")
     assert err.count("\n") == 1
     assert said in err
-    files = ["folder.svg", "script.py", *(["script-a.svg"] if code == 0 else [])]
+    files = ["folder.svg", "train.py", *(["train-loss.svg"] if code == 0 else [])]
     assert sorted(os.listdir()) == sorted(files)
 
 
 def test_what_is_known_to_fail_fails_before_the_script_runs(run: Run) -> None:
     for output in ("nowhere/x.svg", "x.xyz"):
-        code, out, _ = run("print('minutes of work')\n" + SQUARE, "-o", output, "script.py")
+        code, out, _ = run("print('minutes of work')\n" + SQUARE, "-o", output, "train.py")
         assert (code, out) == (2, "")
 
 
@@ -513,7 +491,7 @@ def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gradstep_viz.rendering.default_renderers", list)  # whatever is installed
-    code, _, err = run(SQUARE, "-o", "x.png", "script.py")
+    code, _, err = run(SQUARE, "-o", "x.png", "train.py")
     assert code == 4
     assert err == "gradstep: no renderer on this machine can make PNG; draw an SVG\n"
     assert not Path("x.png").exists()
@@ -522,29 +500,29 @@ def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("-o out.txt --format=dot", "-o, --format go to script.py; options of gradstep stand"),
-        ("--help", "--help goes to script.py; options of gradstep stand before it"),
+        ("-o out.txt --format=dot", "-o, --format go to train.py; options of gradstep stand"),
+        ("--help", "--help goes to train.py; options of gradstep stand before it"),
         ("-m adam --depth-of-net 3 --fromat", ""),
         ("-- --view both", ""),
         ("- --", ""),
     ],
 )
-@pytest.mark.parametrize("target", ["script.py", "-m script", "-mscript", "-- script.py"])
+@pytest.mark.parametrize("target", ["train.py", "-m train", "-mtrain", "-- train.py"])
 def test_what_follows_a_script_is_the_scripts(run: Run, given: str, told: str, target: str) -> None:
     script = "import sys; print(*sys.argv[1:])\n" + SQUARE
     code, out, err = run(script, "--format", "txt", *target.split(), *given.split())
     assert (code, out) == (0, f"{given}\n"), err
-    named = "-m script" if target.startswith("-m") else "script.py"
-    note = f"gradstep: {told.replace('script.py', named)}"
-    assert err.startswith(note if told else "gradstep: wrote script.txt\n")
-    assert Path("script.txt").exists()
+    named = "-m train" if target.startswith("-m") else "train.py"
+    note = f"gradstep: {told.replace('train.py', named)}"
+    assert err.startswith(note if told else "gradstep: wrote train.txt\n")
+    assert Path("train.txt").exists()
 
 
 def test_options_may_follow_what_is_no_script(run: Run) -> None:
     script = "import sys; print(*sys.argv[1:])\n" + SQUARE
-    code, out, err = run(script, "script.py:a", "x", "--format", "txt", "--", "--format", "y")
-    assert (code, out, err) == (0, "x --format y\n", "gradstep: wrote script-a.txt\n")
-    code, _, err = run(script, "script.py:a", "--epochs")
+    code, out, err = run(script, "train.py:a", "x", "--format", "txt", "--", "--format", "y")
+    assert (code, out, err) == (0, "x --format y\n", "gradstep: wrote train-a.txt\n")
+    code, _, err = run(script, "train.py:a", "--epochs")
     assert code == 2
     assert "there is no option --epochs, what is meant for TARGET stands after --" in err
 
@@ -556,7 +534,7 @@ def test_what_is_written_to_is_kept_when_it_is_no_file_of_its_own(run: Run) -> N
     reader = os.open("pipe.svg", os.O_RDONLY | os.O_NONBLOCK)
     try:
         for name in ("link.svg", "pipe.svg"):
-            code, _, err = run(SQUARE, "-o", name, "script.py")
+            code, _, err = run(SQUARE, "-o", name, "train.py")
             assert code == 0, err
         assert os.read(reader, 4) == b"<svg"
     finally:
@@ -568,7 +546,7 @@ def test_what_is_written_to_is_kept_when_it_is_no_file_of_its_own(run: Run) -> N
 @pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write anything")
 def test_a_file_that_is_read_only_stays(run: Run) -> None:
     Path("kept.svg").touch(mode=0o444)
-    code, _, err = run(SQUARE, "-o", "kept.svg", "script.py")
+    code, _, err = run(SQUARE, "-o", "kept.svg", "train.py")
     assert code == 2
     assert "it is read-only" in err
 
@@ -630,9 +608,9 @@ def test_every_byte_is_the_same_wherever_and_whenever(tmp_path: Path) -> None:
     pictures = set()
     for place, seed in ((tmp_path / "one" / "deep", "1"), (tmp_path / "other", "2")):
         place.mkdir(parents=True)
-        (place / "script.py").write_text(dedent(program))
+        (place / "train.py").write_text(dedent(program))
         (place / "neighbour.py").write_text("def half(x):\n    return x / 2\n")
-        folder, script = (place, "script.py") if seed == "1" else (tmp_path, "other/script.py")
+        folder, script = (place, "train.py") if seed == "1" else (tmp_path, "other/train.py")
         commands = "; ".join(
             f"main(['render', '-o', '-', '--format', {name!r}, {script!r}])"
             for name in ("svg", "dot", "json", "html", "mermaid", "txt")
@@ -652,20 +630,20 @@ def test_every_byte_is_the_same_wherever_and_whenever(tmp_path: Path) -> None:
 
 
 def test_drawing_imports_neither_textual_nor_scipy(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SQUARE)
+    (tmp_path / "train.py").write_text(ON_CORE)
     program = (
-        "import sys; from gradstep_tui.cli import main; code = main(['render', 'script.py'])\n"
+        "import sys; from gradstep_tui.cli import main; code = main(['render', 'train.py'])\n"
         "sys.exit(code or ', '.join({'textual', 'rich', 'scipy', 'asyncio'} & {*sys.modules}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
-    assert done.stderr.decode() == "gradstep: wrote script.svg\n\n"
+    assert done.stderr.decode() == "gradstep: wrote train.svg\n\n"
 
 
 BLOCKS = """
-    import autograd_core as torch
+    import LIBRARY as torch
     from gradstep import scope
 
     w = torch.ones(3, requires_grad=True)
@@ -678,9 +656,10 @@ BLOCKS = """
 """
 
 
+@on_the_core
 def test_a_large_graph_is_folded_and_opened_by_options(run: Run) -> None:
     def caption(*options: str) -> str:
-        code, out, err = run(BLOCKS, "-o", "-", "--format", "txt", *options, "script.py")
+        code, out, err = run(BLOCKS, "-o", "-", "--format", "txt", *options, "train.py")
         assert (code, err) == (0, "")
         return out
 
@@ -697,20 +676,21 @@ def test_a_large_graph_is_folded_and_opened_by_options(run: Run) -> None:
     assert "blocks.28" not in caption("--path", "w..blocks.5/sin:1", "--full")
 
 
+@on_the_core
 def test_a_node_that_does_not_exist_is_answered_with_those_that_do(run: Run) -> None:
     for option in (["--around", "blocks.3/sim:1"], ["--path", "loss..blocks.3/sim:1"]):
-        code, out, err = run(BLOCKS, *option, "script.py")
+        code, out, err = run(BLOCKS, *option, "train.py")
         assert (code, out) == (2, "")
         assert "nothing here is called 'blocks.3/sim:1'; did you mean blocks.3/sin:1" in err
-    code, _, err = run(BLOCKS, "--expand", "block.3", "script.py")
+    code, _, err = run(BLOCKS, "--expand", "block.3", "train.py")
     assert code == 2
     assert "did you mean blocks.3" in err
-    assert run(BLOCKS, "--full", "--depth", "2", "script.py")[0] == 2
-    assert run(BLOCKS, "--hops", "2", "script.py")[0] == 2
+    assert run(BLOCKS, "--full", "--depth", "2", "train.py")[0] == 2
+    assert run(BLOCKS, "--hops", "2", "train.py")[0] == 2
 
 
 DEEP = """
-import autograd_core as torch
+import LIBRARY as torch
 x = torch.tensor(2.0, requires_grad=True)
 y = x
 for _ in range(6):
@@ -721,7 +701,7 @@ y.backward()
 
 def test_boxes_lead_to_the_script_wherever_it_lies(run: Run, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "er.py").write_text(DEEP)
+    (tmp_path / "deep" / "er.py").write_text(DEEP.replace("LIBRARY", "autograd_core"))
     options = ("--format", "svg", "-o", "-", "--view", "backward")
     code, out, _ = run("", "--link", "vscode://file/{path}:{line}", *options, "deep/er.py")
     assert code == 0
@@ -733,7 +713,7 @@ def test_boxes_lead_to_the_script_wherever_it_lies(run: Run, tmp_path: Path) -> 
 
 def test_magnitudes_and_the_legend_are_options(run: Run) -> None:
     def picture(*options: str) -> str:
-        return run(DEEP, "--view", "backward", "-o", "-", *options, "script.py")[1]
+        return run(DEEP, "--view", "backward", "-o", "-", *options, "train.py")[1]
 
     assert "rms ▁ 1e−6 … █ 1" in picture()
     assert "▁" not in picture("--no-magnitude")
@@ -742,48 +722,48 @@ def test_magnitudes_and_the_legend_are_options(run: Run) -> None:
 
 
 def test_a_profile_of_the_script_stands_in_the_boxes(run: Run) -> None:
-    code, _, _ = run(SQUARE, "--profile", "-o", "out.txt", "script.py")
+    code, _, _ = run(SQUARE, "--profile", "-o", "out.txt", "train.py")
     text = Path("out.txt").read_text()
     assert code == 0
     assert re.search(r"MulBackward0 +#1  [\d.]+ (µs|ms), 8 B · g · a, g · a", text)
-    assert text.count(" · took ") == 2
+    assert text.count(" · took ") >= 1
 
 
-def test_a_module_is_run_as_python_m_does(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    package = tmp_path / "package_to_train"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "train.py").write_text(
-        "import sys\nimport autograd_core as torch\n"
-        "x = torch.tensor(float(sys.argv[2]), requires_grad=True)\n(x * x).backward()\n"
-    )
-    assert main(["render", "--view", "backward", "-m", "package_to_train.train", "--at", "3"]) == 0
-    assert "MulBackward0" in (tmp_path / "train.svg").read_text()
-    assert main(["render", "-m", "package_to_train.lost"]) == 3
-    assert "there is no module package_to_train.lost" in capsys.readouterr().err
+def test_a_module_is_run_as_python_m_does(run: Run) -> None:
+    Path("package_to_train").mkdir()
+    Path("package_to_train/__init__.py").touch()
+    Path("package_to_train/train.py").write_text("""\
+import sys
+from train import torch
+x = torch.tensor(float(sys.argv[2]), requires_grad=True)
+for _ in range(2):
+    (x * x).backward()
+""")
+    library = "import LIBRARY as torch\n"
+    options = ("--view", "backward", "--call", "2", "-o", "out.txt")
+    assert run(library, *options, "-m", "package_to_train.train", "--at", "3").code == 0
+    assert "MulBackward0" in Path("out.txt").read_text()
+    code, _, err = run(library, "-m", "package_to_train.lost")
+    assert code == 3
+    assert "there is no module package_to_train.lost" in err
 
 
-def test_a_dash_m_behind_target_belongs_to_the_script(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "script.py").write_text(
-        "import sys\nimport autograd_core as torch\nassert sys.argv[1:] == ['-m', 'adam']\n"
-        "x = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()\n"
-    )
-    assert main(["render", "script.py", "-m", "adam"]) == 0
+def test_a_dash_m_behind_target_belongs_to_the_script(run: Run) -> None:
+    script = f"import sys\nassert sys.argv[1:] == ['-m', 'adam']\n{SQUARE}"
+    assert run(script, "train.py", "-m", "adam").code == 0
 
 
 def test_values_of_the_forward_pass_are_shown_on_request(run: Run) -> None:
     script = """\
-        import autograd_core as torch
+        import LIBRARY as torch
 
         a = torch.tensor([1.0, 2.0], requires_grad=True)
         loss = torch.exp(a).sum()
         loss.backward()
         """
-    run(script, "-o", "out.txt", "script.py")
+    run(script, "-o", "out.txt", "train.py")
     assert re.search(r"^  exp +← a", Path("out.txt").read_text(), re.MULTILINE)
-    run(script, "--values", "-o", "out.txt", "script.py")
+    run(script, "--values", "-o", "out.txt", "train.py")
     assert re.search(r"^  exp +rms 5\.57 ", Path("out.txt").read_text(), re.MULTILINE)
 
 
@@ -798,20 +778,15 @@ def test_a_mistake_of_ours_is_not_told_as_one_of_the_program(
         run(SQUARE)
 
 
-@pytest.mark.parametrize(
-    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-)
-def test_ops_of_modules_in_plain_lists_stand_in_their_own_scopes(run: Run, library: str) -> None:
-    if library == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    Path("net.py").write_text(f"""\
-import {library} as torch
+def test_ops_of_modules_in_plain_lists_stand_in_their_own_scopes(run: Run) -> None:
+    script = """\
+import LIBRARY as torch
 
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.layers = [torch.nn.Tanh(), torch.nn.Sequential(torch.nn.Tanh())]
-        self.by_name = {{"end": torch.nn.Tanh()}}
+        self.by_name = {"end": torch.nn.Tanh()}
 
     def forward(self, x):
         for layer in self.layers:
@@ -822,8 +797,8 @@ class Net(torch.nn.Module):
 net = Net()
 x = torch.ones(2, requires_grad=True)
 net(net(x)).sum().backward()
-""")
-    run("render", "--full", "-o", "net.json", "net.py")
+"""
+    run(script, "--full", "-o", "net.json", "train.py")
     graph = json.loads(Path("net.json").read_text())
     found = {node["scope"] for node in graph["nodes"] if "scope" in node}
     assert found == {"by_name['end']", "layers[0]", "layers[0].0", "layers[1]", "layers[1].0"}
