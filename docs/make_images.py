@@ -28,6 +28,7 @@ from gradstep_tui.app.plan.picture import tidied
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 THEMES = {"": "gradstep-dark", "-light": "gradstep-light"}
+COLUMN, README = 736, 830  # so wide, in pixels, is a page of the documentation, and of GitHub's
 PATIENCE = 50  # looks at a screen that will not come to rest
 
 
@@ -117,11 +118,11 @@ def main() -> None:
         )
         os.chdir(ROOT)
     for command, picture, script in (
-        ("render", "pytorch-digits.svg", "samples/pytorch_digits.py"),
-        ("render", "replaced-head.svg", "samples/bugs/replaced_head.py"),
+        (f"render --width {COLUMN}", "pytorch-digits.svg", "samples/pytorch_digits.py"),
+        (f"render --width {README}", "replaced-head.svg", "samples/bugs/replaced_head.py"),
         ("plot", "plot-sick-layers.svg", "docs/examples/sick_layers.py"),
     ):
-        words = [command, "-o", str(IMAGES / picture), script]
+        words = [*command.split(), "-o", str(IMAGES / picture), script]
         subprocess.run([sys.executable, "-m", "gradstep", *words], check=True)
 
 

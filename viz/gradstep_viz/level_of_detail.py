@@ -3,6 +3,7 @@ screen."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -236,7 +237,7 @@ class Composer(NamedTuple):
             best = composer._coarser(best, options, width)
         notes, scale = finest.notes, _scale_at(best, width)
         if scale < LEAST_SCALE:
-            high = LEAST_TEXT * scale / LEAST_SCALE
+            high = math.floor(10 * LEAST_TEXT * scale / LEAST_SCALE) / 10
             small = f"at a width of {options.width}, the smallest text is {high:.1f} pixels high"
             notes += (f"{small}; one half (view) or a part (around, path) needs less",)
         return best._replace(notes=notes)

@@ -11,7 +11,7 @@ from textual.theme import Theme
 DARK = {
     "backward": "#56d4a8",
     "leaf": "#e5b454",
-    "saved": "#c69bf5",
+    "saved": "#d97fcb",
     "trouble": "#ff8177",
     "muted": "#9aa4b0",
     "faint": "#5a6470",

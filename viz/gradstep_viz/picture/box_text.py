@@ -103,7 +103,7 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
         parts.append("no gradient")
     parts.append(plural(group.ops, "op" if forward else "node"))
     if group.parameters and (forward or view != "both"):
-        parts.append(f"{formatting.count(group.parameters)} parameters")
+        parts.append(formatting.parameters(group.parameters))
     if group.saved_bytes and (not forward or view != "both"):
         parts.append(f"saves {format_bytes(group.saved_bytes)}")
     return " · ".join(part for part in parts if part)

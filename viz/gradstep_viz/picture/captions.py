@@ -45,7 +45,7 @@ def _forward_caption(graph: Graph, which: str) -> str:
     if total.leaves or graph.part is None:
         counts.append(plural(total.leaves, "leaf", "leaves"))
     if total.parameters:
-        counts.append(_parameters(total.parameters))
+        counts.append(formatting.parameters(total.parameters))
     if total.constants:
         counts.append(plural(total.constants, "constant"))
     derived = " · derived from the backward graph" if graph.derived_forward else ""
@@ -58,7 +58,7 @@ def _backward_caption(graph: Graph, view: str, which: str) -> str:
     if total.leaf_gradients:
         text += f", {plural(total.leaf_gradients, 'leaf gradient')}"
     if total.parameters and view == "backward":
-        text += f", {_parameters(total.parameters)}"
+        text += f", {formatting.parameters(total.parameters)}"
     text += which
     if graph.orders:
         text += " · run in the order #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
@@ -66,10 +66,6 @@ def _backward_caption(graph: Graph, view: str, which: str) -> str:
         dots = "⋯ " if view == "both" else ""
         text += f" · {dots}saved, {format_bytes(total.saved_bytes)}"
     return text + _took(graph, "backward")
-
-
-def _parameters(count: int) -> str:
-    return "1 parameter" if count == 1 else f"{formatting.count(count)} parameters"
 
 
 def _took(graph: Graph, half: Half) -> str:

@@ -149,6 +149,11 @@ def count(number: int) -> str:
     return f"{size:.3g}{unit}" if unit else str(number)
 
 
+def parameters(number: int) -> str:
+    """Count the elements of parameters in words."""
+    return "1 parameter" if number == 1 else f"{count(number)} parameters"
+
+
 def chain(graph: Graph, id: int) -> str:
     """Name the shape ops that stand in the box of an op: ``with t, view``."""
     group = graph.groups.get(id)
