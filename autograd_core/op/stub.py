@@ -69,9 +69,12 @@ def functions_text(namespace: str, doc: str, *lines: str) -> str:
 
 def _packed(words: list[str]) -> str:
     """Return the words, each with a comma, in lines."""
-    text = " ".join(f"{word.replace(' ', _JOINT)}," for word in words)
+    return _wrapped(" ".join(f"{word.replace(' ', _JOINT)}," for word in words))
+
+
+def _wrapped(text: str) -> str:
     wide = textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="    ")
-    return wide.replace(_JOINT, " ") + "\n"
+    return wide.replace(_JOINT, " ").replace(";\n", "\n").rstrip(";") + "\n"
 
 
 def _imported(name: str, call: Callable[..., Any]) -> str:
@@ -83,7 +86,17 @@ def _imported(name: str, call: Callable[..., Any]) -> str:
 
 def methods_text() -> str:
     """Return the stub of Tensor's methods, in order of their names."""
-    return _HEAD + "".join(f"    {line}\n" for line in _lines())
+    own, same = [], []
+    signatures: dict[str, str] = {}
+    for line in _lines():
+        name, _, signature = line.removeprefix("def ").partition("(")
+        signatures[name] = signature
+        if name.endswith("_") and signatures.get(name[:-1]) == signature:
+            same.append(f"{name} = {name[:-1]};")
+        else:
+            own.append(f"    {line}\n")
+    text = _wrapped(" ".join(pair.replace(" ", _JOINT) for pair in same))
+    return f"{_HEAD}{''.join(own)}    # in-place forms with the signature of their function\n{text}"
 
 
 def _lines() -> Iterator[str]:

@@ -21,6 +21,7 @@ def test_the_stubs_are_fresh() -> None:
 def test_the_stub_names_what_tensors_can_do() -> None:
     (methods,) = (n for n in ast.parse(methods_text()).body if isinstance(n, ast.ClassDef))
     named = {n.name for n in methods.body if isinstance(n, ast.FunctionDef)}
+    named |= {ast.unparse(n.targets[0]) for n in methods.body if isinstance(n, ast.Assign)}
     assert {"__add__", "__iadd__", "sum", "view", "add_", "backward", "T", "max"} <= named
     assert all(hasattr(torch.Tensor, name) for name in named)
     assert not any(name in named for name in ("detach", "requires_grad_", "grad", "shape"))
