@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import autograd_core
 from gradstep.capturing import Names
 from gradstep.debugger import Session
 from gradstep.debugger.history.contributions import ContributionOrder
@@ -44,9 +45,7 @@ async def looked(screen: Driver) -> None:
     await screen.settled()
 
 
-@pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
-async def test_two_keys_find_the_node_at_which_the_gradient_vanishes(engine: str) -> None:
-    torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
+async def test_two_keys_find_the_node_at_which_the_gradient_vanishes(torch: Any) -> None:
     async with on_screen(vanishing(torch)) as screen:
         await screen.press("c", "a")
         await looked(screen)
@@ -80,9 +79,8 @@ async def test_the_largest_gradient_comes_first_and_nodes_that_have_not_run_last
 
 
 async def test_the_contributions_of_a_leaf_can_be_sorted_too() -> None:
-    core: Any = pytest.importorskip("autograd_core")
-    weight = core.tensor(2.0, requires_grad=True)
-    total = sum((weight * factor for factor in (3.0, 1.0, -7.0, 5.0)), core.tensor(0.0))
+    weight = autograd_core.tensor(2.0, requires_grad=True)
+    total = sum((weight * factor for factor in (3.0, 1.0, -7.0, 5.0)), autograd_core.tensor(0.0))
     async with on_screen(Session(total, names=Names({"weight": weight})), (80, 30)) as screen:
         await screen.press("c", "G", "4", "tab", "w", "a")
         lines = [line for line in screen.text().splitlines() if line.startswith("  + ")]
@@ -126,8 +124,7 @@ async def test_only_nan_lists_what_is_no_number() -> None:
 
 
 async def test_the_chart_has_axes_and_a_cursor_that_keys_and_clicks_move() -> None:
-    core: Any = pytest.importorskip("autograd_core")
-    async with on_screen(vanishing(core), LARGE) as screen:
+    async with on_screen(vanishing(autograd_core), LARGE) as screen:
         await screen.press("c")
         await looked(screen)
         pane = screen.app.debugger_screen.panes["pass"]
@@ -149,11 +146,9 @@ async def test_the_chart_has_axes_and_a_cursor_that_keys_and_clicks_move() -> No
         assert screen.app.debugger_screen.view.node == 20
 
 
-@pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
 async def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
-    engine: str, monkeypatch: pytest.MonkeyPatch
+    torch: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
     x = torch.tensor(1.0, requires_grad=True)
     session = Session(torch.stack([x * 2 for _ in range(2000)]).sum(), names=Names({"x": x}))
     read: list[int] = []
@@ -175,8 +170,7 @@ async def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
 
 @pytest.mark.parametrize("back", [False, True])
 async def test_a_phase_marks_what_it_delivered_until_the_next(back: bool) -> None:
-    core: Any = pytest.importorskip("autograd_core")
-    w = core.tensor(3.0, requires_grad=True)
+    w = autograd_core.tensor(3.0, requires_grad=True)
     async with on_screen(Session((w * w) * 2, names=Names({"w": w})), SMALL) as screen:
 
         def marked() -> frozenset[int]:
@@ -194,9 +188,7 @@ async def test_a_phase_marks_what_it_delivered_until_the_next(back: bool) -> Non
             assert not marked()
 
 
-@pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
-async def test_a_phase_is_told_as_a_node_is(engine: str) -> None:
-    torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
+async def test_a_phase_is_told_as_a_node_is(torch: Any) -> None:
     w = torch.tensor(3.0, requires_grad=True)
     told: list[str] = []
     async with on_screen(Session((w * w) * 2, names=Names({"w": w})), (100, 30)) as screen:
@@ -214,9 +206,7 @@ async def test_a_phase_is_told_as_a_node_is(engine: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("engine", ["core", pytest.param("torch", marks=pytest.mark.torch)])
-async def test_all_that_a_move_changed_is_marked_forwards_and_backwards(engine: str) -> None:
-    torch: Any = pytest.importorskip("torch" if engine == "torch" else "autograd_core")
+async def test_all_that_a_move_changed_is_marked_forwards_and_backwards(torch: Any) -> None:
     w = torch.tensor(3.0, requires_grad=True)
     async with on_screen(Session((w * w) * 2, names=Names({"w": w})), LARGE) as screen:
 

@@ -21,13 +21,14 @@ from gradstep_tui import output
 from gradstep_tui.cli import main
 from gradstep_tui.terminal import why_no_screen
 from gradstep_tui.waiting import Waiting
-from tests.forking import run_gradstep
+from tests.both import on_the_core
+from tests.tui.conftest import Ended, Gradstep
 
 ROOT = Path(__file__).parents[2]
 SHARED_WEIGHT = str(ROOT / "samples" / "shared_weight.py")
 
 TWO_CALLS = """\
-import autograd_core as torch
+import LIBRARY as torch
 
 for number in (1, 2):
     a = torch.tensor(3.0, requires_grad=True)
@@ -36,26 +37,22 @@ for number in (1, 2):
     print("call", number, a.grad.item())
 """
 
-Run = Callable[..., tuple[int, str, str]]
+Run = Callable[..., Ended]
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(gradstep: Gradstep) -> Run:
     """Carry out ``commands`` on ``script`` in batch mode, and return what came of it."""
-    monkeypatch.chdir(tmp_path)
 
-    def batch(script: str, commands: str, *arguments: str) -> tuple[int, str, str]:
-        Path("script.py").write_text(dedent(script))
+    def batch(script: str, commands: str, *arguments: str) -> Ended:
         Path("commands").write_text(dedent(commands))
-        given = arguments or ("script.py",)
-        code = main(["debug", "--batch", "-x", "commands", *given])
-        out, err = capsys.readouterr()
-        assert "tui/" not in out + err
-        return code, out, err
+        given = arguments or ("train.py",)
+        return gradstep(script, "debug", "--batch", "-x", "commands", *given)
 
     return batch
 
 
+@on_the_core
 def test_commands_and_replies_are_the_output(run: Run) -> None:
     code, out, err = run(
         "",
@@ -124,7 +121,7 @@ def test_aborting_ends_the_script(run: Run) -> None:
 
 def test_breakpoints_can_be_named_before_anything_runs(run: Run) -> None:
     places = ["--break", "mul", "--break", "a"]
-    code, out, _ = run(TWO_CALLS, "info breakpoints\nq\ninfo breakpoints", *places, "script.py")
+    code, out, _ = run(TWO_CALLS, "info breakpoints\nq\ninfo breakpoints", *places, "train.py")
     assert code == 0
     listed = ["(gradstep) info breakpoints"] + [
         f"{number}  break {place}  1 node, hit 0 times" for number, place in ((1, "mul"), (2, "a"))
@@ -133,13 +130,13 @@ def test_breakpoints_can_be_named_before_anything_runs(run: Run) -> None:
 
 
 def test_call_chooses_one(run: Run) -> None:
-    code, out, _ = run(TWO_CALLS, "where", "--call", "2", "script.py")
+    code, out, _ = run(TWO_CALLS, "where", "--call", "2", "train.py")
     assert code == 0
     assert out.splitlines()[:2] == ["call 1 6.0", "(gradstep) where"]
 
 
 def test_a_loss_without_a_variable_is_called_loss(run: Run) -> None:
-    script = "import autograd_core as torch\nw = torch.tensor(2.0, requires_grad=True)\n"
+    script = "import LIBRARY as torch\nw = torch.tensor(2.0, requires_grad=True)\n"
     _, out, _ = run(f"{script}(w * w).backward()\n", "info frames")
     assert "loss.backward()" in out
     _, out, _ = run(f"{script}(w * w).expand(2).backward(torch.ones(2))\n", "info frames")
@@ -153,7 +150,7 @@ def test_detached_it_stops_no_more(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "place"), [("script.py:loss", "#1 mul:1"), ("script.py", "#1 mul:1")]
+    ("target", "place"), [("train.py:loss", "#1 mul:1"), ("train.py", "#1 mul:1")]
 )
 def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: str) -> None:
     script = TWO_CALLS.replace("loss.backward()", "").replace(", a.grad.item()", "")
@@ -166,19 +163,19 @@ def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: st
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--call", "3", "script.py"], 3, "backward() 2 times: there is no call 3; --call takes 1"),
-        (["--call", "last", "script.py"], 2, "--call last is known only when the script has ended"),
-        (["--break", "mull", "script.py"], 2, "--break mull: nothing here is called 'mull'; did"),
-        (["-x", "nothing", "script.py"], 2, "cannot read the commands in nothing (no such file"),
-        (["-x", "binary", "script.py"], 2, "cannot read the commands in binary (it is not text)"),
+        (["--call", "3", "train.py"], 3, "backward() 2 times: there is no call 3; --call takes 1"),
+        (["--call", "last", "train.py"], 2, "--call last is known only when the script has ended"),
+        (["--break", "mull", "train.py"], 2, "--break mull: nothing here is called 'mull'; did"),
+        (["-x", "nothing", "train.py"], 2, "cannot read the commands in nothing (no such file"),
+        (["-x", "binary", "train.py"], 2, "cannot read the commands in binary (it is not text)"),
         (
-            ["script.py:loss"],
+            ["train.py:loss"],
             3,
             "freed by an earlier backward pass; call that pass with",
         ),
-        (["script.py:vector"], 3, "has the shape [2], and backward() starts from a scalar"),
-        (["script.py:plain"], 3, "has no graph: nothing that it was computed from"),
-        (["scrpt.py"], 3, "scrpt.py does not exist; did you mean script.py?"),
+        (["train.py:vector"], 3, "has the shape [2], and backward() starts from a scalar"),
+        (["train.py:plain"], 3, "has no graph: nothing that it was computed from"),
+        (["trin.py"], 3, "trin.py does not exist; did you mean train.py?"),
     ],
 )
 def test_one_clear_message_and_the_documented_code(
@@ -206,7 +203,7 @@ def test_a_wrong_command_stops_everything(run: Run) -> None:
 
 def test_a_failure_of_ours_does_not_pass_through_the_handlers_of_the_script(run: Run) -> None:
     script = """
-        import autograd_core as torch
+        import LIBRARY as torch
         a = torch.tensor(3.0, requires_grad=True)
         try:
             (a * a).backward()
@@ -218,35 +215,31 @@ def test_a_failure_of_ours_does_not_pass_through_the_handlers_of_the_script(run:
     assert "unknown command" in err
 
 
-def test_batch_needs_commands_and_the_screen_a_terminal(
-    run: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(TWO_CALLS, "")
+def test_batch_needs_commands_and_the_screen_a_terminal(gradstep: Gradstep) -> None:
     for arguments, said in (
         (
-            ["debug", "--batch", "script.py"],
+            ["debug", "--batch", "train.py"],
             "--batch runs the commands of -x FILE and --ex COMMAND, watches for --fail-on, or ",
         ),
         (
-            ["debug", "script.py"],
+            ["debug", "train.py"],
             "use --batch with -x FILE or --ex COMMAND to run commands without a screen",
         ),
     ):
-        assert main(arguments) == 2
-        out, err = capsys.readouterr()
-        assert out == ""  # the script has not run
+        code, out, err = gradstep(TWO_CALLS, *arguments)
+        assert (code, out) == (2, "")  # the script has not run
         assert said in err
 
 
 def test_commands_of_options_and_files_run_in_their_order(run: Run) -> None:
     script = """
         import sys
-        import autograd_core as torch
+        import LIBRARY as torch
         torch.tensor(3.0, requires_grad=True).exp().backward()
         print(sys.argv[1:])
         """
     Path("more").write_text("next\nback")
-    options = ["--ex", "info leaves", "-x", "more", "--ex", "where", "script.py", "-e", "5"]
+    options = ["--ex", "info leaves", "-x", "more", "--ex", "where", "train.py", "-e", "5"]
     code, out, err = run(script, "list", *options)
     assert (code, err) == (0, "")
     asked = [line for line in out.splitlines() if line.startswith("(gradstep)")]
@@ -254,11 +247,11 @@ def test_commands_of_options_and_files_run_in_their_order(run: Run) -> None:
         f"(gradstep) {each}" for each in ("list", "info leaves", "next", "back", "where")
     ]
     assert out.endswith("['-e', '5']\n")
-    assert run(script, "", "--ex", "nxt", "script.py")[2].startswith("gradstep: --ex: unknown")
+    assert run(script, "", "--ex", "nxt", "train.py")[2].startswith("gradstep: --ex: unknown")
 
 
 CHAIN = """
-    import autograd_core as torch
+    import LIBRARY as torch
     x = y = torch.ones(1000, requires_grad=True)
     for _ in range(20):
         y = y.sin()
@@ -270,29 +263,29 @@ CHAIN_RUN = CHAIN + "    loss.backward()\n    print(x.grad[0].item())\n"
 def test_the_memory_of_the_recording_is_limited_by_an_option(run: Run) -> None:
     """Of a script, and of a tensor that it names, with the same gradients in the end."""
     commands = "continue\nrestart\nnext 5\ninfo history\n"
-    unlimited = run(CHAIN_RUN, commands, "script.py")[1]
+    unlimited = run(CHAIN_RUN, commands, "train.py")[1]
     assert "of at most 1.0 GB" in unlimited
     for script, target, size in (
-        (CHAIN_RUN, "script.py", "20k"),
-        (CHAIN, "script.py:loss", "20.0 KB"),
+        (CHAIN_RUN, "train.py", "20k"),
+        (CHAIN, "train.py:loss", "20.0 KB"),
     ):
         code, out, _ = run(script, commands, "--history", size, target)
         assert code == 0
         assert "of at most 20.0 KB" in out
         assert "dropped; they are computed again when needed" in out
-    nothing_kept = run(CHAIN_RUN, commands, "--history", "0", "script.py")[1]
+    nothing_kept = run(CHAIN_RUN, commands, "--history", "0", "train.py")[1]
     assert nothing_kept.splitlines()[-1] == unlimited.splitlines()[-1]
 
 
 @pytest.mark.parametrize("size", ["", "k", "1.G", "3T", "-1", "B", "1e3"])
 def test_what_is_no_size_is_refused(size: str, run: Run) -> None:
-    code, out, err = run(CHAIN, "", f"--history={size}", "script.py")
+    code, out, err = run(CHAIN, "", f"--history={size}", "train.py")
     assert (code, out) == (2, "")
     assert f"'{size}' is not a size such as 500M or 4G" in err
 
 
 FAILING_HOOK = """
-    import autograd_core as torch
+    import LIBRARY as torch
     a = torch.tensor(3.0, requires_grad=True)
     b = a * 2
     def hook(g):
@@ -379,11 +372,11 @@ def test_debug_from_code_says_what_else_there_is() -> None:
 
 
 def test_batch_imports_no_textual(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(TWO_CALLS)
+    (tmp_path / "train.py").write_text(TWO_CALLS.replace("LIBRARY", "autograd_core"))
     (tmp_path / "commands").touch()
     program = (
         "import sys; from gradstep_tui.cli import main\n"
-        "code = main(['debug', '--batch', '-x', 'commands', 'script.py'])\n"
+        "code = main(['debug', '--batch', '-x', 'commands', 'train.py'])\n"
         "sys.exit(code or ', '.join({'textual', 'rich', 'viz', 'scipy'} & {*sys.modules}))"
     )
     done = subprocess.run(
@@ -393,63 +386,35 @@ def test_batch_imports_no_textual(tmp_path: Path) -> None:
     assert done.stderr.decode() == "\n"
 
 
-@pytest.mark.torch
-def test_a_script_that_works_with_pytorch_is_debugged_like_any_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("commands").write_text("next\ninfo leaves\n")
-    script = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\n"
-    Path("script.py").write_text(script + "y.backward()\nprint(x.grad)\n")
-    assert main(["debug", "--batch", "-x", "commands", "script.py"]) == 0
-    out = capsys.readouterr().out
-    assert "#2 x  AccumulateGrad" in out
-    assert "x.grad  2 of 2 in  None" in out
-    assert out.endswith("tensor(4.)\n")
-
-    assert main(["debug", "--batch", "-x", "commands", "script.py:y"]) == 3
-    err = capsys.readouterr().err
-    assert "its graph was freed by an earlier backward pass" in err
-    assert "Traceback" not in err
-
-    Path("script.py").write_text(script)
-    assert main(["debug", "--batch", "-x", "commands", "script.py:y"]) == 0
-    assert "x.grad  2 of 2 in  None" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-)
-def test_tensors_are_printed_by_name_by_condition_and_with_arithmetic(
-    library: str, tmp_path: Path
-) -> None:
-    if library == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    (tmp_path / "train.py").write_text(
-        f"import {library} as torch\n"
-        "x = torch.tensor([[1.0, 2.0], [0.0, 4.0]])\n"
-        "w = torch.tensor([1.0, 0.0], requires_grad=True)\n"
-        "q = torch.relu(x * w)\n"
-        "loss = (q * torch.log(q)).sum()\n"
-        "loss.backward()\n"
-    )
+def test_tensors_are_printed_by_name_by_condition_and_with_arithmetic(run: Run) -> None:
+    script = """\
+        import LIBRARY as torch
+        x = torch.tensor([[1.0, 2.0], [0.0, 4.0]])
+        w = torch.tensor([1.0, 0.0], requires_grad=True)
+        q = torch.relu(x * w)
+        loss = (q * torch.log(q)).sum()
+        loss.backward()
+        """
     kept = "saved.self"
-    (tmp_path / "commands").write_text(
+    code, out, err = run(
+        script,
         f"catch nan\ncontinue\nprint w\nprint out at nan\nprint {kept} where x == 0\n"
-        f"print any({kept} == 0)\nprint x - 1\nprint w.grad\nprint in at [0, 0]\n"
+        f"print any({kept} == 0)\nprint x - 1\nprint w.grad\nprint in at [0, 0]\n",
     )
-    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], tmp_path)
-    assert done.returncode == 0, done.stderr
-    text = " ".join(done.stdout.split())
-    assert "forward pass" in text  # where the loss has its nan from
-    assert "rms 0.707 min 0 at [1] max 1 at [0] 1 zero 0 negative 1 positive" in text
-    assert "out 3 of 4 elements at" in text
-    assert "[0, 1] nan 0 0 [1, 0] nan 0 0" in text
-    assert f"{kept} 3 of 4 elements" in text
-    assert f"any({kept} == 0) = yes" in text
-    assert "x - 1 [2, 2] float32 rms 1.66 min −1 at [1, 0] max 3 at [1, 1]" in text
-    assert "w.grad is None" in text
-    assert "in[0, 0] [] float32" in text
+    assert code == 0, err
+    text = " ".join(out.split())
+    for said in (
+        "forward pass",  # where the loss has its nan from
+        "rms 0.707 min 0 at [1] max 1 at [0] 1 zero 0 negative 1 positive",
+        "out 3 of 4 elements at",
+        "[0, 1] nan 0 0 [1, 0] nan 0 0",
+        f"{kept} 3 of 4 elements",
+        f"any({kept} == 0) = yes",
+        "x - 1 [2, 2] float32 rms 1.66 min −1 at [1, 0] max 3 at [1, 1]",
+        "w.grad is None",
+        "in[0, 0] [] float32",
+    ):
+        assert said in text
 
 
 LOOP = """\
@@ -463,71 +428,56 @@ print("done")
 """
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def loop(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A loop whose fourth call makes an infinity, and then NaN."""
-    if request.param == "torch":
-        pytest.importorskip("torch", reason="PyTorch is not installed")
-    (tmp_path / "train.py").write_text(LOOP.replace("LIBRARY", request.param))
-    return tmp_path
+def test_until_runs_over_the_calls_and_ends_with_5_where_one_is_so(gradstep: Gradstep) -> None:
+    code, _, err = gradstep(LOOP, "debug", "--batch", "--until", "nan,inf", "train.py")
+    assert code == 5
+    assert "backward() call 4: " in err
+    code, out, _ = gradstep(LOOP, "debug", "--batch", "--until", "rms > 1e9", "train.py")
+    assert (code, out) == (0, "done\n")
 
 
-def test_until_runs_over_the_calls_and_ends_with_5_where_one_is_so(loop: Path) -> None:
-    done = run_gradstep(["debug", "--batch", "--until", "nan,inf", "train.py"], loop)
-    assert done.returncode == 5
-    assert "backward() call 4: " in done.stderr
-    done = run_gradstep(["debug", "--batch", "--until", "rms > 1e9", "train.py"], loop)
-    assert done.returncode == 0
-    assert done.stdout == "done\n"
+def test_continue_calls_goes_on_to_the_call_that_stops(run: Run) -> None:
+    code, out, err = run(LOOP, "catch inf\ncontinue --calls\nprint call\ndelete\nquit\n")
+    assert code == 0, err
+    assert "backward() call 4: catch 1: inf" in out
+    assert "call = 4" in out
+    code, _, err = run(LOOP, "continue --calls\n")
+    assert code == 2
+    assert "nothing to stop at: use catch nan" in err
+    out = run(LOOP, "continue --calls nan,inf\nprint call\ninfo b\nabort\n").out
+    assert "call = 4" in out
+    assert "catch nan,inf" in out
+    code, _, err = run(LOOP, "catch rms > 1e9\ncontinue --calls\nprint call\n")
+    assert code == 0
+    assert "5 calls of backward() ran, and none of them stopped" in err
 
 
-def test_continue_calls_goes_on_to_the_call_that_stops(loop: Path) -> None:
-    (loop / "commands").write_text("catch inf\ncontinue --calls\nprint call\ndelete\nquit\n")
-    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
-    assert done.returncode == 0, done.stderr
-    assert "backward() call 4: catch 1: inf" in done.stdout
-    assert "call = 4" in done.stdout
-    (loop / "commands").write_text("continue --calls\n")
-    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
-    assert done.returncode == 2
-    assert "nothing to stop at: use catch nan" in done.stderr
-    (loop / "commands").write_text("continue --calls nan,inf\nprint call\ninfo b\nabort\n")
-    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
-    assert "call = 4" in done.stdout
-    assert "catch nan,inf" in done.stdout
-    (loop / "commands").write_text("catch rms > 1e9\ncontinue --calls\nprint call\n")
-    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
-    assert done.returncode == 0
-    assert "5 calls of backward() ran, and none of them stopped" in done.stderr
-
-
-def test_calls_are_chosen_by_number_range_or_all(loop: Path) -> None:
-    (loop / "commands").write_text("print call\nquit\n" * 3)
+def test_calls_are_chosen_by_number_range_or_all(run: Run) -> None:
+    commands = "print call\nquit\n" * 3
     for chosen, numbers in (("2,4:5", [2, 4, 5]), ("5:", [5, 6]), ("all", [1, 2, 3])):
-        done = run_gradstep(
-            ["debug", "--batch", "-x", "commands", "--call", chosen, "train.py"], loop
-        )
-        assert done.returncode == 0, done.stderr
-        found = [f"call = {number}" in done.stdout for number in range(1, 7)]
-        assert [number for number, seen in enumerate(found, 1) if seen] == numbers
-    done = run_gradstep(["debug", "--batch", "-x", "commands", "--call", "4:x", "train.py"], loop)
-    assert done.returncode == 2
-    assert "numbers and ranges such as 1,100:110" in done.stderr
+        code, out, err = run(LOOP, commands, "--call", chosen, "train.py")
+        assert code == 0, err
+        assert [number for number in range(1, 7) if f"call = {number}" in out] == numbers
+    code, _, err = run(LOOP, commands, "--call", "4:x", "train.py")
+    assert code == 2
+    assert "numbers and ranges such as 1,100:110" in err
 
 
-def test_check_looks_at_several_calls_and_says_each_thing_once(loop: Path) -> None:
-    done = run_gradstep(["check", "--call", "all", "train.py"], loop)
-    assert "done" in done.stdout
-    assert "looked at: 6 calls on 1 line" in done.stdout
+def test_check_looks_at_several_calls_and_says_each_thing_once(gradstep: Gradstep) -> None:
+    out = gradstep(LOOP, "check", "--call", "all", "train.py").out
+    assert "done" in out
+    assert "looked at: 6 calls on 1 line" in out
 
 
 def test_quit_with_a_count_passes_by_calls_and_commands_may_come_from_stdin(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("script.py").write_text(TWO_CALLS.replace("(1, 2)", "range(1, 5)"))
+    Path("train.py").write_text(
+        TWO_CALLS.replace("LIBRARY", "autograd_core").replace("(1, 2)", "range(1, 5)")
+    )
     monkeypatch.setattr("sys.stdin", StringIO("# comments say nothing\nquit 3\nprint call\n"))
-    assert main(["debug", "--batch", "-x", "-", "script.py"]) == 0
+    assert main(["debug", "--batch", "-x", "-", "train.py"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "(gradstep) quit 3", "call 1 6.0", "call 2 6.0", "call 3 6.0",
         "(gradstep) print call", "call = 4", "call 4 6.0",
