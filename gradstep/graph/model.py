@@ -251,7 +251,7 @@ class Edge(NamedTuple):
     hook: HookChange | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Graph:
     """An immutable graph in columns; build one with
     :class:`~gradstep.graph.builder.GraphBuilder`.
@@ -310,6 +310,10 @@ class Graph:
 
     def __len__(self) -> int:
         return len(self.kinds)
+
+    def __repr__(self) -> str:
+        halves = " and ".join(sorted({str(half) for half in self.halves}, reverse=True))
+        return f"<Graph of {self.title}: {len(self)} nodes, {self.edge_count} edges, {halves}>"
 
     @property
     def edge_count(self) -> int:

@@ -15,12 +15,14 @@ numbers.
 from __future__ import annotations
 
 import io
+import re
 import shlex
+import sys
 import tempfile
 from contextlib import ExitStack, redirect_stdout
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import gradstep_viz
 from gradstep.graph import Graph
@@ -90,10 +92,34 @@ def _gradstep_of(ipython: Any) -> Any:
         """``%%gradstep check|why|render|film [OPTIONS] [LEAF]``: run this cell under a command."""
         command, *words = shlex.split(line) or [""]
         if command not in _COMMANDS:
-            raise ValueError(f"%%gradstep takes one of {', '.join(_COMMANDS)}, as %%gradstep check")
+            from IPython.core.error import UsageError  # which it shows without a traceback
+
+            raise UsageError(
+                f"%%gradstep takes one of {', '.join(_COMMANDS)}, as %%gradstep check; to step "
+                "through a pass here, use gradstep.Session(loss)"
+            )
         return run_cell(command, words, cell, ipython.user_ns)
 
     return gradstep
+
+
+class _OfCell(io.TextIOBase):
+    """Standard output, where commands name the cell, not the file that it is written to."""
+
+    def __init__(self, out: TextIO, cell: Path) -> None:
+        self._out, self._cell = out, str(cell)
+
+    def write(self, text: str) -> int:
+        """Pass it on."""
+        cell = re.escape(self._cell)
+        shown = re.sub(rf"next: gradstep debug .*{cell}\n?", "", text)
+        shown = re.sub(rf"gradstep (\w+ (?:.+ )?){cell} ?", r"%%gradstep \1", shown)
+        self._out.write(shown.replace(self._cell, "cell.py"))
+        return len(text)
+
+    def flush(self) -> None:
+        """Pass it on."""
+        self._out.flush()
 
 
 def run_cell(command: str, words: list[str], code: str, variables: dict[str, Any]) -> Any:
@@ -115,9 +141,9 @@ def run_cell(command: str, words: list[str], code: str, variables: dict[str, Any
         cell = Path(stack.enter_context(tempfile.TemporaryDirectory()), "cell.py")
         cell.write_text(code, "utf-8")
         stack.enter_context(variables_shared(variables))
-        if draws:
-            stack.enter_context(redirect_stdout(io.TextIOWrapper(data, "utf-8")))
-            words = ["-o", "-", *words]
+        out = io.TextIOWrapper(data, "utf-8") if draws else _OfCell(sys.stdout, cell)
+        stack.enter_context(redirect_stdout(out))
+        words = ["-o", "-", *words] if draws else words
         leaf = [words.pop()] if command == "why" and words else []
         main([command, *words, str(cell), *leaf])
         picture = data.getvalue()

@@ -18,6 +18,7 @@ from gradstep.engines.lookup import engine_of
 from gradstep.engines.protocol import Engine
 from gradstep.findings.checking.node import check_rule
 from gradstep.findings.checking.result import InputCheck, NodeCheck, Verdict
+from gradstep.findings.listing import Listing
 from gradstep.graph.addresses import locate, step_number
 from gradstep.graph.model import Graph
 from gradstep.records import LEAF, Node
@@ -51,7 +52,7 @@ def check(
     names: Names | Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     own: bool = False,
-) -> tuple[NodeCheck, ...]:
+) -> Listing[NodeCheck]:
     """Check the rule of every op in the graph of ``roots``.
 
     The forward pass must have run inside ``trace(values=True)``, which keeps the inputs of ops. The
@@ -75,7 +76,7 @@ def check(
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
     """
-    return tuple(check_plan(_planned(roots, names or caller_names()), progress, own=own))
+    return Listing(check_plan(_planned(roots, names or caller_names()), progress, own=own))
 
 
 def check_plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from gradstep.findings.listing import line_text
 from gradstep.graph.model import Source
 
 Verdict = Literal["right", "wrong", "not checkable"]
@@ -107,6 +108,11 @@ class NodeCheck:
             return f"{self.op}: right ({names}){left_out}"
         bad = [each.sentence for each in self.inputs if each.verdict == worst.verdict]
         return f"{self.op}: {'; '.join(bad)}"
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The node, what was found of it, and its forward line."""
+        return self.address, self.sentence, line_text(self.source)
 
     @property
     def why_not(self) -> str:

@@ -29,6 +29,7 @@ from gradstep.findings.linting.finding import Finding, Severity, merged
 from gradstep.findings.linting.rule import Rule
 from gradstep.findings.linting.saved import CHANGED, FREED, find_changed, find_freed
 from gradstep.findings.linting.subject import Subject
+from gradstep.findings.listing import Listing
 
 __all__ = ["Finding", "Severity", "lint", "refusals"]
 
@@ -57,7 +58,7 @@ def lint(
     *,
     names: Names | Mapping[str, Any] | None = None,
     fresh: Collection[int] = frozenset(),
-) -> tuple[Finding, ...]:
+) -> Listing[Finding]:
     """Find common mistakes in the graph of ``roots`` before ``backward``, worst first.
 
     Nothing runs, and nothing changes. ``roots`` is a tensor or several, of either library. If the
@@ -84,7 +85,7 @@ def lint(
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
-    return _of_pass(roots, known, _findings, fresh)
+    return Listing(_of_pass(roots, known, _findings, fresh))
 
 
 def refusals(roots: Any, names: Names, message: str) -> tuple[Finding, ...]:

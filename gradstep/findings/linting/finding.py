@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from gradstep.findings.listing import line_text
 from gradstep.graph.model import Source
 
 Severity = Literal["error", "warning", "info"]
@@ -44,6 +45,12 @@ class Finding:
     def is_bad(self) -> bool:
         """Whether it is an error or a warning."""
         return self.severity != "info"
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """How bad it is, the line, what it is, and the remedy."""
+        remedy = f"remedy: {self.remedy}"
+        return f"{self.severity} [{self.code}]", line_text(self.source), self.what, remedy
 
     def naming(self, target: str) -> Finding:
         """Return the same with the ``target`` of this run in the commands that it names."""

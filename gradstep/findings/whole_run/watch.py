@@ -19,6 +19,7 @@ from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.protocol import Engine
 from gradstep.findings.checking import NodeCheck, Progress, check
 from gradstep.findings.linting import Finding, lint
+from gradstep.findings.listing import Listing
 from gradstep.findings.passes import run_pass
 from gradstep.findings.reports.why.sizes import Link, main_way
 from gradstep.findings.whole_run.source_lines import assigned_from_itself
@@ -272,7 +273,7 @@ class Watch:
         self._look_at_terms(engine, call, facts.line, names)
         found = lint(tuple(losses), names=names)
         if call.is_grad:  # it leaves .grad alone
-            found = tuple(each for each in found if each.code != "unreached")
+            found = Listing(each for each in found if each.code != "unreached")
         # whether a step uses an old .grad is known at the end only
         self._take(facts.title, [each for each in found if each.code != "stale-grad"])
         if nth <= _CHECKED:

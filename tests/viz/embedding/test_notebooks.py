@@ -48,10 +48,16 @@ def test_a_cell_is_run_under_a_command_and_shares_the_variables_of_the_notebook(
     said = capsys.readouterr().out
     assert "[not-finite]" in said
     assert "cell.py:2" in said
+    assert said.startswith("cell.py: 1 warning")
+    assert "next:" not in said  # debug needs a terminal
     assert variables["root"].tolist() == [0.0, 2.0]
     assert "__name__" not in variables
     assert run_cell("why", ["x"], code, variables) is None
     assert "x.grad is nan" in capsys.readouterr().out
+    variables["w"] = torch.tensor(2.0, requires_grad=True)
+    cut = "v = w.detach().requires_grad_()\n(v * w.item()).backward()"
+    assert run_cell("check", [], cut, variables) is None
+    assert "next: %%gradstep why w" in capsys.readouterr().out
     picture = run_cell("render", ["--view", "backward"], code, variables)
     assert "Backward graph of" in picture.text
     assert run_cell("film", [], code, variables).data.startswith(b"<svg")
@@ -77,6 +83,7 @@ z""",
     "%%gradstep check\nloss = (x - x).sqrt()\nloss.backward()",
     "%%gradstep render\nloss = (x * 3).sin()\nloss.backward()",
     "loss",
+    "gradstep.lint(z)",
     "%unload_ext gradstep\ncapture(z)",
 ]
 
@@ -110,7 +117,10 @@ def test_an_executed_notebook_shows_pictures_where_they_were_asked_for(
     assert "[not-finite]" in "".join(output.get("text", "") for output in notebook.cells[8].outputs)
     assert "graph of loss" in notebook.cells[9].outputs[-1]["data"]["text/html"]
     assert shown(10)["text/plain"].startswith("tensor(-0.279")
-    assert "text/html" not in shown(11)
+    assert "<td" in shown(11)["text/html"]
+    assert "[untraced]" in shown(11)["text/plain"]
+    assert "text/html" not in shown(12)
+    assert shown(12)["text/plain"].startswith("<Graph of z: ")
 
 
 EXAMPLE = '''"""

@@ -1,0 +1,49 @@
+"""What ``check`` and ``lint`` return: lines at a prompt, a table in a notebook, and a tuple."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from gradstep.graph.model import Source
+
+
+class Row(Protocol):
+    """What can stand in a line."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What it says of itself, in columns."""
+
+
+T = TypeVar("T", bound=Row, covariant=True)
+
+
+class Listing(tuple[T, ...]):
+    """Results, as a tuple of them.
+
+    >>> from gradstep.findings import Finding
+    >>> Listing([Finding("warning", "cut", "w gets no gradient", "use w itself")])
+    warning [cut]  w gets no gradient  remedy: use w itself
+    >>> Listing()
+    nothing was found
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        lines = ["  ".join(filter(None, row.cells)) for row in self]
+        return "\n".join(lines) or "nothing was found"
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return f"<p>{self!r}</p>"
+        left = '<td style="text-align: left">'  # notebooks have tables of numbers in mind
+        rows = ("".join(f"{left}{escape(cell)}</td>" for cell in row.cells) for row in self)
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+
+def line_text(source: Source | None) -> str:
+    """Return ``file:line`` without folders, "" where there is none."""
+    return "" if source is None else f"{Path(source.file).name}:{source.line}"
