@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gradstep_viz import theme
-from gradstep_viz.output.svg.color_scheme import page_rules
+from gradstep_viz.output.svg.style import page_rules
 
 RULES = page_rules(".p", theme.LIGHT, theme.DARK)
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 from gradstep_viz.embedding.drawing import Drawing
-from gradstep_viz.errors import RendererUnavailable, RenderingFailed, VizError
+from gradstep_viz.errors import VizError
 from gradstep_viz.output.files import write_atomically
 from gradstep_viz.output.renderers import Renderer, all_failed, default_renderers
+from gradstep_viz.output.renderers.command import RsvgConvert
 
 _FOR_PAGES = re.compile(r"^(?:@supports|[^{]*\{color-scheme:).*\n?", re.MULTILINE)
 _VARIABLE = re.compile(r"--gs-(\w+):(#\w+)")
@@ -87,31 +85,3 @@ def _plain(svg: str) -> str:
     colours = dict(reversed(_VARIABLE.findall(svg)))
     svg = _FOR_PAGES.sub("", svg)
     return re.sub(r"var\(--gs-(\w+)\)", lambda found: colours[found[1]], svg)
-
-
-class RsvgConvert:
-    """PDF, by the command of librsvg, which many systems have."""
-
-    name = "rsvg-convert"
-    formats = frozenset({"pdf"})
-    source: Literal["dot", "svg"] = "svg"
-    time_limit = 60.0
-
-    def render(self, text: str, format: str) -> bytes:
-        path = shutil.which(self.name)
-        if path is None:
-            raise RendererUnavailable(
-                f"no {self.name!r} on the PATH",
-                remedy="install librsvg (for example: apt install librsvg2-bin)",
-            )
-        try:
-            done = subprocess.run(
-                [path, f"--format={format}"],
-                input=text.encode(),
-                capture_output=True,
-                timeout=self.time_limit,
-                check=True,
-            )
-        except (OSError, subprocess.SubprocessError):
-            raise RenderingFailed(f"{self.name} failed") from None
-        return done.stdout

@@ -36,9 +36,9 @@ def playing(
         parts.append(f'<g class="{_name(kind)}">{markup}</g>')
     rules = [*_rules(), *_motion(list(kinds), frames, seconds)]
     return finish(
-        "\n".join(parts), *size, title=title, description=description, theme_name=theme_name,
+        ["\n".join(parts)], *size, title=title, description=description, theme_name=theme_name,
         rules=rules,
-    )  # fmt: skip
+    ).decode()  # fmt: skip
 
 
 def still(
@@ -57,9 +57,9 @@ def still(
         if stroke.start <= frame < stroke.stop
     ]
     return finish(
-        "\n".join(parts), *size, title=title, description=description, theme_name=theme_name,
+        ["\n".join(parts)], *size, title=title, description=description, theme_name=theme_name,
         rules=_rules(),
-    )  # fmt: skip
+    ).decode()  # fmt: skip
 
 
 def _rules() -> list[str]:

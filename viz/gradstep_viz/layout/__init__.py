@@ -19,9 +19,8 @@ from gradstep_viz.layout.compaction import compact
 from gradstep_viz.layout.crossings import order
 from gradstep_viz.layout.graph import merge_partners
 from gradstep_viz.layout.grid import BESIDE, MANY, Grid, position_columns
-from gradstep_viz.layout.halves import place_halves
+from gradstep_viz.layout.halves import place_halves, side_lanes
 from gradstep_viz.layout.labels import label
-from gradstep_viz.layout.lanes import side_lanes
 from gradstep_viz.layout.layers import rank
 from gradstep_viz.layout.ports import choose_ports
 from gradstep_viz.layout.relief import Relief

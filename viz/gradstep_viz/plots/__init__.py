@@ -18,12 +18,11 @@ from gradstep.recording.reading import FileRun
 from gradstep.recording.run import Run
 from gradstep_viz.errors import UnknownFormat
 from gradstep_viz.options import Theme, validate
-from gradstep_viz.plots.contents import Contents, Progress, What, contents_of
+from gradstep_viz.plots.contents import Contents, Progress, What, contents_of, describe
 from gradstep_viz.plots.drawing.canvas import colours_of, drawing, require_matplotlib
 from gradstep_viz.plots.drawing.page import write_plot_page
 from gradstep_viz.plots.drawing.sheet import draw
 from gradstep_viz.plots.drawing.svg import write_svg
-from gradstep_viz.plots.words import describe
 from gradstep_viz.rendering import Rendering, choose_format
 
 PLOT_FORMATS: Final = ("svg", "png", "pdf", "html")

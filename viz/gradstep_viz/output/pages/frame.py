@@ -1,14 +1,17 @@
-"""The frame of all pages: the document around the content, in the colours of the picture."""
+"""The frame of all pages, in the colours of the picture, and the pages that are little more: that
+around a film, with buttons and a scrubber, and that of two graphs beside each other, where what is
+selected in one is selected in the other."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
+from gradstep.graph.model import Half
 from gradstep_viz import theme
 from gradstep_viz.output.svg import escape
 
@@ -82,3 +85,73 @@ def _colours(theme_name: str) -> str:
 
 def _tokens(tokens: theme.Tokens) -> str:
     return ";".join(f"--{name}:{value}" for name, value in tokens.items())
+
+
+_CONTROLS = """\
+<nav aria-label="film" hidden>
+<button type="button" id="first" aria-label="first frame" title="first frame (Home)">|◀</button>
+<button type="button" id="back" aria-label="one frame back" title="one frame back (←)">◀</button>
+<button type="button" id="play" title="play or pause (space)">Pause</button>
+<button type="button" id="next" aria-label="one frame on" title="one frame on (→)">▶</button>
+<button type="button" id="last" aria-label="last frame" title="last frame (End)">▶|</button>
+<input type="range" id="slider" min="0" max="{last}" value="0" aria-label="frame">
+<select id="speed" aria-label="speed" title="speed">
+<option value="0.25">¼×</option><option value="0.5">½×</option>
+<option value="1" selected>1×</option><option value="2">2×</option><option value="4">4×</option>
+</select>
+<button type="button" id="size" title="fit into the window, or full size (f)">Full size</button>
+<output id="said" aria-live="polite"></output>
+</nav>"""
+
+
+def write_film_page(
+    svg: str, said: Sequence[str], title: str, seconds: float, theme_name: str = "auto"
+) -> str:
+    """Write the page; ``svg`` is the playing film, ``said`` what each of its frames tells, and
+    ``seconds`` how long each lasts."""
+    body = ("<main>", f"{svg}</main>", _CONTROLS.format(last=len(said) - 1))
+    data = {"shots": list(said), "milliseconds": 1000 * seconds}
+    return write_page("film", body, data, title, theme_name)
+
+
+_BODY = """\
+<header hidden>
+<p>{words}</p>
+<button type="button" id="previous" title="previous difference (N)">Previous difference</button>
+<button type="button" id="next" title="next difference (n)">Next difference</button>
+<output id="where" aria-live="polite"></output>
+</header>
+<main>
+{frames}
+</main>"""
+
+_FRAME = '<section><h2>{name}</h2><iframe title="{name}" name="gradstep-{side}" srcdoc="{page}">\
+</iframe></section>'
+
+
+class Spot(NamedTuple):
+    """Where two graphs differ: the address in each, "" for none, and what to say of it."""
+
+    addresses: tuple[str, str]
+    half: Half
+    words: str
+
+
+def write_pair_page(
+    pages: tuple[str, str],
+    names: tuple[str, str],
+    words: str,
+    partners: tuple[Mapping[str, str], Mapping[str, str]],
+    differences: Sequence[Spot],
+    theme_name: str = "auto",
+) -> str:
+    """Write the page around two pages of graphs; ``partners`` leads from an address in either graph
+    to that of its partner, "" for none, where these differ."""
+    frames = [
+        _FRAME.format(name=escape(name), side=side, page=escape(page))
+        for side, (name, page) in enumerate(zip(names, pages, strict=True))
+    ]
+    body = _BODY.format(words=escape(words), frames="\n".join(frames))
+    data = {"partners": partners, "differences": [each._asdict() for each in differences]}
+    title = f"{names[0]} and {names[1]}"
+    return write_page("pair", [body], data, title, theme_name, within=("graph",))

@@ -1,4 +1,4 @@
-"""Graphviz as a command: ``dot`` on the PATH."""
+"""Renderers that are commands on the PATH: Graphviz's ``dot``, and librsvg's ``rsvg-convert``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from gradstep_viz.errors import RendererUnavailable, RenderingFailed
 
-TIME_LIMIT = 30.0
+OTHERWISE = "draw the graph with --layout own"
 
 
 class DotCommand:
@@ -18,40 +18,53 @@ class DotCommand:
     formats = frozenset({"svg", "png", "pdf", "json0"})
     source: Literal["dot", "svg"] = "dot"
 
-    def __init__(self, command: str = "dot", time_limit: float = TIME_LIMIT) -> None:
+    def __init__(self, command: str = "dot", time_limit: float = 30) -> None:
         self.command = command
         self.time_limit = time_limit
 
     def render(self, text: str, format: str) -> bytes:
-        path = shutil.which(self.command)
-        if path is None:
-            raise RendererUnavailable(
-                f"no {self.command!r} on the PATH",
-                remedy="install Graphviz (for example: apt install graphviz)",
-            )
-        try:
-            done = subprocess.run(
-                [path, f"-T{format}"],
-                input=text.encode(),
-                capture_output=True,
-                timeout=self.time_limit,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            raise RenderingFailed(
-                f"{self.command} took longer than {self.time_limit:g} s",
-                remedy="draw the graph with --layout own",
-            ) from None
-        except OSError as error:
-            raise RendererUnavailable(
-                f"{self.command} does not start: {error.strerror}",
-                remedy="check the installation of Graphviz",
-            ) from None
-        if done.returncode or not done.stdout:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            raise RenderingFailed(
-                f"{self.command} ended with code {done.returncode}"
-                + (f": {said[0]}" if said else ""),
-                remedy="draw the graph with --layout own",
-            )
-        return done.stdout
+        package = "Graphviz (for example: apt install graphviz)"
+        return _run(self.command, f"-T{format}", text, self.time_limit, package, OTHERWISE)
+
+
+class RsvgConvert:
+    """PDF, by the command of librsvg, which many systems have."""
+
+    name = "rsvg-convert"
+    formats = frozenset({"pdf"})
+    source: Literal["dot", "svg"] = "svg"
+
+    def render(self, text: str, format: str) -> bytes:
+        package = "librsvg (for example: apt install librsvg2-bin)"
+        return _run(self.name, f"--format={format}", text, 60, package)
+
+
+def _run(
+    command: str, option: str, text: str, time_limit: float, package: str, otherwise: str = ""
+) -> bytes:
+    """Return what a command of a ``package`` makes of a text; where it fails, ``otherwise`` is the
+    remedy."""
+    path = shutil.which(command)
+    if path is None:
+        raise RendererUnavailable(f"no {command!r} on the PATH", remedy=f"install {package}")
+    try:
+        done = subprocess.run(
+            [path, option], input=text.encode(), capture_output=True, timeout=time_limit,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise RenderingFailed(
+            f"{command} took longer than {time_limit:g} s", remedy=otherwise
+        ) from None
+    except OSError as error:
+        raise RendererUnavailable(
+            f"{command} does not start: {error.strerror}",
+            remedy=f"check the installation of {package.partition(' ')[0]}",
+        ) from None
+    if done.returncode or not done.stdout:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        because = f": {said[0]}" if said else ""
+        raise RenderingFailed(
+            f"{command} ended with code {done.returncode}{because}", remedy=otherwise
+        )
+    return done.stdout

@@ -56,7 +56,7 @@ def write_svg(
         explained = draw_legend(picture, width, height)
         body = chain(body, (explained.markup,))
         width, height = max(width, explained.width), height + explained.height
-    return finish_in_parts(
+    return finish(
         body,
         width,
         height,
@@ -115,23 +115,6 @@ def with_title(svg: str, title: str) -> str:
 
 
 def finish(
-    body: str,
-    width: float,
-    height: float,
-    *,
-    title: str,
-    description: str,
-    theme_name: str,
-    rules: Sequence[str] = (),
-) -> str:
-    """Wrap drawn elements into a document; see :func:`finish_in_parts`."""
-    return finish_in_parts(
-        (body,), width, height, title=title, description=description,
-        theme_name=theme_name, rules=rules,
-    ).decode()  # fmt: skip
-
-
-def finish_in_parts(
     body: Iterable[str],
     width: float,
     height: float,

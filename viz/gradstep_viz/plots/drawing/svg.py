@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from gradstep_viz.output.svg import finish
-from gradstep_viz.output.svg.color_scheme import both_rule
+from gradstep_viz.output.svg.style import both_rule
 from gradstep_viz.plots.drawing.canvas import Box, Canvas
 from gradstep_viz.plots.drawing.palette import DARK, LIGHT, SHADE_TOKENS
 from gradstep_viz.plots.sizes import Ints
@@ -45,9 +45,9 @@ def write_svg(canvas: Canvas, title: str, description: str, theme_name: str) -> 
         light, dark = ({token: each[token] for token in SHADE_TOKENS} for each in (LIGHT, DARK))
         rules.append(both_rule("@scope", light, dark))
     return finish(
-        body, canvas.width, canvas.height, title=title, description=description,
+        [body], canvas.width, canvas.height, title=title, description=description,
         theme_name=theme_name, rules=rules,
-    )  # fmt: skip
+    ).decode()  # fmt: skip
 
 
 def _tidied(root: ElementTree.Element, base: Tokens) -> ElementTree.Element:
