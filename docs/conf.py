@@ -5,6 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
 
@@ -61,6 +63,16 @@ def skip_bare_fields(
     return skip or str(getattr(member, "__doc__", "")).startswith("Alias for field number")
 
 
+def let_images_scroll(_app: Any, document: nodes.document) -> None:
+    """On a phone, a picture that is shrunk to the page cannot be read: put it into a box."""
+    for image in [*document.findall(nodes.image)]:
+        if isinstance(image.parent, (nodes.section, nodes.document)):
+            box = nodes.container(classes=["picture"])
+            image.parent.replace(image, box)
+            box += image
+
+
 def setup(app: Any) -> None:
-    """Leave out what says nothing."""
+    """Leave out what says nothing, and let pictures scroll."""
+    app.connect("doctree-read", let_images_scroll)
     app.connect("autodoc-skip-member", skip_bare_fields)
