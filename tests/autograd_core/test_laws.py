@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core import nn, optim
@@ -49,32 +48,6 @@ def test_an_observed_pass_gives_the_gradients_of_a_plain_one(program: Program) -
         steps = list(task.observe())
     assert [step.node for step in steps] == list(task.order)
     assert gradients(leaves) == plain(program)
-
-
-@given(programs(), st.lists(st.tuples(st.booleans(), st.integers(1, 9)), max_size=12))
-def test_wandering_back_and_forth_changes_no_bit(
-    program: Program, walk: list[tuple[bool, int]]
-) -> None:
-    leaves = leaves_of(program, torch)
-    session = Session(run_program(program, torch, leaves))
-    seen: dict[int, Any] = {}
-    for forward, count in walk:
-        session.next(count) if forward else session.back(count)
-        state = (session.snapshot.leaves, session.snapshot.pending, gradients(leaves))
-        assert seen.setdefault(session.position, state) == state
-    session.finish()
-    assert gradients(leaves) == plain(program)
-
-
-@given(programs(), st.integers(0, 30))
-def test_aborting_leaves_every_gradient_as_it_was(program: Program, count: int) -> None:
-    leaves = leaves_of(program, torch)
-    run_program(program, torch, leaves).backward()
-    before = gradients(leaves)
-    session = Session(run_program(program, torch, leaves))
-    session.next(count)
-    session.abort()
-    assert gradients(leaves) == before
 
 
 @given(programs())

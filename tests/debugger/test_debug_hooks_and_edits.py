@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gradstep.capturing import Names
@@ -102,73 +101,6 @@ def test_going_back_and_forth_calls_no_hook_twice_even_without_memory(weight: An
     assert session.snapshot.usage.recomputed > 0
 
 
-@on_the_core
-def test_random_numbers_drawn_by_hooks_are_those_of_a_plain_run(torch: Any, weight: Any) -> None:
-    def noisy(g: Any) -> Any:
-        return g * torch.rand(2) + float(np.random.rand())  # noqa: NPY002
-
-    def run(debugged: bool) -> tuple[bytes, float]:
-        torch.manual_seed(3)
-        np.random.seed(3)  # noqa: NPY002
-        weight.grad = None
-        y = weight * 2.0
-        y.register_hook(noisy)
-        if debugged:
-            session = Session(y.sum())
-            session.next(2)
-            session.restart()
-            session.next(2)
-            session.edit.scale(session.position, 2.0)
-            session.edit.undo()
-            session.restart()
-            session.edit.scale(0, 1.0)
-            to_end(session)
-            session.finish()
-        else:
-            y.sum().backward()
-        return weight.grad.array.tobytes(), torch.rand(1).item()
-
-    assert run(debugged=True) == run(debugged=False)
-
-
-@on_the_core
-def test_a_parameter_that_a_hook_updates_is_restored_before_running_on(
-    torch: Any, weight: Any
-) -> None:
-    def descend(leaf: Any) -> None:
-        with torch.no_grad():
-            leaf.sub_(leaf.grad)
-
-    weight.register_post_accumulate_grad_hook(descend)
-    start = weight.array.copy()
-    session = Session((weight * weight).sum())
-    to_end(session)
-    moved = weight.array.copy()
-    session.restart()
-    assert np.array_equal(weight.array, start)
-    session.next(session.length)
-    assert np.array_equal(weight.array, moved)
-    session.jump(1)
-    edited = session.edit.scale(1, 1.0)
-    assert edited.again == (2,)
-    assert "called again" in edited.text
-    session.finish()
-    assert np.array_equal(weight.array, moved)
-
-
-@on_the_core
-def test_the_gradient_a_tensor_retains_is_counted_once(weight: Any) -> None:
-    y = weight * 3.0
-    y.retain_grad()
-    session = Session(y.sum())
-    to_end(session)
-    session.restart()
-    assert y.grad is None
-    session.edit.scale(0, 2.0)
-    session.finish()
-    assert y.grad.tolist() == [2.0, 2.0]
-
-
 # -- edits -------------------------------------------------------------------------------------
 
 
@@ -203,17 +135,6 @@ def test_the_difference_is_known_although_the_unedited_run_was_never_seen(weight
     assert len(called) == 2
     assert len(session.edit.called_for_difference) == 1
     assert weight.grad.tolist() == before
-
-
-@on_the_core
-def test_a_muted_edge_sends_nothing_and_a_muted_hook_is_not_called(weight: Any) -> None:
-    y = weight * weight
-    y.register_hook(lambda g: g * 100.0)
-    session = Session(y.sum())
-    session.edit.mute_hook(1, 0)
-    session.edit.mute_edge(1, 1)
-    session.finish()
-    assert weight.grad.tolist() == weight.tolist()
 
 
 def test_an_edit_that_cannot_be_made_says_why(weight: Any) -> None:
@@ -457,22 +378,6 @@ def test_history_says_what_it_takes_and_stays_near_its_budget(torch: Any) -> Non
         session.back()
         assert session.snapshot.usage.bytes < 130_000
     assert session.snapshot.usage.recomputed - before < 8 * session.length
-
-
-@on_the_core
-def test_a_leaf_in_the_middle_of_the_plan_is_recomputed_around(torch: Any) -> None:
-    weights = [torch.tensor([float(n)] * 3, requires_grad=True) for n in range(1, 9)]
-    state: Any = weights[0]
-    for weight in weights[1:]:
-        state = (state * weight).tanh()
-    session = Session(state.sum(), history_bytes=0)
-    session.jump(session.length)
-    grads = [w.grad.tolist() for w in weights]
-    session.restart()
-    assert [w.grad for w in weights] == [None] * 8
-    session.jump(session.length // 2)
-    session.jump(session.length)
-    assert [w.grad.tolist() for w in weights] == grads
 
 
 def test_hooks_of_gradients_that_are_not_there_are_called_as_in_a_plain_pass(torch: Any) -> None:

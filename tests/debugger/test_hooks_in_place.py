@@ -134,19 +134,6 @@ def everything(session: Session) -> list[Any]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_gradients_are_those_of_a_plain_pass(program: Callable[[Any], Any], x: Any) -> None:
-    program(x).backward()
-    plain, x.grad = x.grad.tolist(), None
-    session = Session(program(x))
-    session.jump(session.length)
-    assert x.grad.tolist() == plain
-    session.restart()
-    assert x.grad is None
-    session.finish()
-    assert x.grad.tolist() == plain
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
 def test_what_was_shown_at_a_position_stays_so(program: Callable[[Any], Any], x: Any) -> None:
     session = Session(program(x))
     seen: dict[int, list[Any]] = {}

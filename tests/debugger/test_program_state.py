@@ -331,15 +331,6 @@ def test_the_grad_that_is_shown_is_the_one_that_is_there() -> None:
     assert seen == ["[1, 1]"] * 3 + ["[0.5, 0.5]", "[1.5, 1.5]", "[0.5, 0.5]"] + ["[1, 1]"] * 4
 
 
-def test_a_script_that_was_edited_and_undone_gets_the_gradients_of_a_plain_run() -> None:
-    session, x, w = halving()
-    for line in ("continue", "restart", "scale 2", "continue", "undo"):
-        assert not session.do(line).error
-    session.finish()
-    assert x.grad.array.tolist() == [1.5, 1.5]
-    assert w.grad.array.tolist() == [2.0, 3.0]
-
-
 def test_the_difference_an_edit_makes_is_that_of_two_whole_runs() -> None:
     session, _, _ = halving()
     session.do("scale 2")
@@ -548,38 +539,6 @@ def test_a_hook_that_raised_is_called_again_once_something_has_changed() -> None
     session.finish()
     assert x.grad.tolist() == [6, 6]
     assert buffer.tolist() == [1, 1]
-
-
-def test_a_leaf_whose_views_an_optimizer_changes_in_the_pass() -> None:
-    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-
-    def step(p: Any) -> None:
-        with torch.no_grad():
-            p.sub_(p.grad * 0.1)
-        p.grad = None
-
-    x.register_post_accumulate_grad_hook(step)
-    a, b, c = x.split(1, 0)
-    session = Session((a * 2 + b * c).sum(), names={"x": x})
-    for line in ("continue", "restart", "continue"):
-        assert not session.do(line).error
-    assert not session.snapshot.error
-    session.finish()
-    np.testing.assert_array_equal(x.tolist(), np.float32([0.8, 1.7, 2.8]))
-
-
-def test_what_a_hook_of_several_tensors_has_gathered_is_undone() -> None:
-    x, counted = torch.ones(2, requires_grad=True), torch.zeros(2)
-    y, z = x * 2, x * 3
-    for mode in ("all", "any"):
-        torch.autograd.graph.register_multi_grad_hook([y, z], lambda _: counted.add_(1), mode=mode)
-    session = Session((y * z).sum(), names={})
-    session.continue_()
-    assert counted.tolist() == [2, 2]
-    session.restart()
-    session.edit.scale(0, 2.0)
-    session.finish()
-    assert counted.tolist() == [2, 2]
 
 
 @pytest.mark.parametrize("place", ["tensor", "post"])

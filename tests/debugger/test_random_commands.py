@@ -134,22 +134,6 @@ def test_no_line_raises_and_undone_edits_leave_no_trace(program: Program, lines:
         np.testing.assert_array_equal(found, expected)
 
 
-@settings(deadline=None, max_examples=30)
-@given(
-    any_program,
-    st.lists(typed.filter(lambda line: line.split()[0] not in {*CHANGING, "undo"}), max_size=15),
-)
-def test_looking_stopping_and_moving_change_no_gradient(program: Program, lines: list[str]) -> None:
-    leaves, loss = program()
-    session = Session(loss)
-    for line in lines:
-        session.do(line)
-    assert not session.edit.records
-    session.finish()
-    for found, expected in zip(gradients(leaves), EXPECTED[program], strict=True):
-        np.testing.assert_array_equal(found, expected)
-
-
 def test_a_mistake_of_ours_is_an_error_message(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session(layers()[1])
 

@@ -169,20 +169,6 @@ def test_the_gradient_of_a_gradient_can_be_debugged(torch: Any, weight: Any) -> 
 # -- stopping ----------------------------------------------------------------------------------
 
 
-def test_breakpoints_stop_in_both_directions_and_count_hits(session: Session) -> None:
-    session.breakpoints.add("mul")
-    stops = []
-    for _ in range(4):
-        session.continue_()
-        stops.append(session.position)
-    assert [session.graph.names[i] for i in stops[:3]] == ["MulBackward0"] * 3
-    assert stops[3] == session.length
-    session.reverse_continue()
-    assert session.position == stops[2]
-    assert session.snapshot.breakpoints[0].hits == 4
-    assert session.snapshot.reason == "breakpoint 1: mul"
-
-
 @on_the_core
 def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None:
     with tracing() as tracer:
@@ -200,16 +186,6 @@ def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None
     assert places["weight"] == (3,)
     with pytest.raises(UnknownAddress, match="did you mean tanh"):
         session.breakpoints.add("tanhh")
-
-
-def test_breakpoints_outlive_their_call(weight: Any) -> None:
-    first = Session(weight.tanh() * 2)
-    first.breakpoints.add("tanh")
-    second = Session(weight * 3, breakpoints=first.breakpoints)
-    assert second.breakpoints.points[0].indices == ()
-    third = Session(weight.tanh() + 1, breakpoints=second.breakpoints)
-    third.continue_()
-    assert third.graph.names[third.position] == "TanhBackward0"
 
 
 def test_a_hook_that_ends_the_program_is_shown_and_ends_it_only_with_the_pass(torch: Any) -> None:
@@ -320,53 +296,6 @@ def test_a_number_means_the_same_node_as_in_pictures(weight: Any) -> None:
 # -- the command language -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("line", "position"),
-    [
-        ("next", 1), ("n 3", 3), ("n 3;back 2", 1), ("n 3;N", 2), ("n 3;rn", 2), ("c", 6),
-        ("b mul;c;c;rc", 2), ("until weight", 5), ("u #5", 4), ("jump 2", 1), ("n 4;restart", 0),
-        ("n;;", 3), ("b mul;delete 1;c", 6), ("b mul;c 2", 4),
-    ],
-)  # fmt: skip
-def test_commands_move(torch: Any, weight: Any, line: str, position: int) -> None:
-    state = torch.tensor(1.0)
-    for _ in range(2):
-        state = weight * state + weight
-    session = Session(state.sum())
-    for command in line.split(";"):
-        assert not session.do(command).error
-    assert session.position == position
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("nxt", "did you mean next"),
-        ("next x", "'x' is not a count"),
-        ("next 0", "'0' is not a count"),
-        ("until", "where?"),
-        ("break nowhere", "nothing here is called 'nowhere'"),
-        ("until #99", "there is no node #99"),
-        ("delete 7", "there is no breakpoint 7"),
-        ("info", "info takes one of"),
-        ("jump there", "nothing here is called 'there'"),
-        ("help nxt", "unknown command: nxt; did you mean next?"),
-    ],
-)
-def test_a_wrong_command_says_what_is_wrong(session: Session, line: str, said: str) -> None:
-    reply = session.do(line)
-    assert reply.error
-    assert said in reply.text
-    assert session.position == 0
-
-
-def test_help_names_every_command(session: Session) -> None:
-    text = session.do("help").text
-    for word in ("next", "back", "continue", "reverse-continue", "until", "break", "info"):
-        assert word in text
-        assert not session.do(f"help {word}").error
-
-
 @on_the_core
 def test_a_pass_for_some_leaves_is_debugged_as_it_runs(torch: Any, weight: Any) -> None:
     other = torch.tensor(5.0, requires_grad=True)
@@ -422,12 +351,6 @@ def test_looking_commands_speak_of_the_node_that_was_selected_until_something_mo
     session.select(0)
     session.do("continue")
     assert session.selected is None
-
-
-def test_a_session_completes_the_word_before_the_cursor(torch: Any) -> None:
-    a = torch.tensor(2.0, requires_grad=True)
-    session = Session((a * a).tanh(), names={"a": a})
-    assert session.complete("break ta", 8) == ["tanh", "tanh:1"]
 
 
 def test_an_edit_knows_which_node_it_is_about(torch: Any) -> None:

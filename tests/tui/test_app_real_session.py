@@ -84,15 +84,6 @@ async def test_what_a_section_gets_leads_to_no_session() -> None:
         assert not [kind for kind in kinds if issubclass(kind, (PassSession, SessionWorker))]
 
 
-async def test_every_key_of_the_screen_is_understood_by_the_real_session() -> None:
-    state, weight = last_state()
-    async with on_screen(Session(state, names={"weight": weight})) as screen:
-        for key in ("n", "N", "c", "C", "r", "j", "b", "c", "b", "G", "u", "g", "enter"):
-            assert "error:" not in await screen.press(key), key
-        for line in ("next 2", "back", "until mul:1", "jump 3", "info breakpoints", "help"):
-            assert "error:" not in await screen.type(line), line
-
-
 @pytest.mark.parametrize(
     ("line", "outcome"),
     [("quit", "continue"), ("q", "continue"), ("detach", "detach"), ("abort", "abort")],

@@ -188,17 +188,6 @@ def test_what_is_typed_behind_the_key_that_opens_the_prompt_goes_to_the_prompt(
         time.sleep(0.1)  # a key right behind an escape is one with Alt
 
 
-def test_an_enter_in_the_middle_of_what_is_typed_ends_the_line_there(open_terminal: Open) -> None:
-    terminal = open_terminal(gradstep("debug", SHARED_WEIGHT))
-    terminal.wait_for(r"0/9 run", r"PAUSED")
-    terminal.type(":next 2\rn:break #5\r/acc\r:until #4\rb")
-    terminal.wait_for(r"3/9 run", r"●.*#5 add:2")
-    terminal.type(":continue\r")
-    terminal.wait_for(r"4/9 run", r"breakpoint 1")
-    terminal.type("2N:info breakpoints\r")
-    terminal.wait_for(r"2/9 run", r"break #5", r"break #9")
-
-
 def test_what_is_typed_before_the_screen_opens_is_carried_out(
     open_terminal: Open, tmp_path: Path
 ) -> None:
@@ -241,27 +230,6 @@ def test_the_prompt_gets_every_letter_however_fast_they_come(open_terminal: Open
         terminal.wait_for(rf"{steps}/9 run", r"\n weight\.grad +\d of 4 in +None")
         terminal.press("n")
         terminal.wait_for(rf"{steps + 1}/9 run", rf"\n #{steps + 1} \S+ sent ")
-
-
-def test_aborting_ends_the_script_and_leaves_grad_alone(
-    open_terminal: Open, tmp_path: Path
-) -> None:
-    (tmp_path / "script.py").write_text(
-        "import atexit, autograd_core as torch\n"
-        "a = torch.tensor(3.0, requires_grad=True)\n"
-        "a.grad = torch.tensor(0.5)\n"
-        "atexit.register(lambda: print('at the end', a.grad))\n"
-        "(a * a).backward()\n"
-        "print('never said')\n"
-    )
-    terminal = open_terminal(gradstep("debug", "script.py"))
-    terminal.wait_for(r"0/2 run")
-    terminal.press("c")
-    terminal.wait_for(r"FINISHED", r"6\.5")
-    terminal.press("Q")
-    text = terminal.wait_for(r"exit code 0")
-    assert "at the end tensor(0.5" in text
-    assert "never said" not in text
 
 
 def test_recordings_of_a_job_are_opened_one_after_the_other_and_beside_each_other(
@@ -345,28 +313,6 @@ def test_the_debugger_opens_from_code_too(open_terminal: Open, tmp_path: Path) -
     terminal.press("Q")
     text = terminal.wait_for(r"exit code 0")
     assert "gradient 6.0\nfirst 0\nexit code 0" in text
-
-
-def test_what_a_hook_raises_is_shown_and_the_screen_stays(
-    open_terminal: Open, tmp_path: Path
-) -> None:
-    (tmp_path / "script.py").write_text(
-        "import autograd_core as torch\n"
-        "a = torch.tensor(3.0, requires_grad=True)\n"
-        "b = a * 2\n"
-        "def hook(g):\n"
-        "    raise KeyError('in the hook')\n"
-        "b.register_hook(hook)\n"
-        "(b * b).backward()\n"
-    )
-    terminal = open_terminal(gradstep("debug", "script.py"))
-    terminal.wait_for(r"0/3 run")
-    terminal.press("c")
-    terminal.wait_for(r"FAILED", r"KeyError: 'in the hook'")
-    terminal.press("N")
-    terminal.wait_for(r"PAUSED|PAST")
-    terminal.press("Q")
-    terminal.wait_for(r"exit code 0")
 
 
 @pytest.mark.parametrize(
