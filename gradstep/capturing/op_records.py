@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from types import CodeType
@@ -283,13 +283,14 @@ Record = OpRecord | LeafRecord
 Origin = tuple[Record, int]
 
 
-def reachable(roots: Iterable[Record]) -> list[Record]:
-    """Return everything the roots lead to, in the order of creation."""
+def reachable(roots: Iterable[Record], stopping: Container[str] = ()) -> list[Record]:
+    """Return everything the roots lead to, in the order of creation; nothing past an op whose name
+    is in ``stopping``."""
     seen: dict[Record, None] = dict.fromkeys(roots)
     stack = list(seen)
     while stack:
         record = stack.pop()
-        if isinstance(record, OpRecord):
+        if isinstance(record, OpRecord) and record.name not in stopping:
             for origin in record.inputs:
                 if isinstance(origin, tuple) and origin[0] not in seen:
                     seen[origin[0]] = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from linecache import getline, getlines
@@ -41,34 +42,51 @@ def operation_at(source: Source | None, op: str) -> Operation | None:
     line = "" if source is None else getline(source.file, source.line)
     if source is None or not line.isascii():
         return None
-    found: list[tuple[ast.expr, int, list[ast.expr]]] = []
-    for node in ast.walk(_parsed(source.file)):
-        if getattr(node, "lineno", 0) != source.line or node.end_lineno != source.line:  # type: ignore[attr-defined]
-            continue
-        match node:
-            case ast.BinOp(left=left, right=right, op=sign) if isinstance(
-                sign, _OPERATORS.get(op, ())
-            ):
-                found.append((node, node.col_offset, [left, right]))
-            case ast.Call(func=ast.Name(id=name), args=args) if name == op:
-                found.append((node, node.col_offset, args))
-            case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if name == op:
-                is_method = ast.unparse(value) not in _LIBRARIES
-                at = (value.end_col_offset or 0) if is_method else node.col_offset
-                found.append((node, at, [value, *args] if is_method else args))
+    found = [
+        (node, operands)
+        for node in nodes_on(source)
+        if (operands := operands_of(node, op)) is not None
+    ]
     if len(found) != 1:
         return None
-    node, at, operands = found[0]
+    node, operands = found[0]
+    at = node.col_offset
+    if isinstance(node, ast.Call) and operands and operands[0] not in node.args:
+        at = operands[0].end_col_offset or 0  # of a method, its name
     return Operation(
         node.col_offset, node.end_col_offset or 0, at, tuple(map(ast.unparse, operands))
     )
 
 
-_LIBRARIES: Final = ("torch", "F", "nn", "nn.functional", "torch.nn.functional", "torch.special")
+def nodes_on(source: Source) -> Iterator[ast.expr]:
+    """Yield the expressions that stand on a line as a whole, outer ones first."""
+    for node in ast.walk(tree_of(source.file)):
+        if isinstance(node, ast.expr) and node.lineno == node.end_lineno == source.line:
+            yield node
+
+
+def operands_of(node: ast.AST, op: str) -> list[ast.expr] | None:
+    """Return what an expression gives the op ``op``, of a method what stands in front of it first;
+    None where it is another one."""
+    match node:
+        case ast.BinOp(left=left, right=right, op=sign) if isinstance(sign, _OPERATORS.get(op, ())):
+            return [left, right]
+        case ast.Call(func=ast.Name(id=name), args=args) if name == op:
+            return args
+        case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if name == op:
+            return args if ast.unparse(value) in _LIBRARIES else [value, *args]
+    return None
+
+
+_LIBRARIES: Final = (
+    "torch", "F", "nn", "nn.functional", "torch.nn.functional", "torch.special", "torch.linalg",
+    "torch.distributions",
+)  # fmt: skip
 
 
 @lru_cache(maxsize=16)
-def _parsed(file: str) -> ast.Module:
+def tree_of(file: str) -> ast.Module:
+    """Return the syntax tree of a file, an empty one where it cannot be read."""
     try:
         return ast.parse("".join(getlines(file)))
     except (SyntaxError, ValueError, RecursionError):
@@ -90,7 +108,7 @@ def comparison_at(source: Source | None, op: str) -> Comparison | None:
     text = "".join(getlines(source.file))
     compared = [
         node
-        for node in ast.walk(_parsed(source.file))
+        for node in ast.walk(tree_of(source.file))
         if isinstance(node, ast.Compare)
         and node.lineno <= source.line <= (node.end_lineno or 0)
         and len(node.ops) == 1

@@ -12,10 +12,10 @@ import numpy as np
 from gradstep.capturing.names import Names
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
-from gradstep.debugger.snapshot.value import value
-from gradstep.engines.lookup import engine_of_call
+from gradstep.debugger.snapshot.value import Value, value
+from gradstep.engines.lookup import engine_of, engine_of_call
 from gradstep.engines.protocol import Engine
-from gradstep.findings.linting.away_from_zero import away_from_zero, operand
+from gradstep.findings.linting.away_from_zero import Advice, away_from_zero, operand
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.finite import amount_text
 from gradstep.findings.reports.stop import elements_there, first_element
@@ -23,6 +23,7 @@ from gradstep.findings.scaling import Scaling, scaling_of
 from gradstep.graph.fence import carried_out
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_element
+from gradstep.own_files import is_own_file
 from gradstep.records import LEAF, BackwardCall, Gradients
 
 _TOO_LARGE: Final = (
@@ -146,28 +147,60 @@ def _of_trigger(session: PassSession, trigger: Trigger, found: _NotFinite) -> Fi
     if not trigger.computed or gradient is None or known is None or not known.trouble:
         what, remedy = f"{trigger.cause}: {trigger.explanation}{so}", _CODE
         return Finding("warning", "not-finite", what, remedy, address, index, source)
-    there = elements_there(session, trigger, first_element(gradient))
     formula, stem = session.graph.node(index).formula, session.graph.stem(index)
+    there = elements_there(session, trigger, first_element(gradient))
+    if equal := _equal_values(session, index):
+        there = []
     inputs = [each for each in there if each[0] not in ("g", "result")]
     results = [("its result", element) for name, element in there if name == "result"]
     values = [
         f"{operand(source, stem, name)} is {format_element(element)}"
         for name, element in inputs or results
     ]
-    where = f", where {listed(values)}" if values else ""
+    where = equal or (f", where {listed(values)}" if values else "")
     amount = amount_text(known, known.trouble, gradient.array)
-    remedy = _TOO_LARGE
-    if any(not np.any(element) for _, element in there) or known.trouble == "nan":
-        remedy = away_from_zero(source, stem)
-    if not formula:
-        remedy = _CODE
+    first = [float(element) for name, element in inputs if np.isrealobj(element)][:1]
+    rule = engine_of(session.roots).rule_line(session.order[index])
+    if rule is not None and not is_own_file(rule.file):
+        advice = Advice(_CODE)
+    elif not equal and known.trouble == "inf" and _is_large(there, gradient):
+        advice = Advice(_TOO_LARGE)
+    else:
+        advice = away_from_zero(
+            source, stem, is_negative=bool(first) and first[0] < 0,
+            is_half=gradient.dtype == "float16",
+        )  # fmt: skip
     numbers = [f"{name} is {format_element(element)}" for name, element in there]
     return Finding(
         "warning", "not-finite", f"the gradient that {address} sends on is {amount}{where}{so}",
-        remedy, address, index, source,
+        advice.text, address, index, source,
         details=f"the rule is {formula}, where {listed(numbers)}"
         if formula and there else "",
+        fix=advice.fix,
     )  # fmt: skip
+
+
+def _is_large(there: Sequence[tuple[str, Any]], gradient: Value) -> bool:
+    """Return whether a product of two such elements may be too large for their dtype, as those of
+    a derivative that is infinite at one place are not."""
+    limit = 256.0 if gradient.dtype == "float16" else 1e9
+    return not there or any(abs(element) > limit for _, element in there)
+
+
+def _equal_values(session: PassSession, index: int) -> str:
+    """Say which values are equal by whose differences the derivative of eigenvectors divides."""
+    for each in session.detail(index).saved:
+        if each.name in ("eigenvalues", "L", "S") and each.value and each.value.has_numbers:
+            values = np.sort(np.real(each.value.array), axis=-1)
+            same = np.argwhere(np.diff(values) == 0)
+            if len(same):
+                what = "singular values" if each.name == "S" else "eigenvalues"
+                number = values[tuple(same[0])]
+                return (
+                    f", as two {what} are equal ({format_element(number)}): it divides by their "
+                    "difference"
+                )
+    return ""
 
 
 def _is_finite_without(scaling: Scaling, call: BackwardCall, names: Names) -> bool:

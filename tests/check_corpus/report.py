@@ -13,6 +13,31 @@ CODE = re.compile(r"^(?:error|warning)\b.*?\[([a-z][a-z-]*)\]", re.MULTILINE)
 LINE = re.compile(r"\b(?:train\.py:|line )(\d+)\b")
 
 
+def applied(report: str, program: str) -> str:
+    """Return the program after the remedies that a report prints as lines of code; of two for one
+    line, the first."""
+    lines: dict[int, list[str]] = {}
+    number = 0
+    for line in report.splitlines():
+        if line.startswith("  remedy:"):
+            number = -1
+        elif number and (first := re.fullmatch(r"    (\d+) \|(?: (.*))?", line)):
+            number = int(first[1])
+            if number in lines:
+                number = -1
+            else:
+                lines[number] = [first[2] or ""]
+        elif number > 0 and (more := re.fullmatch(r" +\| (.*)", line)):
+            lines[number].append(more[1])
+        elif not number or not line.startswith("    "):
+            number = 0
+    return "\n".join(
+        "\n".join(indent + each for each in lines.get(number, [line.strip()]))
+        for number, line in enumerate(program.split("\n"), 1)
+        for indent in [line[: len(line) - len(line.lstrip())]]
+    )
+
+
 class Verdict(NamedTuple):
     """What a report says of one program."""
 

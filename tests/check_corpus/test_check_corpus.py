@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from gradstep_tui.cli import main
-from tests.check_corpus.report import verdict
+from tests.check_corpus.report import applied, verdict
 from tests.check_corpus.running import (
     FOLDER,
     as_before,
@@ -100,7 +100,32 @@ NOT_FOUND = (
     "parameter_moved_in_init",
 )
 """On one engine or both, check says nothing of these."""
-STILL_TRUE = {"log_of_a_vanished_probability": {"saturated"}}
+IN_WORDS = (
+    "action_chosen_by_argmax",
+    "argmax_in_a_loss_term",
+    "codebook_loss_on_the_copied_code",
+    "ctc_target_too_long",
+    "deep_sigmoids",
+    "discriminator_stepped_between",
+    "features_through_numpy",
+    "gradients_switched_off_by_evaluate",
+    "half_precision_norm_overflows",
+    "kl_term_with_the_wrong_sign",
+    "learning_rate_too_high",
+    "log_std_outside_its_clamp",
+    "loss_forced_to_require_grad",
+    "pixels_saturate_the_sigmoid",
+    "place_rounded_to_an_index",
+    "recurrence_explodes",
+    "relu_on_the_output",
+    "scheduler_stepped_per_batch",
+    "vae_variance_overflows",  # of three places, it mends one in each run
+)
+"""The report has no line of code that mends these, so that the remedy of the table does."""
+STILL_TRUE = {
+    "cross_entropy_by_hand": {"saturated"},
+    "log_of_a_vanished_probability": {"saturated"},
+}
 """What check rightly says of a program after its remedy, too: it has another problem."""
 REMEDIES = [
     pytest.param(
@@ -117,7 +142,7 @@ REMEDIES = [
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize(("bug", "engine"), REMEDIES)
-def test_check_finds_a_bug_and_nothing_of_it_after_its_remedy(
+def test_check_finds_a_bug_and_nothing_of_it_after_the_remedy_that_it_prints(
     bug: Bug,
     engine: str,
     tmp_path: Path,
@@ -127,17 +152,24 @@ def test_check_finds_a_bug_and_nothing_of_it_after_its_remedy(
     monkeypatch.chdir(tmp_path)
     source = text(program_of(bug), engine)
 
-    def checked(program: str) -> set[str]:
+    def checked(program: str) -> tuple[set[str], str]:
         Path("train.py").write_text(program, "utf-8")
         linecache.clearcache()
         with as_before(engine):
             code = main(["check", "train.py"])
-        return set(verdict(capfd.readouterr().out, code, None).codes)
+        report = capfd.readouterr().out
+        return set(verdict(report, code, None).codes), report
 
-    found = checked(source)
+    found, report = checked(source)
     if bug.name not in NOT_FOUND:
         assert found
-    assert not (found & checked(mended(bug, source))) - STILL_TRUE.get(bug.name, set())
+    if bug.name in (*NOT_FOUND, *IN_WORDS):
+        better = mended(bug, source)
+    else:
+        better = applied(report, source)
+        assert better != source
+        assert not run(better, bug.name, engine).error
+    assert not (found & checked(better)[0]) - STILL_TRUE.get(bug.name, set())
 
 
 def test_each_program_is_in_the_table_once() -> None:

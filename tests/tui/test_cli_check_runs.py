@@ -305,8 +305,63 @@ nn.functional.cross_entropy(head(table(words).tanh()), words).backward()
         BARE + "p = torch.ones(3, requires_grad=True)\n"
         "q = torch.tensor([1.0, 0.0, 2.0], requires_grad=True)\n"
         "torch.where(q != 0, p / q, p).sum().backward()\n",
-        "p / torch.where(q != 0, q, 1.0); torch.where() on the result does not help",
+        "never divide by 0; torch.where() on the result does not help",
         "",
+    ),
+    "a step that one number loses in rounding": (
+        BARE + "w = torch.full((1,), 3.0, requires_grad=True)\n"
+        "opt = torch.optim.SGD([w], lr=5e-10)\n"
+        "for step in range(4):\n"
+        "    opt.zero_grad()\n    (5 * w).square().sum().backward()\n    opt.step()\n",
+        "a step is lost in rounding",
+        "did not run",
+    ),
+    "one detach() behind another": (
+        START + "table = nn.Embedding(16, 1)\nopt.add_param_group({'params': table.parameters()})\n"
+        "for step in range(3):\n    h = net(x)\n    code = table(torch.arange(16))\n"
+        "    q = h + (code - h).detach()\n"
+        "    opt.zero_grad()\n    (q.square() + (h - q.detach()).square()).mean().backward()\n"
+        "    opt.step()\n",
+        "use code, as it is before this line",
+        "train.py:17",
+    ),
+    "eigenvectors of equal eigenvalues": (
+        BARE + "w = torch.eye(3, requires_grad=True)\nvalues, vectors = torch.linalg.eigh(w * 2)\n"
+        "(vectors @ torch.arange(3.0)).sum().backward()\n",
+        "torch.linalg.eigh(w * 2 + torch.diag(1e-3 * torch.arange((w * 2).shape[-1])))",
+        "a hook, a custom Function",
+    ),
+    "a power of numbers below 0": (
+        BARE + "p = torch.tensor(0.5, requires_grad=True)\n(x ** p).mean().backward()\n",
+        "x.clamp(min=1e-6) ** p",
+        "1e-12",
+    ),
+    "the end of a curve": (
+        BARE + "w = torch.ones(3, requires_grad=True)\ntorch.asin(w).sum().backward()\n",
+        "torch.asin(w.clamp(-1 + 1e-6, 1 - 1e-6))",
+        "too large",
+    ),
+    "a deviation of one number": (
+        BARE + "w = torch.ones(1, requires_grad=True)\n(w / x[0, :1].std()).sum().backward()\n",
+        "x[0, :1].std(correction=0)",
+        "gradstep check finds",
+    ),
+    "a division by a number of Python": (
+        BARE + "t, w = 0.0, torch.ones(3, requires_grad=True)\n(w / t).sum().backward()\n",
+        "w / max(t, 1e-3)",
+        "torch.where",
+    ),
+    "everything is 0": (
+        START.replace("x =", "for p in net.parameters():\n    nn.init.zeros_(p)\nx =") + LOOP,
+        "zeros are for biases",
+        "0.bias, std",
+    ),
+    "the largest score": (
+        HEALTHY.replace("(net(x) - y)", "(net(x).argmax(1, keepdim=True) - y * p)").replace(
+            "x =", "p = torch.ones(1, requires_grad=True)\nx ="
+        ),
+        "compute the loss from the scores",
+        "floating point",
     ),
 }  # fmt: skip
 """What is to be said of a cause, and what is not."""
@@ -331,6 +386,7 @@ def test_what_a_run_shows_is_told_with_its_line(check: Check, code: str) -> None
     assert told in printed
 
 
+@pytest.mark.filterwarnings("ignore:std")
 @pytest.mark.parametrize("case", REASONS)
 def test_a_reason_is_that_of_this_program(check: Check, case: str) -> None:
     script, told, untold = REASONS[case]

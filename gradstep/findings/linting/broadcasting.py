@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.engines.lookup import is_tensor
+from gradstep.findings.fixes import with_operand
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
@@ -25,12 +26,12 @@ def find_broadcasts(subject: Subject) -> Iterator[Finding]:
     for index, node in subject.ops():
         name = subject.graph.stem(index)
         shapes = _shapes(subject, node) if name in _DIFFERENCES else []
-        for column in shapes:
+        for place, column in enumerate(shapes):
             size = column[0] if len(column) == 2 and column[1] == 1 else 0
             rows = [each for each in shapes if each == (size,)]
             result = subject.graph.shapes[index]
             if size > 1 and (rows or (len(shapes) == 1 and result == (size, size))):
-                yield _finding(subject, index, column, (size,), certain=bool(rows))
+                yield _finding(subject, index, column, (size,), place, certain=bool(rows))
                 break
 
 
@@ -52,7 +53,9 @@ def _shapes(subject: Subject, node: Node) -> list[Shape]:
     return found
 
 
-def _finding(subject: Subject, index: int, column: Shape, row: Shape, *, certain: bool) -> Finding:
+def _finding(
+    subject: Subject, index: int, column: Shape, row: Shape, place: int, *, certain: bool
+) -> Finding:
     size = column[0]
     with_what = format_shape(row) if certain else f"probably {format_shape(row)}"
     return Finding(
@@ -61,6 +64,9 @@ def _finding(subject: Subject, index: int, column: Shape, row: Shape, *, certain
         f"result has {size * size:,} elements, one for every pair, instead of {size:,}",
         "give both the same shape: squeeze(1) one, or unsqueeze(1) the other",
         subject.graph.address(index), index, subject.source(index),
+        fix=with_operand(
+            subject.source(index), subject.graph.stem(index), place, "{}.squeeze(1)"
+        ),
     )  # fmt: skip
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, reachable
+from gradstep.findings.fixes import renamed
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import terms_of
-from gradstep.findings.whole_run.source_lines import copies_of_numbers
+from gradstep.findings.source_lines import copies_of_numbers
 
 
 def find_constant_terms(subject: Subject) -> Iterator[Finding]:
@@ -25,7 +26,7 @@ def find_constant_terms(subject: Subject) -> Iterator[Finding]:
                     "the loss has a term that learns nothing: torch.tensor() copies the numbers of "
                     "other tensors, and leaves their graphs behind",
                     "join them with torch.stack(), or torch.cat()",
-                    source=at, other=term.source,
+                    source=at, other=term.source, fix=renamed(at, "tensor", "stack"),
                 )  # fmt: skip
                 break
             if isinstance(record, OpRecord) and _cuts(record):

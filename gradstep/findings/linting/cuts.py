@@ -6,8 +6,10 @@ over the places where the graph itself ends.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from linecache import getline
 from typing import Any, Final
 
 from gradstep.capturing.op_records import (
@@ -18,14 +20,18 @@ from gradstep.capturing.op_records import (
     Record,
     reachable,
 )
-from gradstep.capturing.statement import comparison_at
-from gradstep.findings.linting.finding import Finding, listed
+from gradstep.capturing.statement import comparison_at, nodes_on
+from gradstep.findings.fixes import called_on, with_argument, without
+from gradstep.findings.linting.finding import Finding, Fix, listed
 from gradstep.findings.linting.leaves import find_unreached
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
+from gradstep.findings.source_lines import under_no_grad
+from gradstep.graph.model import Source
 
-_TAKING_OUT: Final = {"detach": "detach() or .data"}
-"""Ops that take a value out of the graph, where that is recorded as an op, as users write it."""
+_TAKING_OUT: Final = ("detach",)
+"""Ops that take a value out of the graph, where that is recorded as an op."""
+_INDICES: Final = ("argmax", "argmin", "argsort", "bincount", "searchsorted", "bucketize")
 _UNDER: Final = " ran under no_grad()"
 _CASTS: Final = ("cast", "to")
 _INEXACT: Final = ("float", "bfloat", "complex")
@@ -34,6 +40,14 @@ _ON_PURPOSE: Final = (
     "optimizer has them"
 )
 _USE_IT: Final = "use the value itself where you need its gradient"
+_OF_SCORES: Final = (
+    "compute the loss from the scores, as cross_entropy(scores, labels) does; to choose by them in "
+    "the network, use softmax(), or gumbel_softmax(scores, hard=True)"
+)
+_OF_INTEGERS: Final = (
+    "an index or an integer has no derivative: weigh with floating-point numbers instead, such as "
+    "those of a softmax or of an interpolation"
+)
 
 
 def find_cuts_and_unreached(subject: Subject) -> list[Finding]:
@@ -102,10 +116,12 @@ def _cut_at(
     lost = _lost(subject, _leaves_behind(record))
     if not lost and record.attributes.get("in place"):
         return  # as a parameter begins, and as an optimizer changes it
+    fix: tuple[Fix, ...] = ()
     if record.name in _TAKING_OUT:
-        what, remedy = f"{_TAKING_OUT[record.name]} takes a value out of the graph", _USE_IT
-    elif not record.grad_mode:
-        what, remedy = f"{record.name}{_UNDER}", "compute it outside no_grad()"
+        yield _detached(subject, "", record.source, lost), lost
+        return
+    if not record.grad_mode:
+        what, remedy, fix = _under_no_grad(record)
     elif record.dtype.startswith(_INEXACT):
         what, remedy = f"{record.name} has no derivative", "use an op that has one"
     elif lost and (compared := comparison_at(record.source, record.name)) is not None:
@@ -113,10 +129,60 @@ def _cut_at(
     elif lost or (record.name in _CASTS and record.dtype != "bool"):
         name = "a cast" if record.name in _CASTS else record.name
         what = f"{name} gives numbers of dtype {record.dtype}"
-        remedy = "keep it in floating point; only floating-point tensors have gradients"
+        remedy = _OF_SCORES if record.name in _INDICES else _OF_INTEGERS
     else:
         return  # a mask or an index, as there should be
-    yield _finding(subject, what, remedy, record.source, lost), lost
+    yield replace(_finding(subject, what, remedy, record.source, lost), fix=fix), lost
+
+
+def _detached(subject: Subject, how: str, source: Source | None, lost: Sequence[Any]) -> Finding:
+    """Return what is found of a value that detach(), or ``how``, took out of the graph."""
+    line = "" if source is None else getline(source.file, source.line)
+    if not how:
+        written = [each for each in ("detach()", ".data") if each.rstrip(")") in line]
+        how = " or ".join(written or ["detach()", ".data"])
+    if how.removesuffix("()") in _INDICES:
+        return _finding(subject, f"{how} gives indices", _OF_SCORES, source, lost)
+    if lost and (estimated := _straight_through(source)):
+        names = listed([subject.name(leaf) for leaf in lost])
+        return _finding(
+            subject, f"a straight-through estimator passes on the gradient to other values than "
+            f"{estimated}", f"use {estimated}, as it is before this line, in the loss that is to "
+            f"train {names}", source, lost,
+        )  # fmt: skip
+    found = _finding(subject, f"{how} takes a value out of the graph", _USE_IT, source, lost)
+    return replace(found, fix=without(source, "detach", "data")) if lost else found
+
+
+def _straight_through(source: Source | None) -> str:
+    """Return ``z`` where a line has ``x + (z - x).detach()``, else ""."""
+    for node in () if source is None else nodes_on(source):
+        match node:
+            case ast.BinOp(
+                op=ast.Add(),
+                left=passed,
+                right=ast.Call(
+                    func=ast.Attribute(
+                        attr="detach", value=ast.BinOp(op=ast.Sub(), left=used, right=other)
+                    )
+                ),
+            ) if ast.unparse(passed) == ast.unparse(other):
+                return ast.unparse(used)
+    return ""
+
+
+def _under_no_grad(record: OpRecord) -> tuple[str, str, tuple[Fix, ...]]:
+    """Return what is told of an op that ran while gradients were off, the remedy, and its lines."""
+    source = record.source
+    if called_on(source, "checkpoint"):
+        what = "checkpoint() keeps no graph where none of its inputs requires a gradient"
+        fix = with_argument(source, "checkpoint", "use_reentrant", "False")
+        return what, "pass use_reentrant=False to checkpoint()", fix
+    switch = None if source is None else under_no_grad(source)
+    is_alone = switch is not None and getline(switch.file, switch.line).lstrip().startswith("@")
+    where = "" if switch is None else f", that of line {switch.line}"
+    fix = (Fix(switch, ""),) if switch is not None and is_alone else ()
+    return f"{record.name}{_UNDER}", f"compute it outside no_grad(){where}", fix
 
 
 def _constant_gradient(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Finding:
@@ -130,17 +196,17 @@ def _constant_gradient(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Findi
         "pass create_graph=True to differentiate a penalty on gradients; if it is meant as a "
         "constant, leave this finding out with --ignore create-graph",
         source=cut.source, leaves=tuple(subject.name(leaf) for leaf in lost),
+        fix=with_argument(cut.source, "grad", "create_graph", "True", without="retain_graph"),
     )  # fmt: skip
 
 
 def _taken_out(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Finding:
     if cut.departure is None:
-        what = f"{cut.how} takes a value out of the graph"
-        return _finding(subject, what, _USE_IT, cut.source, lost)
+        return _detached(subject, cut.how, cut.source, lost)
     what = f"a value was converted to NumPy, and {cut.how} later made a constant from an array"
     remedy = (
-        "if the array depends on that value, use ops of this package or a custom Function with "
-        "its own backward"
+        "compute it with the functions of the library instead of NumPy's, or in a custom Function "
+        "with its own backward"
     )
     return _finding(subject, what, remedy, cut.departure.source, lost, cut.source)
 
@@ -172,7 +238,10 @@ def _needs_gradient(found: Any) -> bool:
 
 
 def _leaves_behind(record: OpRecord) -> Iterator[Any]:
-    for each in reachable([record]):
+    """Yield the leaves that a value was computed from; those behind another detach() are lost
+    there."""
+    given = [each[0] for each in record.inputs if isinstance(each, tuple)]
+    for each in reachable(given, _TAKING_OUT):
         if isinstance(each, LeafRecord):
             if each.requires_grad:
                 yield each.tensor()

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, Record
-from gradstep.findings.linting.finding import Finding
+from gradstep.findings.fixes import with_argument
+from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
+from gradstep.findings.source_lines import calls_of
+from gradstep.graph.model import Source
 
 _LINEAR: Final = ("addmm", "linear")
 _SOFTMAX: Final = ("softmax", "log_softmax")
@@ -38,7 +41,17 @@ def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
                 f"samples, not over the {node.output_shape[1]:,} outputs of each",
                 f"use {name}(..., dim=1)",
                 graph.address(index), index, subject.source(index),
+                fix=_with_dim(subject.source(index), name, 1),
             )  # fmt: skip
+
+
+def _with_dim(at: Source | None, name: str, dim: int) -> tuple[Fix, ...]:
+    """Return the line that calls a softmax, or makes the only module that does, with that dim."""
+    module = "".join(map(str.capitalize, name.split("_"))).replace("softmax", "Softmax")
+    made = calls_of(module, at.file) if at is not None else []
+    return with_argument(at, name, "dim", str(dim)) or (
+        with_argument(made[0], module, "dim", str(dim)) if len(made) == 1 else ()
+    )
 
 
 _PRODUCTS: Final = ("mm", "matmul", "bmm")
@@ -65,6 +78,7 @@ def find_softmax_over_other_keys(subject: Subject) -> Iterator[Finding]:
                     f"{summed - len(shape)}: the weights of a row do not sum to 1",
                     f"use softmax(..., dim={summed - len(shape)})",
                     source=softmax.source, other=record.source,
+                    fix=_with_dim(softmax.source, "softmax", summed - len(shape)),
                 )  # fmt: skip
 
 

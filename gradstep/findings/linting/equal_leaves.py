@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from gradstep.capturing.statement import tree_of
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.findings.linting.finding import Finding
+from gradstep.findings.fixes import Line
+from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source
@@ -48,11 +51,25 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
                         "warning", "equal-leaves",
                         f"{names[0]} and {names[1]} begin equal to the bit, and each gets a "
                         "gradient of its own: from the first step on they differ",
-                        "use one module in both places if they are to share their weights; else "
-                        "initialize them apart",
+                        "assign one in both places if they are to be shared; else initialize them "
+                        "apart",
                         source=_use(subject, alike[at][0], users), leaves=tuple(names),
+                        fix=_shared(_use(subject, alike[at][0], users), names),
                     )  # fmt: skip
                     return
+
+
+def _shared(used: Source | None, names: Sequence[str]) -> tuple[Fix, ...]:
+    """Return the assignment of a copy of one leaf to the other with that leaf itself."""
+    for node in () if used is None else ast.walk(tree_of(used.file)):
+        if isinstance(node, ast.Assign) and used is not None:
+            target, at = ast.unparse(node.targets[0]), Source(used.file, node.lineno)
+            for name, other in (names, names[::-1]):
+                held = [each for each in ast.walk(node.value) if isinstance(each, ast.Attribute)]
+                copied = [text for each in held if (text := ast.unparse(each)).endswith(other)]
+                if target.endswith(name) and copied:
+                    return Line(at).replaced(f"{target} = {copied[0]}")
+    return ()
 
 
 def _differ(subject: Subject, leaves: tuple[int, int], users: Mapping[int, list[int]]) -> bool:

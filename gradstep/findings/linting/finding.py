@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from gradstep.findings.listing import line_text
 from gradstep.graph.model import Source
@@ -18,6 +18,14 @@ _NUMBER = re.compile(
 _SHOWN = 5  # names in one sentence
 
 
+class Fix(NamedTuple):
+    """A line of the program, and what stands in its place when it is mended: "" nothing, or several
+    lines. The first one has the indentation of the line, and the others are relative to it."""
+
+    source: Source
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One finding about a graph.
@@ -26,7 +34,7 @@ class Finding:
     ``what`` describes the finding, and ``remedy`` the fix. ``address`` and ``index`` are those of
     the node; "" and None if there is none. ``source`` is the program line, ``other`` a second
     related line. ``count`` says how often it was found; ``leaves`` names those that it is about.
-    ``details`` has the arithmetic behind it.
+    ``details`` has the arithmetic behind it, and ``fix`` the remedy as lines of this program.
     """
 
     severity: Severity
@@ -40,6 +48,7 @@ class Finding:
     count: int = 1
     leaves: tuple[str, ...] = ()
     details: str = ""
+    fix: tuple[Fix, ...] = ()
 
     @property
     def is_bad(self) -> bool:
@@ -68,7 +77,7 @@ class Finding:
         op = self.address.rpartition(":")[0] or self.address
         what = self.what.replace(self.address, op) if self.address else self.what
         return replace(
-            self, what=_NUMBER.sub("#", what), address=op, index=None, count=1, details=""
+            self, what=_NUMBER.sub("#", what), address=op, index=None, count=1, details="", fix=()
         )
 
 

@@ -5,6 +5,7 @@ Needs what ``trace(values=True)`` left behind; without it, saved values tell tha
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -15,11 +16,14 @@ from numpy.typing import NDArray
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
 from gradstep.capturing.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
-from gradstep.findings.linting.away_from_zero import away_from_zero
+from gradstep.findings.fixes import Line
+from gradstep.findings.linting.away_from_zero import Advice, away_from_zero
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.ingredients import (
     along_a_dimension,
     divides_by_zero,
+    is_masked,
+    numbers_there,
     of_finite_inputs,
 )
 from gradstep.findings.linting.rule import Meaning, Rule
@@ -57,7 +61,8 @@ class Beginning:
     that name "has" it, or the node "saved" it and nothing is known of where it came from.
 
     ``given`` are the inputs of the op that are not finite themselves.  Of an infinity of which
-    another op made NaN, ``became`` says so.  ``certain`` says that all inputs are known.
+    another op made NaN, ``became`` says so.  ``certain`` says that all inputs are known, and
+    ``advice`` is for the op itself.
     """
 
     trouble: Trouble
@@ -70,6 +75,7 @@ class Beginning:
     given: tuple[Given, ...] = ()
     became: str = ""
     certain: bool = True
+    advice: Advice | None = None
 
     @property
     def headline(self) -> str:
@@ -105,14 +111,12 @@ class Beginning:
 
     @property
     def remedy(self) -> str:
-        """The advice."""
+        """The advice, in words."""
+        if self.advice is not None:
+            return self.advice.text
         if not self.certain:
             return _TRACE
-        if self.older:
-            return _EARLIER
-        if self.given or self.verb == "has":
-            return "check how these values are computed"
-        return away_from_zero(self.source, self.name.rpartition("/")[2].partition(":")[0])
+        return _EARLIER if self.older else "check how these values are computed"
 
 
 def find_not_finite(subject: Subject) -> Iterator[Finding]:
@@ -132,6 +136,7 @@ def find_not_finite(subject: Subject) -> Iterator[Finding]:
                 "warning", "not-finite", began.what, began.remedy,
                 "" if began.index is None else began.name, began.index, began.source,
                 began.given[0].source if began.given else None,
+                fix=() if began.advice is None else began.advice.fix,
             )  # fmt: skip
             return
 
@@ -266,11 +271,48 @@ def _beginning(
         certain, there = True, ", where it divides by 0"
     elif given:
         there = along_a_dimension(values, origin, trouble)
+    source = _source(subject, record)
+    advice = None
+    if is_masked(there):
+        advice = _unmasked(_source(subject, given[0][0][0]))
+    elif certain and not given:
+        advice = _advice(values, origin, source, trouble)
+    elif not certain and not given and not any(is_computed(each) for each in inputs_of(origin)):
+        advice = Advice(f"look at what {record.name} is given there: its inputs were not recorded")
     return Beginning(
         trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
-        _source(subject, record), there, tuple(_given(subject, values, *each) for each in given),
-        certain=certain,
+        source, there, tuple(_given(subject, values, *each) for each in given),
+        certain=certain, advice=advice,
     )  # fmt: skip
+
+
+def _advice(
+    values: ForwardValues, origin: Origin, source: Source | None, trouble: Trouble
+) -> Advice:
+    record, numbers = origin[0], numbers_there(values, origin, trouble)
+    if not isinstance(record, OpRecord):
+        return Advice("")
+    is_number = len(record.inputs) > 1 and not isinstance(record.inputs[1], tuple)
+    return away_from_zero(
+        source, record.name, is_negative=bool(numbers) and float(numbers[0]) < 0,
+        by_number=record.name == "div" and is_number, is_half=record.dtype == "float16",
+    )  # fmt: skip
+
+
+def _unmasked(source: Source | None) -> Advice:
+    """Return what leaves a row of a softmax that is masked everywhere finite."""
+    text = "mask with a large negative number, which leaves such a row finite"
+    line = Line(source)
+
+    def finite(node: ast.expr) -> str | None:
+        match node:
+            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="-inf")]):
+                return "-1e9"
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Attribute(attr="inf")):
+                return "-1e9"
+        return None
+
+    return Advice(text, line.rewritten(finite))
 
 
 def _made_of_finite(values: ForwardValues, origin: Origin) -> bool:

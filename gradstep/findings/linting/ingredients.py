@@ -18,18 +18,19 @@ from gradstep.text import plural
 _LARGEST: Final = {
     "float16": "65,504", "bfloat16": "3.39e38", "float32": "3.4e38", "float64": "1.8e308"
 }  # fmt: skip
-_POLES: Final = ("atanh", "erfinv", "logit", "log1p")
-"""Ops that are infinite at a number other than 0."""
+_POLES: Final = ("atanh", "erfinv", "logit", "log1p", "ctc_loss")
+"""Ops that are infinite elsewhere than at 0."""
+_AT_ZERO: Final = ("pow", "div", "reciprocal", "rsqrt", "log", "log2", "log10")
 _SPREADS: Final = ("std", "var", "std_mean", "var_mean")
 _BY_CLASS: Final = ("nll_loss", "cross_entropy")
 
 
 def of_finite_inputs(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
     """Describe the inputs of an op that made ``trouble`` of finite numbers."""
-    record, result = origin[0], values.array(origin)
+    record = origin[0]
     if not isinstance(record, OpRecord):
         return ", although its inputs are finite"
-    there = _elements(values, record, result, trouble)
+    there = numbers_there(values, origin, trouble)
     if not there and (reason := _reason(values, record, origin[1])):
         return f", because {reason}"
     said = _numbers(there) if there else ", although its inputs are finite"
@@ -42,6 +43,8 @@ def divides_by_zero(values: ForwardValues, origin: Origin, trouble: Trouble) -> 
     """Return whether an op divides by 0 at its first NaN or infinity: that is a cause, whatever its
     other input is, known or not."""
     record, result = origin[0], values.array(origin)
+    if isinstance(record, OpRecord) and divides_by_none(record, origin[1]):
+        return True
     if not isinstance(record, OpRecord) or result is None:
         return False
     if record.name in ("reciprocal", "rsqrt"):
@@ -58,6 +61,8 @@ def divides_by_zero(values: ForwardValues, origin: Origin, trouble: Trouble) -> 
 def _overflows(record: OpRecord, there: list[Any]) -> bool:
     """Return whether the result is too large, rather than infinite at this point."""
     at_pole = record.name in _POLES or any(float(each) == 0 for each in there)
+    if record.name in _AT_ZERO and not there:
+        return False  # it is not known what they were given
     return record.dtype in _LARGEST and not at_pole
 
 
@@ -66,11 +71,10 @@ def _numbers(there: list[Any]) -> str:
     return f", where its {are} {listed([format_element(each) for each in there])}"
 
 
-def _elements(
-    values: ForwardValues, record: OpRecord, result: NDArray[Any] | None, trouble: Trouble
-) -> list[Any]:
+def numbers_there(values: ForwardValues, origin: Origin, trouble: Trouble) -> list[Any]:
     """Return what an op that works element by element is given at its first NaN or infinity."""
-    if not record.pointwise or result is None:
+    record, result = origin[0], values.array(origin)
+    if not isinstance(record, OpRecord) or not record.pointwise or result is None:
         return []
     place, found = first_place(result, trouble), []
     for each in record.inputs:
@@ -83,21 +87,38 @@ def _elements(
 
 def _reason(values: ForwardValues, record: OpRecord, nr: int) -> str:
     """Say what is known of ops that divide by how much they are given."""
+    if divides_by_none(record, nr):
+        count, correction = _spread_of(record, nr)
+        number = plural(count, "element")
+        return f"it is computed from {number}, and divides by {count} − {correction}"
+    if record.name == "ctc_loss":
+        return "no alignment fits: that target is too long for its input"
     known = [values.statistics(each) if isinstance(each, tuple) else None for each in record.inputs]
     first = known[0] if known else None
     if first is None:
         return ""
     if not first.size:
         return "its input has no elements"
-    size = math.prod(record.shapes[nr])
-    if record.name in _SPREADS and size:
-        count, correction = first.size // size, record.attributes.get("correction", 1)
-        if count <= correction:
-            number = plural(count, "element")
-            return f"it is computed from {number}, and divides by {count} − {correction}"
     if record.name.startswith(_BY_CLASS):
         return _of_targets(values, record)
     return ""
+
+
+def divides_by_none(record: OpRecord, nr: int) -> bool:
+    """Return whether an op is a standard deviation, or a variance, of too few elements."""
+    count, correction = _spread_of(record, nr)
+    return record.name in _SPREADS and 0 < count <= correction
+
+
+def _spread_of(record: OpRecord, nr: int) -> tuple[int, float]:
+    """Return of how many elements each result is, and what is taken from that number."""
+    first = record.inputs[0] if record.inputs else None
+    size = math.prod(record.shapes[nr]) if nr < len(record.shapes) else 0
+    if not isinstance(first, tuple) or not size:
+        return 0, 1
+    given = first[0]
+    shape = given.shapes[first[1]] if isinstance(given, OpRecord) else given.shape
+    return math.prod(shape) // size, record.attributes.get("correction", 1)
 
 
 def _of_targets(values: ForwardValues, record: OpRecord) -> str:
@@ -138,6 +159,11 @@ def along_a_dimension(values: ForwardValues, origin: Origin, trouble: Trouble) -
     where = ", ".join(map(str, place))
     row_text = f", in row [{where}]" if len(place) > 1 else ""
     return f"{row_text}, where {' and '.join(counts)}" if counts else ""
+
+
+def is_masked(there: str) -> bool:
+    """Return whether :func:`along_a_dimension` said that a row is minus infinity everywhere."""
+    return there.endswith("inputs are \N{MINUS SIGN}inf") and "all" in there
 
 
 def _counts(row: NDArray[Any]) -> Iterator[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable
+from gradstep.findings.fixes import renamed
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning
-from gradstep.findings.whole_run.source_lines import calls_of, under_no_grad
+from gradstep.findings.source_lines import calls_of, under_no_grad
 from gradstep.graph.model import Source
 
 
@@ -54,7 +55,7 @@ def lost_graph(loss: Record) -> tuple[Finding, ...]:
                     "the loss has no graph: torch.tensor() makes a new tensor of the numbers in "
                     "others, and leaves their graphs behind",
                     "join them with torch.stack(), or torch.cat()",
-                    source=source,
+                    source=source, fix=renamed(source, "tensor", "stack"),
                 ),
             )  # fmt: skip
     return ()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from linecache import getline
 from typing import Final
 
+from gradstep.findings.fixes import not_in_place
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
@@ -16,10 +17,7 @@ FREED: Final = "backward through the graph a second time"
 CHANGED: Final = "modified by an inplace operation"
 """In the message of either library, where a pass misses a saved value."""
 _AGAIN = "call that earlier backward() with retain_graph=True, or compute the loss again"
-_CARRIED = (
-    "call detach() on what is carried over from the earlier step, at or just after {}; or call "
-    "that earlier backward() with retain_graph=True"
-)
+_CARRIED = "call detach() on what is carried over from the earlier step, at or just after {}"
 _CHANGED = (
     "changed",
     "change a copy (x = x + 1 instead of x += 1), or make the change earlier, or after backward()",
@@ -71,6 +69,7 @@ def find_changed(subject: Subject) -> Iterator[Finding]:
                     f"{address} saved {saved}, which was {change} in place afterwards",
                     remedy,
                     address, index, subject.source(index), Source(*lines[0]) if lines else None,
+                    fix=not_in_place(Source(*lines[0])) if lines and not by_step else (),
                 )  # fmt: skip
 
 

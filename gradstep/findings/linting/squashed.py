@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from linecache import getline
 from typing import Final
 
 from gradstep.capturing.op_records import OpRecord
-from gradstep.findings.linting.finding import Finding
+from gradstep.capturing.statement import operands_of
+from gradstep.findings.fixes import Line, renamed
+from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
+from gradstep.findings.source_lines import calls_of
+from gradstep.graph.model import Source
 
 _LOSSES: Final = {
     "log_softmax": "cross_entropy() and log_softmax()",
@@ -42,7 +48,22 @@ def find_squashed_twice(subject: Subject) -> Iterator[Finding]:
                 f"{graph.address(index)} does so again",
                 f"give {_LOSSES[graph.stem(index)]} the scores, without the {graph.stem(at)}",
                 graph.address(at), at, line, None if line == loss_line else loss_line,
+                fix=_bare(line, graph.stem(at)),
             )  # fmt: skip
+
+
+def _bare(at: Source | None, name: str) -> tuple[Fix, ...]:
+    """Return a line without a call of the function ``name``, or without the module that calls it
+    where the program makes one of it only, on a line of its own."""
+    line = Line(at)
+
+    def given(node: ast.expr) -> str | None:
+        operands = operands_of(node, name)
+        return line.text(operands[0]) if operands else None
+
+    made = calls_of(name.capitalize(), at.file) if at is not None else []
+    is_alone = len(made) == 1 and getline(*made[0]).strip().endswith("),")
+    return line.rewritten(given) or ((Fix(made[0], ""),) if is_alone else ())
 
 
 _OF_LOGARITHMS: Final = ("nll_loss", "kl_div", "nll_loss_nd", "nll_loss2d")
@@ -67,8 +88,9 @@ def find_probabilities(subject: Subject) -> Iterator[Finding]:
                 "warning", "probabilities",
                 f"{graph.address(index)} takes logarithms of probabilities, and "
                 f"{graph.address(at)} gives it the probabilities themselves",
-                f"use log_{graph.stem(at).removeprefix('log')}() instead of {graph.stem(at)}()",
+                f"use log_{graph.stem(at)}() instead of {graph.stem(at)}()",
                 graph.address(at), at, line, None if line == loss_line else loss_line,
+                fix=renamed(line, graph.stem(at), f"log_{graph.stem(at)}"),
             )  # fmt: skip
 
 
@@ -94,6 +116,7 @@ def _divergences(subject: Subject) -> Iterator[Finding]:
                     "probabilities themselves",
                     f"use log_{given.name}() instead of {given.name}()",
                     source=given.source, other=record.source,
+                    fix=renamed(given.source, given.name, f"log_{given.name}"),
                 )  # fmt: skip
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, Record
-from gradstep.findings.linting.finding import Finding
+from gradstep.capturing.statement import nodes_on
+from gradstep.findings.fixes import Line
+from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import learning_leaves, terms_of
+from gradstep.graph.model import Source
 
 _LOSSES: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 _CALLED: Final = re.compile(r"target|label|goal|teacher", re.IGNORECASE)
@@ -34,9 +38,26 @@ def find_targets(subject: Subject) -> Iterator[Finding]:
                 "constant",
                 f"detach() the target{f': {name}.detach()' if name.isidentifier() else ''}, or "
                 "compute it under no_grad()",
-                source=term.source, other=target.source,
+                source=term.source, other=target.source, fix=_detached(term.source),
             )  # fmt: skip
             return
+
+
+def _detached(at: Source | None) -> tuple[Fix, ...]:
+    """Return a line whose loss gets its second argument without a graph."""
+    line = Line(at)
+    compares = [
+        node.args[1]
+        for node in (nodes_on(at) if at is not None else ())
+        if isinstance(node, ast.Call)
+        and len(node.args) > 1
+        and re.search("loss|similarity", ast.unparse(node.func), re.IGNORECASE)
+    ]
+
+    def other(node: ast.expr) -> str | None:
+        return f"{line.text(node)}.detach()" if node in compares else None
+
+    return line.rewritten(other) if len(compares) == 1 else ()
 
 
 def _pair(term: OpRecord) -> tuple[Record, Record] | None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from gradstep.capturing.names import Names
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.graph.statistics import format_number, statistics
+from gradstep.graph.statistics import format_number
 
-_DIGITS: Final = {"bfloat16": 2, "float16": 3, "float32": 7, "float64": 16}
+_DIGITS: Final = {"bfloat16": (2, 7), "float16": (3, 10), "float32": (7, 23), "float64": (16, 52)}
+"""Of each dtype, about how many decimal digits it keeps, and the bits of a mantissa."""
 
 
 class Hindrance(NamedTuple):
@@ -60,18 +63,21 @@ def hindrance(names: Names, leaf: Any, size: float) -> Hindrance:
 
 def _lost_in_rounding(leaf: Any, groups: list[tuple[str, Any]], size: float) -> Hindrance | None:
     dtype = str(leaf.dtype).rpartition(".")[2]
-    value = statistics(array_of(leaf)).rms
     # those that divide by the size of the gradient move by about the learning rate
     steps = [
         (float(group.get("lr", 0)) * (1 if "eps" in group else size), title, group)
         for title, group in groups
     ]
     step, title, group = max(steps, key=lambda each: each[0])
-    if dtype not in _DIGITS or not 0 < step < value * 10.0 ** -_DIGITS[dtype] / 4:
+    if dtype not in _DIGITS:
         return None
+    digits, bits = _DIGITS[dtype]
+    _, exponents = np.frexp(np.abs(array_of(leaf)).astype(np.float64))
+    if not 0 < step <= float(np.median(np.ldexp(0.5, exponents - bits))) / 2:
+        return None  # half of the way to the next number
     rate = format_number(float(group["lr"]))
     return Hindrance(
-        f"a step is lost in rounding, as {dtype} keeps about {_DIGITS[dtype]} digits and the "
+        f"a step is lost in rounding, as {dtype} keeps about {digits} digits and the "
         f"learning rate of {title} is {rate}",
         "use a larger learning rate, or keep the weights in a dtype with more digits",
     )

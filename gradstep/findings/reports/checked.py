@@ -89,6 +89,7 @@ class Checked:
                 "remedy": each.remedy, "details": each.details, "at": place(each.source),
                 "other": place(each.other), "call": title, "node": each.address,
                 "leaves": list(each.leaves), "count": each.count,
+                "fix": [{**(place(fix.source) or {}), "text": fix.text} for fix in each.fix],
             }
             for title, each in self.findings
         ]  # fmt: skip

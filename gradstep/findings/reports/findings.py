@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gradstep.capturing.sources import portable
-from gradstep.findings.linting import Finding
+from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.graph.model import Source
 
 
@@ -24,8 +24,21 @@ def finding_text(found: Finding, here: Path, lines: Sequence[str] = ()) -> str:
         where = f"{where}, {verb} {place_text(found.other, here)}"
     head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
     times = f" ({found.count} times)" if found.count > 1 else ""
-    rows = [head, f"  {found.what}{times}", *lines, f"  remedy: {found.remedy}"]
+    rows = [
+        head,
+        f"  {found.what}{times}",
+        *lines,
+        f"  remedy: {found.remedy}",
+        *map(_fix_text, found.fix),
+    ]
     return "\n".join([*rows, f"  details: {found.details}"] if found.details else rows)
+
+
+def _fix_text(fix: Fix) -> str:
+    first, *others = fix.text.split("\n")
+    number = f"    {fix.source.line} |"
+    blank = " " * (len(number) - 1) + "|"
+    return "\n".join([f"{number} {first}".rstrip(), *(f"{blank} {each}" for each in others)])
 
 
 def place_text(source: Source | None, here: Path, otherwise: str = "") -> str:

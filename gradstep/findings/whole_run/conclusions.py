@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from gradstep.capturing.names import Names
 from gradstep.engines.lookup import named_parameters
+from gradstep.findings.fixes import Line
 from gradstep.findings.linting import Finding
-from gradstep.findings.linting.finding import listed
+from gradstep.findings.linting.finding import Fix, listed
+from gradstep.findings.source_lines import calls_of
 from gradstep.findings.whole_run.rules import RULES
-from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
 
 _NEED_A_LOSS: Final = ("cut", "create-graph", "unreached")
@@ -23,6 +24,13 @@ _MAKE_CONSTANT: Final = (
     "cut", "unreached", "untrained", "unchanged", "zero-grad", "small-steps", "stale-grad",
 )  # fmt: skip
 """Findings of which a loss that stays the same is only another symptom."""
+_SYMPTOMS: Final = {
+    "dead-units": "zero-grad", "graph-kept": "graph-grows", "cut": "unreached",
+}  # fmt: skip
+"""Findings that only show another one of the same line."""
+_ONE_ELEMENT: Final = "runs over one element"
+_TOO_LARGE: Final = "(the largest "
+"""In the text of a value that is infinite because others have grown."""
 _ZERO_LEAF: Final = re.compile(r": \S+ is 0 everywhere$")
 _SEVERITIES: Final = ("error", "warning", "info")
 _WORST_FIRST: Final = (
@@ -74,12 +82,13 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
         finding = replace(
             finding,
             what=f"{finding.what}, by {changer}.step()",
+            fix=_carried_fix(evidence) if evidence.carried else (),
             remedy=_detached(evidence)
             or f"call {changer}.step() after this backward(), or compute "
             "the loss again after the step",
         )
     if finding.code == "freed" and (remedy := _detached(evidence)):
-        finding = replace(finding, remedy=remedy)
+        finding = replace(finding, remedy=remedy, fix=_carried_fix(evidence))
     if finding.code == "create-graph" and not finding.leaves:
         # by parameters, it may be a constant on purpose, as in first-order MAML
         is_penalty = finding.source in evidence.by_inputs
@@ -103,13 +112,26 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
             yield finding
 
 
+def _ended(evidence: Evidence, state: str) -> str:
+    """Return the statement that ends the graph of a tensor, or of a tuple of some."""
+    names = map(evidence.names.of, evidence.names.tensors())
+    if any(each.startswith(f"{state}[") for each in names):
+        return f"{state} = tuple(each.detach() for each in {state})"
+    return f"{state} = {state}.detach()"
+
+
+def _carried_fix(evidence: Evidence) -> tuple[Fix, ...]:
+    state, made = next(iter(evidence.carried.items()))
+    return Line(made).replaced(f"{{line}}\n{_ended(evidence, state)}")
+
+
 def _detached(evidence: Evidence) -> str:
     """Return what keeps a state from taking its graph along to the next iteration, "" where the
     program has none."""
     state = next(iter(evidence.carried), "")
     return state and (
         f"{state} is carried over from one iteration to the next with its graph: "
-        f"{state} = {state}.detach() before it is used again"
+        f"{_ended(evidence, state)} before it is used again"
     )
 
 
@@ -151,6 +173,9 @@ def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]
     first = [each for each in not_finite if not each[0]] or not_finite
     # units are 0 because a leaf is
     zeros = {each.source for _, each in found if _ZERO_LEAF.search(each.what)}
+    single = {each.source for _, each in found if _ONE_ELEMENT in each.what}
+    lines = {(each.code, each.source) for _, each in found if each.is_bad}
+    codes = {code for code, _ in lines}
     is_explained = any(each.is_bad and each.code in _MAKE_CONSTANT for _, each in found)
     for title, each in found:
         if each.code == "constant-loss" and is_explained:
@@ -160,6 +185,14 @@ def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]
                 continue
             refused.add((each.code, each.source, each.other))
         if each.code in ("dead-units", "saturated") and each.source in zeros:
+            continue
+        if each.code == "saturated" and each.source in single:
+            continue
+        if (_SYMPTOMS.get(each.code), each.source) in lines:
+            continue
+        if _TOO_LARGE in each.what and codes & {"exploding", "large-steps"}:
+            continue
+        if each.code == "zero-grad" and "multiplies it by" in each.what and "overflow" in codes:
             continue
         if each.code == "not-finite" and each.is_bad and (title, each) != first[0]:
             continue

@@ -22,7 +22,7 @@ from gradstep.findings.linting import Finding, lint
 from gradstep.findings.listing import Listing
 from gradstep.findings.passes import run_pass
 from gradstep.findings.reports.why.sizes import Link, main_way
-from gradstep.findings.whole_run.source_lines import assigned_from_itself
+from gradstep.findings.source_lines import assigned_from_itself
 from gradstep.findings.whole_run.zero_causes import ZeroCause, zero_causes
 from gradstep.graph.fence import within_fence
 from gradstep.graph.model import Source
@@ -298,7 +298,8 @@ class Watch:
                 and first[0].requires_grad
                 and not names.of(first[0].tensor())
             ):
-                self.evidence.results[names.of(tensor)] = f"{record.name}()", record.source
+                how = "a cast" if record.name in ("to", "cast") else f"{record.name}()"
+                self.evidence.results[names.of(tensor)] = how, record.source
 
     def _look_at_terms(
         self, engine: Engine, call: BackwardCall, line: Source | None, names: Names
@@ -428,7 +429,7 @@ class Watch:
         own = set(map(id, losses))
         for tensor in names.tensors():
             if id(tensor) not in own and tensor.requires_grad and not tensor.is_leaf:
-                name = names.of(tensor)
+                name = names.of(tensor).partition("[")[0]
                 made = assigned_from_itself(name, line[0])
                 if made:
                     self.evidence.carried[name] = made[0]

@@ -55,8 +55,11 @@ def _cause(session: PassSession, index: int) -> ZeroCause:
             case "sum":
                 return _cancelled(session, at)
             case _:
-                reason = zero_reason(session, at, birth.output_nr) or f"{place} sends 0"
-                return ZeroCause(reason, source)
+                reason = zero_reason(session, at, birth.output_nr)
+                given = [each.total for each in session.inspector.incoming(at)]
+                if not reason and not all(map(_is_zero, given)):
+                    reason = f"the parts cancel in the sum that {place} sends on"
+                return ZeroCause(reason or f"{place} sends 0", source)
     return ZeroCause("", None)
 
 

@@ -11,7 +11,7 @@ from gradstep.capturing.names import Names
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.linting.unused import hindrance
 from gradstep.findings.reports.rows import Row
-from gradstep.findings.whole_run.source_lines import calls_of
+from gradstep.findings.source_lines import calls_of
 from gradstep.graph.statistics import format_number, statistics
 
 

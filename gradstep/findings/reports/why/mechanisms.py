@@ -52,6 +52,8 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
             f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
         )
     if stem in _SATURATING and result is not None and _is_saturated(result):
+        if "softmax" in stem and not np.unique(result.array).size > 1:
+            return f"{stem} runs over one element, so its result is always {_ends(result)}"
         return f"the result of {stem} is saturated, exactly {_ends(result)} everywhere"
     if stem in _OVERWRITING:
         return "the value was overwritten in place, so none of it reaches the loss"

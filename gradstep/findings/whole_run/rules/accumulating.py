@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.source_lines import calls_of
 from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
 
 _TIMES = 2
@@ -32,6 +33,7 @@ def accumulating(evidence: Evidence) -> Iterator[Finding]:
         "all gradients is used in every step",
         f"call {optimizer}.zero_grad() before this backward()",
         source=line, other=cleared[0] if cleared else None, leaves=tuple(names),
+        fix=Line(line).replaced(f"{optimizer}.zero_grad()\n{{line}}"),
     )  # fmt: skip
 
 

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import aliases
+from gradstep.findings.source_lines import aliases
 from gradstep.findings.whole_run.watch import Evidence
 
 _COPIES: Final = re.compile(
@@ -32,6 +33,7 @@ def aliased(evidence: Evidence) -> Iterator[Finding]:
                 "warning", "aliased",
                 f"{copy} is the same module as {original}, not a copy: each step changes both",
                 f"{copy} = copy.deepcopy({original})", source=source,
+                fix=Line(source).replaced(f"import copy\n{copy} = copy.deepcopy({original})"),
             )  # fmt: skip
 
 

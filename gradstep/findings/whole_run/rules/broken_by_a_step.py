@@ -7,10 +7,11 @@ from itertools import pairwise
 from math import isfinite
 from typing import Final
 
+from gradstep.findings.fixes import with_argument
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Rule
+from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
 
 
@@ -28,13 +29,16 @@ def broken_by_a_step(evidence: Evidence) -> Iterator[Finding]:
     eps = next((g.get("eps") for name, g, _ in evidence.names.trained() if name == optimizer), None)
     is_half = dtype in ("float16", "half") and isinstance(eps, float) and eps < 6e-8
     why = f": eps={eps:g} is 0 in float16, so it divides by 0" if is_half else f" ({dtype})"
+    made = assigned(optimizer, line.file) if is_half and line is not None else []
+    kind = type(evidence.names.optimizers.get(optimizer)).__name__
+    fix = with_argument(made[0], kind, "eps", "1e-4") if made else ()
     yield Finding(
         "warning", "not-finite",
         f"{optimizer or 'a step'}{'.step()' if optimizer else ''} made {listed(names)} NaN or "
         f"infinite, although {'its' if len(names) == 1 else 'their'} gradients were finite{why}",
         "keep the weights in float32, and use autocast for the forward pass; or eps=1e-4"
         if is_half else "use a smaller learning rate, or clip the gradients",
-        source=steps[0] if steps else line, leaves=tuple(names),
+        source=steps[0] if steps else line, leaves=tuple(names), fix=fix,
     )  # fmt: skip
 
 

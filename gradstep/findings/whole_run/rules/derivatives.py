@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gradstep.findings.checking import NodeCheck
-from gradstep.findings.linting.finding import Finding
+from gradstep.findings.fixes import Line
+from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import returned
+from gradstep.findings.source_lines import arguments_of, returned
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.model import Source
 from gradstep.own_files import is_own_file
 
 
@@ -38,7 +40,19 @@ def derivatives(evidence: Evidence) -> Iterator[Finding]:
             "this is no function of yours: please report it",
             first.address, first.index, first.source,
             None if rule is None else returned(rule) or rule, 1 + len(others),
+            fix=_times_given(rule) if any("ignores the inc" in each for each in causes) else (),
         )  # fmt: skip
+
+
+def _times_given(rule: Source | None) -> tuple[Fix, ...]:
+    """Return the line with what ``backward`` returns, times the one gradient that it is given."""
+    given = arguments_of(rule)
+    at = None if rule is None else returned(rule)
+    line = Line(at)
+    text = line.replaced("{line}")[0].text if at is not None else ""
+    if len(given) != 2 or not text.startswith("return ") or "," in text:
+        return ()
+    return line.replaced(f"return {given[1]} * ({text.removeprefix('return ')})")
 
 
 RULES: Final = (

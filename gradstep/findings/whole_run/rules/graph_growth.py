@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from gradstep.findings.fixes import detached_in
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import calls_with
+from gradstep.findings.source_lines import calls_with
 from gradstep.findings.whole_run.watch import Evidence, lines_of
 
 _CALLS: Final = 6
@@ -35,6 +36,7 @@ def graph_growth(evidence: Evidence) -> Iterator[Finding]:
             "call detach() on what is carried over from one step to the next, and leave out "
             "retain_graph=True",
             source=where[0] if where else line, other=kept[0] if kept else None,
+            fix=detached_in(where[0], carried[0]) if where else (),
         )  # fmt: skip
 
 

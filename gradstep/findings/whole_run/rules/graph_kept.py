@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
+from gradstep.findings.fixes import Line, detached_in
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import assigned_from_itself, calls_of
+from gradstep.findings.source_lines import assigned_from_itself, calls_of
 from gradstep.findings.whole_run.watch import Evidence
 
 _KEPT: Final = 5
@@ -29,6 +30,7 @@ def graph_kept(evidence: Evidence) -> Iterator[Finding]:
             f"{holder}: memory grows with each step",
             f"keep numbers: {holder}.append(loss.item())",
             source=added[0] if added else line,
+            fix=Line(added[0]).spelt("loss", "loss.item()") if added else (),
         )  # fmt: skip
     for name, counts in evidence.chains.items():
         steps = [after - before for before, after in pairwise(counts[: _KEPT + 1])]
@@ -40,7 +42,7 @@ def graph_kept(evidence: Evidence) -> Iterator[Finding]:
             f"{name} has a graph that grows by {steps[-1]} nodes in each step: it keeps the graphs "
             "of all earlier calls in memory",
             f"add numbers only, as loss.item() is; or call detach() on {name} in each step",
-            source=made[0] if made else line,
+            source=made[0] if made else line, fix=detached_in(made[0], name) if made else (),
         )  # fmt: skip
 
 

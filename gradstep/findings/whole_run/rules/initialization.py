@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gradstep.findings.fixes import initialized_at_random
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.history import histories
-from gradstep.findings.whole_run.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.watch import Evidence, has_equal_rows
 
 _INITIALIZERS = ("zeros_", "ones_", "constant_", "zero_", "fill_", "zeros", "ones", "full")
@@ -39,7 +40,7 @@ def initialization(evidence: Evidence) -> Iterator[Finding]:
         "the same, and get the same gradient",
         "initialize weights with random numbers, as nn.init.xavier_uniform_() does; zeros are for "
         "biases",
-        source=made[0] if made else line, leaves=tuple(same),
+        source=made[0] if made else line, leaves=tuple(same), fix=initialized_at_random(file),
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import assigned
+from gradstep.findings.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence, lines_of
 from gradstep.graph.statistics import format_number
 

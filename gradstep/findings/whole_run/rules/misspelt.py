@@ -7,9 +7,10 @@ from difflib import get_close_matches
 from typing import Final
 
 from gradstep.capturing.module_paths import named_modules
+from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import assigned
+from gradstep.findings.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.fence import attribute_of, variables_in
 
@@ -41,6 +42,7 @@ def misspelt(evidence: Evidence) -> Iterator[Finding]:
             f"{listed(unique)} {'has' if len(unique) == 1 else 'have'} an attribute {attribute}, "
             f"which nothing reads: {wanted} is meant",
             f"write {wanted}", source=set_at[0] if set_at else line,
+            fix=Line(set_at[0]).spelt(attribute, wanted) if set_at else (),
         )  # fmt: skip
 
 

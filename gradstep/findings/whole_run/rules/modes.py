@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from linecache import getline
 from typing import Final
 
 from gradstep.engines.lookup import named_parameters
+from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.source_lines import calls_of
 from gradstep.findings.whole_run.history import histories
-from gradstep.findings.whole_run.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
 
 _CALLS = 2
@@ -31,6 +33,8 @@ def modes(evidence: Evidence) -> Iterator[Finding]:
         return
     switches = calls_of("eval", line.file) if line is not None else []
     modules = _modules(evidence, list(dict.fromkeys(left)))
+    used = evidence.uses.get(left[0])
+    is_called = used is not None and f"{modules[0]}(" in getline(*used)
     yield Finding(
         "warning", "eval-mode",
         f"{listed(modules)} {'is' if len(modules) == 1 else 'are'} in evaluation mode from call "
@@ -38,6 +42,7 @@ def modes(evidence: Evidence) -> Iterator[Finding]:
         "keeps its statistics",
         f"call {modules[0]}.train() after the evaluation",
         source=switches[0] if switches else line, other=line if switches else None,
+        fix=Line(used).replaced(f"{modules[0]}.train()\n{{line}}") if is_called else (),
     )  # fmt: skip
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from gradstep.findings.fixes import renamed
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import assigned, calls_of
+from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 
@@ -40,6 +41,7 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
             or f"use {'it' if len(names) == 1 else 'them'} in the loss after which "
             f"{optimizer}.step() runs, without detach() or no_grad() on the way",
             source=made[0] if made else line, leaves=tuple(names),
+            fix=renamed(at, "sample", "rsample"),
         )  # fmt: skip
 
 

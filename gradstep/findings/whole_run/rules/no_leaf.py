@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import linecache
+import re
 from collections.abc import Iterator
+from linecache import getline
 from traceback import walk_tb
 from typing import Final
 
 from gradstep.engines.lookup import is_tensor
-from gradstep.findings.linting.finding import Finding
+from gradstep.findings.fixes import Line
+from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.findings.linting.rule import Meaning, Rule
-from gradstep.findings.whole_run.source_lines import assigned, assigned_from_itself, reads_grad
+from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.own_files import is_user_file
@@ -28,8 +30,24 @@ def no_leaf(evidence: Evidence) -> Iterator[Finding]:
                 f"change it in place: with torch.no_grad(): {name} -= ..."
                 if source in assigned_from_itself(name, source.file) else
                 f"make {name} first, and call {name}.requires_grad_() on it then",
-                source=source,
+                source=source, fix=_changed_in_place(name, source) or _asked_later(source),
             )  # fmt: skip
+
+
+def _changed_in_place(name: str, at: Source) -> tuple[Fix, ...]:
+    """Return ``w = w - step`` as a change in place, after which the gradient is cleared."""
+    text = getline(*at).strip()
+    step = re.fullmatch(rf"{re.escape(name)} = {re.escape(name)} - (.+)", text)
+    return () if step is None else Line(at).replaced(
+        f"with torch.no_grad():\n    {name} -= {step[1]}\n{name}.grad = None"
+    )  # fmt: skip
+
+
+def _asked_later(at: Source) -> tuple[Fix, ...]:
+    """Return an assignment of which the last result is the leaf, not what it is made from."""
+    text = getline(*at).strip()
+    left = re.sub(r",\s*requires_grad=True\b", "", text)
+    return Line(at).replaced(f"{left}.requires_grad_()") if left != text and "#" not in text else ()
 
 
 def refused_by_optimizer(error: BaseException) -> Finding | None:
@@ -42,13 +60,13 @@ def refused_by_optimizer(error: BaseException) -> Finding | None:
             continue
         for name, value in (frame.f_globals | frame.f_locals).items():
             made = assigned(name, file) if is_tensor(value) and value.requires_grad else []
-            if made and not value.is_leaf and name in linecache.getline(file, number):
+            if made and not value.is_leaf and name in getline(file, number):
                 return Finding(
                     "error", "no-leaf",
                     f"{name} is not a leaf but the result of an op, and an optimizer changes "
                     "leaves only",
                     f"make {name} first, and call {name}.requires_grad_() on it then",
-                    source=made[-1], other=Source(file, number),
+                    source=made[-1], other=Source(file, number), fix=_asked_later(made[-1]),
                 )  # fmt: skip
     return None
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from gradstep.findings.fixes import renamed
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.rule import Rule
-from gradstep.findings.whole_run.source_lines import calls_of
+from gradstep.findings.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
 
 _HAVE_RSAMPLE: Final = re.compile(
@@ -38,6 +39,7 @@ def sampled(evidence: Evidence) -> Iterator[Finding]:
                 what="sample() passes no gradient to the parameters of its distribution, and the "
                 "loss uses its result",
                 remedy="use rsample() instead of sample()",
+                fix=renamed(at, "sample", "rsample"),
             )
             return
 

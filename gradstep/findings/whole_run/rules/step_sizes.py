@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Final
 
+from gradstep.findings.fixes import Line, with_argument
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.source_lines import assigned, calls_of, scaled_grads
 from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.source_lines import assigned, calls_of, scaled_grads
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
@@ -86,14 +87,20 @@ def _finding(
             f"call scaler.unscale_({optimizer}) before clip_grad_norm_()"
             if evidence.names.scalers else "divide the gradients by the scale before you clip them",
             source=clip, other=line, leaves=tuple(names),
+            fix=Line(clip).replaced(f"scaler.unscale_({optimizer})\n{{line}}")
+            if evidence.names.scalers else (),
         )  # fmt: skip
     code = "small-steps" if is_small else "large-steps"
+    optimizer_type = type(evidence.names.optimizers.get(optimizer)).__name__
     return Finding(
         "warning", code,
-        f"each step of {optimizer}{of_rate} changes {listed(names)} by {ratio} of their size",
-        "use a larger learning rate: 1e-3 is usual" if is_small
-        else "use a smaller learning rate: steps of about 1e-3 of the size of a weight are usual",
+        f"each step of {optimizer}{of_rate} changes {listed(names)} by {ratio} "
+        f"{'of its size' if len(names) == 1 else 'of their size'}",
+        "use a larger learning rate: 1e-3 is usual" if is_small else
+        "divide the learning rate by 10 until the loss falls: steps of about 1e-3 of the size of a "
+        "weight are usual",
         source=made[0] if made else line, leaves=tuple(names),
+        fix=with_argument(made[0], optimizer_type, "lr", "1e-3") if is_small and made else (),
     )  # fmt: skip
 
 

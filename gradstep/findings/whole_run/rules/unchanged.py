@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from linecache import getline
 from typing import Final
 
-from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.fixes import Line
+from gradstep.findings.linting.finding import Finding, Fix, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.unused import Hindrance, hindrance
+from gradstep.findings.source_lines import assigned, calls_of, schedulers, steps_from_grad
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.rules.step_sizes import slow_optimizers
-from gradstep.findings.whole_run.source_lines import assigned, calls_of, schedulers, steps_from_grad
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 
@@ -45,7 +48,7 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
         fresh = all(seen.is_fresh for seen in alike[0].seen)
         has = "has" if len(names) == 1 else "have"
         optimizer = alike[0].seen[-1].facts.optimizer or ""
-        what, remedy, source = _said(cause, fresh, optimizer, line)
+        what, remedy, fix, source = _said(cause, fresh, optimizer, line)
         since = len(alike[0].seen) - _still(alike[0])
         when = (
             "in the whole run" if since <= 1 else f"from call {alike[0].seen[since].call.number} on"
@@ -54,7 +57,7 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
             "warning", "unchanged",
             f"{listed(names)} {has} gradients and {has} not changed {when}: {what}",
             remedy, source=source or line, other=None if source is None else line,
-            leaves=tuple(names),
+            leaves=tuple(names), fix=fix,
         )  # fmt: skip
 
 
@@ -82,21 +85,24 @@ def _by_hand(every: list[History]) -> Iterator[Finding]:
 
 def _said(
     cause: Hindrance, fresh: bool, optimizer: str, line: Source | None
-) -> tuple[str, str, Source | None]:
-    """Return what is told of the cause, the remedy, and its line, as far as it is known."""
+) -> tuple[str, str, tuple[Fix, ...], Source | None]:
+    """Return what is told of the cause, the remedy, in words and lines, and the line, as far as it
+    is known."""
     if line is None:
-        return cause.of(2), cause.remedy, None
+        return cause.of(2), cause.remedy, (), None
     if cause.known:
         made = assigned(optimizer, line.file)
-        scheduled = schedulers(line.file) or calls_of("step", line.file, "scheduler")
-        at = scheduled if "learning rate" in cause.what and scheduled else made
-        return cause.of(2), cause.remedy, at[0] if at else None
+        scheduled = schedulers(line.file) if "learning rate" in cause.what else []
+        if scheduled:
+            return cause.of(2), *_of_schedule(scheduled[0]), scheduled[0]
+        return cause.of(2), cause.remedy, (), made[0] if made else None
     steps = calls_of("step", line.file, optimizer)
     clears = calls_of("zero_grad", line.file)
     if not steps:
         return (
             f"{optimizer or 'the optimizer'}.step() does not run",
             f"call {optimizer or 'optimizer'}.step() after backward()",
+            Line(line).replaced(f"{{line}}\n{optimizer or 'optimizer'}.step()"),
             None,
         )
     between = [at for at in clears if line.line < at.line < steps[-1].line]
@@ -104,9 +110,27 @@ def _said(
         return (
             f"zero_grad() in line {between[0].line} clears them before step()",
             "call zero_grad() before backward(), and step() after it",
+            (
+                *Line(line).replaced(f"{getline(*between[0]).strip()}\n{{line}}"),
+                Fix(between[0], ""),
+            ),
             between[0],
         )
-    return cause.of(2), cause.remedy, None
+    return cause.of(2), cause.remedy, (), None
+
+
+def _of_schedule(made: Source) -> tuple[str, tuple[Fix, ...]]:
+    """Return what helps where a scheduler made the learning rate so small."""
+    for number in range(made.line, made.line + 4):
+        line = Line(Source(made.file, number))
+        if fix := line.rewritten(
+            lambda node, line=line: f"{line.text(node.left)} / {line.text(node.right)}"  # type: ignore[misc]
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else None
+        ):  # fmt: skip
+            return "// gives whole numbers, 0 until the end: divide with /", fix
+        if "Plateau" in getline(*made) and (fix := line.spelt("max", "min")):
+            return "mode='max' waits for a loss to grow: use mode='min'", fix
+    return "make this scheduler lower it less, or call its step() less often, as once an epoch", ()
 
 
 def _still(history: History) -> int:

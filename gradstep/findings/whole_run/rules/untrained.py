@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
+from linecache import getline
 from typing import Final
 
-from gradstep.findings.linting.finding import Finding, listed
+from gradstep.capturing.statement import tree_of
+from gradstep.findings.fixes import Line, called
+from gradstep.findings.linting.finding import Finding, Fix, listed
 from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.source_lines import assigned
 from gradstep.findings.whole_run.history import histories
-from gradstep.findings.whole_run.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.model import Source
 
 _CALLS = 2
 
@@ -56,8 +62,63 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
         f"make {optimizers[0]} after all layers are there, with all parameters; or, if these are "
         "not to learn, detach() their result, or compute it under no_grad()",
         source=evidence.uses.get(found[0]) or line, other=made[-1] if made else None,
-        leaves=tuple(found),
+        leaves=tuple(found), fix=_fix(evidence, found[0], made[-1:], is_plain=bool(where)),
     )  # fmt: skip
+
+
+def _fix(evidence: Evidence, leaf: str, made: list[Source], *, is_plain: bool) -> tuple[Fix, ...]:
+    """Return the line that makes the list of the leaf's module as an ``nn.ModuleList``; or the one
+    that makes the optimizer with its module, too, or that uses it without a graph."""
+    used = evidence.uses.get(leaf)
+    file = made[0].file if made else used.file if used is not None else ""
+    if is_plain:
+        return _in_a_module_list(leaf, file)
+    if used is not None and _CONSTANT.search(getline(*used)) and " = " in getline(*used):
+        return Line(used).replaced("with torch.no_grad():\n    {line}")
+    module = leaf.partition(".")[0]
+    if not made or module not in evidence.names.modules:
+        return _after_assignment(leaf, made)
+    line = Line(made[0])
+
+    def with_module(node: ast.expr) -> str | None:
+        if called(node) != "parameters" or line.text(node).startswith(f"{module}."):
+            return None
+        own = f"{module}.parameters()"
+        return own if _have_the_same(evidence) else f"[*{line.text(node)}, *{own}]"
+
+    return line.rewritten(with_module)
+
+
+_CONSTANT: Final = re.compile(r"\b(teacher|target|frozen|reference)\w*\(")
+
+
+def _in_a_module_list(leaf: str, file: str) -> tuple[Fix, ...]:
+    held = leaf.partition("[")[0].rpartition(".")[2]
+    values = [
+        node.value
+        for node in ast.walk(tree_of(file))
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List | ast.ListComp)
+    ]
+    for at in assigned(held, file):
+        line = Line(at)
+        fix = line.rewritten(
+            lambda node, line=line: f"nn.ModuleList({line.text(node)})" if node in values else None  # type: ignore[misc]
+        )
+        if fix:
+            return fix
+    return ()
+
+
+def _after_assignment(leaf: str, made: list[Source]) -> tuple[Fix, ...]:
+    """Return the lines with the optimizer made after its module is assigned, not before."""
+    layer = leaf.rpartition(".")[0].rpartition(".")[2]
+    late = (
+        [each for each in assigned(layer, made[0].file) if each > made[0]] if made and layer else []
+    )
+    if not late:
+        return ()
+    optimizer = getline(*made[0]).strip()
+    return Fix(made[0], ""), *Line(late[0]).replaced(f"{{line}}\n{optimizer}")
 
 
 def _have_the_same(evidence: Evidence) -> bool:

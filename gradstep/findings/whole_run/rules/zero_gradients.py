@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from gradstep.findings.linting.finding import Finding, listed
+from gradstep.capturing.statement import operands_of
+from gradstep.findings.fixes import Line, initialized_at_random, with_operand
+from gradstep.findings.linting.away_from_zero import Advice
+from gradstep.findings.linting.finding import Finding, Fix, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.findings.whole_run.zero_causes import ZeroCause
+from gradstep.graph.model import Source
 
 _STEP = re.compile(r"the derivative of (\w+) is 0")
 _ZERO = re.compile(r"product with (\S+), which is 0|^(\S+) is 0 everywhere")
@@ -27,23 +32,34 @@ def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
         and (each.leaf.is_parameter or each.leaf.name in learn or not learn)
     ]
     by_cause: dict[ZeroCause, list[History]] = {}
+    causes = {
+        each.leaf.name: _first_cause(evidence.zero.get(each.leaf.name, _UNKNOWN)) for each in zero
+    }
+    leaves = list(dict.fromkeys(each.what for each in causes.values() if _ZERO.search(each.what)))
     for each in zero:
-        cause = _first_cause(evidence.zero.get(each.leaf.name, _UNKNOWN))
+        cause = causes[each.leaf.name]
+        if cause.what in leaves[1:]:  # leaves that are 0 are one cause
+            cause = next(one for one in causes.values() if one.what == leaves[0])
         by_cause.setdefault(cause, []).append(each)
     for cause, alike in by_cause.items():
         names = [each.leaf.name for each in alike]
         calls = len(alike[0].seen)
         when = "in the only call" if calls == 1 else f"in all {calls:,} calls"
-        because = f": {cause.what}" if cause.what else ""
+        what = cause.what
+        if what in leaves[:1] and len(leaves) > 1:
+            held = [match[2] for each in leaves if (match := _ZERO.search(each))]
+            what = f"{listed(held)} are 0 everywhere"
+        because = f": {what}" if what else ""
+        line = cause.source or alike[0].seen[0].call.line
+        advice = _advice(cause)
         # a bias before a difference, as the last one of a critic, cancels on purpose
         is_bias = all(len(each.leaf.shape or ()) < 2 for each in alike)
         is_meant = is_bias and "cancel" in cause.what
         yield Finding(
             "info" if is_meant else "warning", "zero-grad",
             f"the gradient of {listed(names)} is exactly 0 {when}{because}",
-            f"gradstep why TARGET {names[0]} shows the way of the gradient"
-            if not cause.what else _remedy(cause.what),
-            source=cause.source or alike[0].seen[0].call.line, leaves=tuple(names),
+            advice.text or f"gradstep why TARGET {names[0]} shows the way of the gradient",
+            source=line, leaves=tuple(names), fix=advice.fix,
         )  # fmt: skip
 
 
@@ -55,25 +71,65 @@ def _first_cause(cause: ZeroCause) -> ZeroCause:
     )
 
 
-def _remedy(reason: str) -> str:
-    if "softmax" in reason:
-        return "check the dim of softmax: it is to be the one of the classes"
+def _advice(cause: ZeroCause) -> Advice:
+    reason, at = cause.what, cause.source
+    if not reason:
+        return Advice("")
+    if "one element" in reason:
+        return Advice("use sigmoid() for a single output, or another dim", _sigmoid(at))
+    if "saturated" in reason:
+        return Advice("its inputs are too large: scale them down, or normalize the data")
     if step := _STEP.match(reason):
-        return (
-            "nothing learns through it; a straight-through estimator passes the gradient on: "
-            f"h + (h.{step[1]}() - h).detach()"
+        return Advice(
+            "nothing learns through it; a straight-through estimator passes the gradient on",
+            _straight_through(at, step[1]),
         )
     if zero := _ZERO.search(reason):
-        return f"begin {zero[2]} with random numbers: nn.init.normal_({zero[2]}, std=0.02)"
+        fix = initialized_at_random(at.file) if at is not None else ()
+        name = zero[1] or zero[2]
+        return Advice(
+            "begin with random numbers, as nn.init.xavier_uniform_() gives: zeros are for biases"
+            if name.endswith("bias") or fix or not name.isidentifier() else
+            f"begin {name} with random numbers: nn.init.normal_({name}, std=0.02)",
+            fix,
+        )  # fmt: skip
     if "limits" in reason:
-        return "scale the inputs down, into the limits"
+        return Advice("begin inside the limits, or scale the inputs so that they are there")
     if "number 0" in reason:
-        return "leave this term out, or multiply it by another number than 0"
-    if "negative or 0" in reason:
-        return "use leaky_relu, another initialization, or a smaller learning rate"
+        return Advice("leave this term out, or multiply it by another number than 0")
+    if "negative" in reason:
+        return Advice("use leaky_relu, another initialization, or a smaller learning rate")
+    if "from itself" in reason:
+        return Advice(
+            "detach() the one of the two that is to be a constant",
+            with_operand(at, "sub", 1, "{}.detach()"),
+        )
     if "cancel" in reason:
-        return "check the loss: a mean or a sum takes out what depends on these leaves"
-    return "look at that line: what it multiplies by is not to be 0"
+        return Advice("check the loss: a mean or a sum takes out what depends on these leaves")
+    return Advice("look at that line: what it multiplies by is not to be 0")
+
+
+def _sigmoid(at: Source | None) -> tuple[Fix, ...]:
+    line = Line(at)
+
+    def other(node: ast.expr) -> str | None:
+        operands = operands_of(node, "softmax")
+        return f"torch.sigmoid({line.text(operands[0])})" if operands else None
+
+    return line.rewritten(other)
+
+
+def _straight_through(at: Source | None, step: str) -> tuple[Fix, ...]:
+    line = Line(at)
+
+    def other(node: ast.expr) -> str | None:
+        operands = operands_of(node, step)
+        if not operands:
+            return None
+        given = line.text(operands[0])
+        return f"{given} + ({line.text(node)} - {given}).detach()"
+
+    return line.rewritten(other)
 
 
 RULES: Final = (

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from gradstep.capturing.statement import tree_of
 from gradstep.graph.model import Source
 
 _NO_GRAD: Final = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled)\b")
-
-
-@lru_cache(maxsize=16)
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
 
 
 def assigned(name: str, file: str) -> list[Source]:
@@ -29,9 +21,15 @@ def assigned(name: str, file: str) -> list[Source]:
         Source(file, node.lineno)
         for node in _nodes(file)
         if isinstance(node, ast.Assign | ast.AnnAssign)
+        if any(each.rpartition(".")[2] == last for each in _targets_of(node))
+    ]
+
+
+def _targets_of(node: ast.Assign | ast.AnnAssign) -> list[str]:
+    return [
+        ast.unparse(each)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         for each in (target.elts if isinstance(target, ast.Tuple) else [target])
-        if ast.unparse(each).rpartition(".")[2] == last
     ]
 
 
@@ -54,7 +52,7 @@ def assigned_from_itself(name: str, file: str) -> list[Source]:
     for node in _nodes(file):
         if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name:
             found.append(Source(file, node.lineno))
-        elif isinstance(node, ast.Assign) and name in map(ast.unparse, node.targets):
+        elif isinstance(node, ast.Assign) and name in _targets_of(node):
             inner = {
                 ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)
             }
@@ -81,15 +79,26 @@ def under_no_grad(at: Source) -> Source | None:
     return max(found, default=None)
 
 
-def returned(function: Source) -> Source | None:
-    """Return the line of what the function at a line returns last."""
-    for node in _nodes(function.file):
-        if isinstance(node, ast.FunctionDef) and function.line in (
+def _function_at(at: Source) -> ast.FunctionDef | None:
+    for node in _nodes(at.file):
+        if isinstance(node, ast.FunctionDef) and at.line in (
             node.lineno, *(each.lineno for each in node.decorator_list)
         ):  # fmt: skip
-            lines = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Return)]
-            return Source(function.file, max(lines)) if lines else None
+            return node
     return None
+
+
+def returned(function: Source) -> Source | None:
+    """Return the line of what the function at a line returns last."""
+    node = _function_at(function)
+    lines = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Return)] if node else []
+    return Source(function.file, max(lines)) if lines else None
+
+
+def arguments_of(function: Source | None) -> list[str]:
+    """Return the names of the arguments of the function at a line."""
+    node = None if function is None else _function_at(function)
+    return [] if node is None else [each.arg for each in node.args.args]
 
 
 def aliases(file: str) -> list[tuple[str, str, Source]]:
@@ -177,5 +186,4 @@ def calls_with(keyword: str, file: str) -> list[Source]:
 
 
 def _nodes(file: str) -> Iterator[ast.AST]:
-    tree = _tree(file)
-    return iter(()) if tree is None else ast.walk(tree)
+    return ast.walk(tree_of(file))
