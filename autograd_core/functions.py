@@ -11,11 +11,10 @@ from autograd_core.op.public import NAMESPACES
 from autograd_core.ops.algebra import contractions, products
 from autograd_core.ops.creation import creation, random
 from autograd_core.ops.indices import index_functions
-from autograd_core.ops.pointwise import arithmetic, bessel, logic, special_functions, trigonometry
+from autograd_core.ops.pointwise import arithmetic, logic, special_functions, trigonometry
 from autograd_core.ops.reductions import counting, dimwise, reduce_functions, softmax
 from autograd_core.ops.shaping import (
     copies,
-    rearrange_functions,
     shape_functions,
     stacking,
     view_copies,

@@ -128,15 +128,13 @@ from autograd_core.ops.shaping.joining import (
 from autograd_core.ops.shaping.rearrange import (
     constant_pad_nd, unfold,
 )
-from autograd_core.ops.shaping.rearrange_functions import (
-    flip, fliplr, flipud, repeat_interleave, roll, rot90, tile,
-)
 from autograd_core.ops.shaping.shape import (
     permute, reshape, t, transpose, unsqueeze,
 )
 from autograd_core.ops.shaping.shape_functions import (
-    mT as adjoint, as_strided, broadcast_to, diag, diagflat, flatten, movedim as moveaxis, movedim,
-    narrow, ravel, select, squeeze, swapaxes, swapdims, unflatten,
+    mT as adjoint, as_strided, broadcast_to, diag, diagflat, flatten, flip, fliplr, flipud,
+    movedim as moveaxis, movedim, narrow, ravel, repeat_interleave, roll, rot90, select, squeeze,
+    swapaxes, swapdims, tile, unflatten,
 )
 from autograd_core.ops.shaping.stacking import (
     atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_tensors, cartesian_prod, chunk,

@@ -7,7 +7,6 @@ Type checkers read ``special.pyi``, which is generated (:mod:`autograd_core.op.s
 from autograd_core import functions  # noqa: F401  for what it declares
 from autograd_core.fallback import answer_missing_names
 from autograd_core.op.public import NAMESPACES
-from autograd_core.ops.pointwise import bessel  # noqa: F401
 
 globals().update(NAMESPACES["special"])
 

@@ -107,11 +107,13 @@ NAMES: Final[dict[str, Names]] = {
     "utils.data": processes.IN_DATA,
 }  # fmt: skip
 _DISTRIBUTIONS = "bernoulli categorical independent kl normal uniform"
+_DESCENTS = "adadelta adagrad asgd rmsprop rprop sgd"
 ALIASES: Final[dict[str, str]] = {
     **{f"distributions.{name}": "distributions" for name in _DISTRIBUTIONS.split()},
     "nn.modules.instancenorm": "nn.modules.batchnorm",
     "nn.modules.pixelshuffle": "nn.modules.flatten",
-    "optim.adamw": "optim.adam",
+    **{f"optim.{name}": "optim.adam" for name in ["adamw", "adamax", "nadam", "radam"]},
+    **{f"optim.{name}": "optim.descent" for name in _DESCENTS.split()},
 }
 
 

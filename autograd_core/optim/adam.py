@@ -1,4 +1,4 @@
-"""Adam, and AdamW, which decays the weights instead of the gradients."""
+"""Adam and its variants: AdamW, Adamax, NAdam and RAdam."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from autograd_core.optim.optimizer import (
     Array,
     Optimizer,
     Parameters,
+    averages,
     check_betas,
     check_options,
     counted,
@@ -64,14 +65,14 @@ class Adam(Optimizer):
         check_options(weight_decay=weight_decay)
         super().__init__(
             params,
-            {
-                "lr": lr,
-                "betas": betas,
-                "eps": eps,
-                "weight_decay": weight_decay,
-                "amsgrad": amsgrad,
-                "decoupled_weight_decay": decoupled_weight_decay,
-            },
+            dict(
+                lr=lr,
+                betas=betas,
+                eps=eps,
+                weight_decay=weight_decay,
+                amsgrad=amsgrad,
+                decoupled_weight_decay=decoupled_weight_decay,
+            ),
             switches,
         )
 
@@ -107,3 +108,129 @@ class AdamW(Adam):
             params, lr, betas, eps, weight_decay, amsgrad,
             decoupled_weight_decay=True, **switches,
         )  # fmt: skip
+
+
+_SWITCHES = ("foreach", "maximize", "capturable", "differentiable")
+
+
+class Adamax(Optimizer):
+    """Adam with a decaying maximum of gradients instead of the mean square (Kingma and Ba 2014)."""
+
+    switches = _SWITCHES
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr, eps=eps)
+        check_betas(betas)
+        check_options(weight_decay=weight_decay)
+        options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, options, switches)
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = decayed(p, g, group)
+        beta1, beta2 = group["betas"]
+        step = counted(state)
+        mean, largest = memory(state, "exp_avg", p), memory(state, "exp_inf", p)
+        mean += (1 - beta1) * (g - mean)
+        np.maximum(largest * beta2, np.abs(g) + group["eps"], out=largest)
+        p.array -= float(group["lr"]) / (1 - beta1**step) * (mean / largest)
+
+
+class NAdam(Optimizer):
+    """Adam with Nesterov momentum (Dozat 2016)."""
+
+    switches = _SWITCHES
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr, eps=eps)
+        check_betas(betas)
+        check_options(weight_decay=weight_decay, momentum_decay=momentum_decay)
+        options = dict(
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            momentum_decay=momentum_decay,
+            decoupled_weight_decay=decoupled_weight_decay,
+        )
+        super().__init__(params, options, switches)
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = decayed(p, g, group, group["decoupled_weight_decay"])
+        beta1, beta2 = group["betas"]
+        lr, step = float(group["lr"]), counted(state)
+        product: Tensor = state.setdefault("mu_product", Tensor.from_array(np.ones((), np.float32)))
+        now, then = (
+            beta1 * (1 - 0.5 * 0.96 ** (count * group["momentum_decay"]))
+            for count in (step, step + 1)
+        )
+        product.array *= now
+        so_far = float(product.array)
+        mean, square = averages(state, p, g, beta1, beta2)
+        root = np.sqrt(square / (1 - beta2**step)) + group["eps"]
+        p.array -= lr * (1 - now) / (1 - so_far) * (g / root)
+        p.array -= lr * then / (1 - so_far * then) * (mean / root)
+
+
+class RAdam(Optimizer):
+    """Adam that divides by the root mean square only after enough steps (Liu et al. 2019)."""
+
+    switches = _SWITCHES
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr, eps=eps)
+        check_betas(betas)
+        check_options(weight_decay=weight_decay)
+        options = dict(
+            lr=lr,
+            betas=betas,
+            eps=eps,
+            weight_decay=weight_decay,
+            decoupled_weight_decay=decoupled_weight_decay,
+        )
+        super().__init__(params, options, switches)
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = decayed(p, g, group, group["decoupled_weight_decay"])
+        beta1, beta2 = group["betas"]
+        step = counted(state)
+        mean, square = averages(state, p, g, beta1, beta2)
+        move = mean / (1 - beta1**step)
+        missing = 1 - beta2**step
+        longest = 2 / (1 - beta2) - 1
+        length = longest - 2 * step * beta2**step / missing
+        if length > 5:
+            above = (length - 4) * (length - 2) * longest
+            below = (longest - 4) * (longest - 2) * length
+            rectified = math.sqrt(above / below)
+            move = move * rectified * (math.sqrt(missing) / (np.sqrt(square) + group["eps"]))
+        p.array -= float(group["lr"]) * move

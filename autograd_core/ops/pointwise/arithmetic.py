@@ -279,7 +279,7 @@ def frexp(self: Tensor) -> return_types.frexp:
     return return_types.frexp(*rounding.frexp(self))
 
 
-@public(out="cast")
+@public(aliases="special.polygamma", out="cast")
 def polygamma(n: int, self: Tensor) -> Tensor:
     """Return the ``n``-th derivative of :func:`digamma`."""
     return special_functions.polygamma(self, n=n)

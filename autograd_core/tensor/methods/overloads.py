@@ -22,7 +22,7 @@ from autograd_core.dtype import (
 from autograd_core.op import public
 from autograd_core.ops.indices import subscript
 from autograd_core.ops.pointwise import activation, elementwise, logic
-from autograd_core.ops.shaping import convert, joining, rearrange_functions, shape, shape_functions
+from autograd_core.ops.shaping import convert, joining, shape, shape_functions
 from autograd_core.tensor import Tensor
 
 
@@ -196,7 +196,7 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "reshape_as": _reshaped_as,
     "expand_as": _expanded_as,
     "hardshrink": _hardshrink,
-    "repeat": _varargs(rearrange_functions.repeat, "repeats"),
+    "repeat": _varargs(shape_functions.repeat, "repeats"),
     "split": _split,
     "sum_to_size": shape_functions.sum_to_size,
     "where": _where,

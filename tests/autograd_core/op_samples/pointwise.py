@@ -77,7 +77,7 @@ SAMPLES = {
     "softshrink": (*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
     "threshold": (Sample(([-1.0, 0.5, 2.0],), {"threshold": 0.7, "value": 20.0}),),
     "glu": (Sample(((2, 4),)), Sample(((2, 4, 3),), {"dim": 1})),
-    # bessel
+    # special_functions, of torch.special alone
     "entr": (Sample(([0.5, 1.0, 2.5],)),),
     "erfcx": _ONE,
     "i0e": _ONE,

@@ -1,0 +1,291 @@
+"""Optimizers that follow the gradient, each with its own size of step: SGD, RMSprop and others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.optim.optimizer import (
+    Array,
+    Optimizer,
+    Parameters,
+    check_options,
+    counted,
+    decayed,
+    memory,
+    pieces,
+)
+from autograd_core.tensor import Tensor
+
+
+class SGD(Optimizer):
+    """Gradient descent, with momentum, weight decay and Nesterov's variant.
+
+    >>> from autograd_core import tensor
+    >>> x = tensor(3.0, requires_grad=True)
+    >>> optimizer = SGD([x], lr=0.1)
+    >>> (x * x).backward()
+    >>> optimizer.step()
+    >>> x
+    tensor(2.4000, requires_grad=True)
+    """
+
+    switches = ("maximize", "foreach", "differentiable", "fused")
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(
+            params,
+            dict(
+                lr=lr,
+                momentum=momentum,
+                dampening=dampening,
+                weight_decay=weight_decay,
+                nesterov=nesterov,
+            ),
+            switches,
+        )
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = decayed(p, g, group)
+        momentum = group["momentum"]
+        if momentum:
+            velocity = state.get("momentum_buffer")
+            if velocity is None:
+                velocity = g.copy()
+                state["momentum_buffer"] = Tensor.from_array(velocity)
+            else:
+                velocity = velocity.array
+                velocity *= momentum
+                velocity += g if group["dampening"] == 0 else (1 - group["dampening"]) * g
+            g = g + momentum * velocity if group["nesterov"] else velocity
+        p.array -= float(group["lr"]) * g
+
+
+class RMSprop(Optimizer):
+    """Gradient descent scaled by the running root mean square of gradients.
+
+    Args:
+        alpha: the decay rate of the mean.
+        centered: divide by the standard deviation instead.
+    """
+
+    switches = ("capturable", "foreach", "maximize", "differentiable")
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        super().__init__(
+            params,
+            dict(
+                lr=lr,
+                momentum=momentum,
+                alpha=alpha,
+                eps=eps,
+                centered=centered,
+                weight_decay=weight_decay,
+            ),
+            switches,
+        )
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = decayed(p, g, group)
+        alpha, momentum, centered = group["alpha"], group["momentum"], group["centered"]
+        counted(state)
+        names = ["square_avg", *["momentum_buffer"] * bool(momentum), *["grad_avg"] * centered]
+        kept = [memory(state, name, p) for name in names]
+        for part, g_part, square, *more in pieces(p.array, g, *kept):
+            square *= alpha
+            square += (1 - alpha) * (g_part * g_part)
+            if centered:
+                mean = more[-1]
+                mean += (1 - alpha) * (g_part - mean)
+                square = square - mean * mean
+            scaled = g_part / (np.sqrt(square) + group["eps"])
+            if momentum:
+                velocity = more[0]
+                velocity *= momentum
+                velocity += scaled
+                scaled = velocity
+            part -= float(group["lr"]) * scaled
+
+
+class Adagrad(Optimizer):
+    """Gradient descent scaled by the root of the sum of all squared gradients (Duchi et al.
+    2011)."""
+
+    switches = ("foreach", "maximize", "differentiable", "fused")
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
+                      initial_accumulator_value=initial_accumulator_value, eps=eps)  # fmt: skip
+        super().__init__(
+            params,
+            dict(
+                lr=lr,
+                lr_decay=lr_decay,
+                eps=eps,
+                weight_decay=weight_decay,
+                initial_accumulator_value=initial_accumulator_value,
+            ),
+            switches,
+        )
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self.state[p]
+                state["step"] = Tensor.from_array(np.zeros((), np.float32))
+                memory(state, "sum", p, group["initial_accumulator_value"])
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = decayed(p, g, group)
+        step, total = counted(state), memory(state, "sum", p)
+        total += g * g
+        rate = float(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
+        p.array -= rate * (g / (np.sqrt(total) + group["eps"]))
+
+
+class Adadelta(Optimizer):
+    """Gradient descent scaled by the root mean square of past steps over that of past gradients
+    (Zeiler 2012)."""
+
+    switches = ("foreach", "capturable", "maximize", "differentiable")
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr)
+        if not 0 <= rho <= 1:
+            raise ValueError(f"Invalid rho value: {rho}")
+        check_options(eps=eps, weight_decay=weight_decay)
+        options = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, options, switches)
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = decayed(p, g, group)
+        counted(state)
+        rho, eps = group["rho"], group["eps"]
+        square, moved = memory(state, "square_avg", p), memory(state, "acc_delta", p)
+        square *= rho
+        square += (1 - rho) * (g * g)
+        move = np.sqrt(moved + eps) / np.sqrt(square + eps) * g
+        moved *= rho
+        moved += (1 - rho) * (move * move)
+        p.array -= float(group["lr"]) * move
+
+
+class ASGD(Optimizer):
+    """Gradient descent with a decaying learning rate. The state "ax" holds the average of the
+    parameters from step ``t0`` on (Polyak and Juditsky 1992)."""
+
+    switches = ("foreach", "maximize", "differentiable", "capturable")
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr, weight_decay=weight_decay)
+        options = {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay}
+        super().__init__(params, options, switches)
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = decayed(p, g, group)
+        lr, fading = float(group["lr"]), group["lambd"]
+        step = counted(state)
+        rate: Tensor = state.setdefault("eta", _number(lr))
+        share: Tensor = state.setdefault("mu", _number(1.0))
+        mean = memory(state, "ax", p)
+        eta, mu = float(rate.array), float(share.array)
+        p.array *= 1 - fading * eta
+        p.array -= eta * g
+        mean += (p.array - mean) * mu if mu != 1 else p.array - mean
+        rate.array[...] = lr / (1 + fading * lr * step) ** group["alpha"]
+        share.array[...] = 1 / max(1, step - group["t0"])
+
+
+def _number(value: float) -> Tensor:
+    return Tensor.from_array(np.array(value, np.float32))
+
+
+class Rprop(Optimizer):
+    """Steps that depend only on the sign of the gradient: they grow while it stays the same, and
+    shrink when it changes (Riedmiller and Braun 1993).
+
+    Args:
+        etas: the factors by which steps shrink and grow.
+        step_sizes: the shortest and the longest step.
+    """
+
+    switches = ("capturable", "foreach", "maximize", "differentiable")
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        **switches: Any,
+    ) -> None:
+        check_options(lr=lr)
+        if not 0 < etas[0] < 1 < etas[1]:
+            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
+        super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes}, switches)
+
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
+        """Take one step of descent."""
+        g = -g if group["maximize"] else g
+        shorter, longer = group["etas"]
+        counted(state)
+        before = memory(state, "prev", p)
+        length = memory(state, "step_size", p, float(group["lr"]))
+        turn = np.sign(g * before)
+        factor = np.where(turn > 0, longer, np.where(turn < 0, shorter, 1)).astype(g.dtype)
+        np.clip(length * factor, *group["step_sizes"], out=length)
+        before[...] = np.where(turn < 0, 0, g)
+        p.array -= np.sign(before) * length
