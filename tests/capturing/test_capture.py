@@ -159,12 +159,12 @@ def test_constants_and_detours_without_gradient_are_in_the_traced_forward_half()
     assert not graph.derived_forward
 
 
-def test_scopes_come_from_modules_and_addresses_survive_edits_elsewhere() -> None:
-    class Net(nn.Module):
+def test_scopes_come_from_modules_and_addresses_survive_edits_elsewhere(torch: Any) -> None:
+    class Net(torch.nn.Module):
         def __init__(self, layers: int) -> None:
             super().__init__()
-            self.encoder = nn.Sequential(*(nn.Linear(2, 2) for _ in range(layers)))
-            self.head = nn.Linear(2, 1)
+            self.encoder = torch.nn.Sequential(*(torch.nn.Linear(2, 2) for _ in range(layers)))
+            self.head = torch.nn.Linear(2, 1)
 
         def forward(self, x: Any) -> Any:
             return self.head(self.encoder(x).tanh()).sum()
@@ -180,11 +180,11 @@ def test_scopes_come_from_modules_and_addresses_survive_edits_elsewhere() -> Non
     assert small <= large
 
 
-def test_a_module_that_a_method_of_its_owner_calls_has_the_path_from_there() -> None:
-    class Net(nn.Module):
+def test_a_module_that_a_method_of_its_owner_calls_has_the_path_from_there(torch: Any) -> None:
+    class Net(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.layers = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+            self.layers = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
 
         def training_step(self, x: Any) -> Any:
             return self.layers(x).sum()
@@ -320,6 +320,17 @@ def test_nor_after_the_values_were_freed() -> None:
     y.backward()
     formulas = [node.formula for node in capture(y, "backward", names={"x": x, "y": y}).nodes()]
     assert formulas[:2] == ["g · cos(self)", "g · other, g · self"]
+
+
+def test_a_number_in_the_arithmetic_is_shown(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace():
+        loss = (0.5 * x).sum()
+    graph = capture(loss, names={"x": x})
+    mul = next(node for node in graph.nodes() if node.name == "mul")
+    assert mul.detail == "0.5 · x"
+    assert mul.pair is not None
+    assert graph.formulas[mul.pair] == "g · 0.5"
 
 
 def test_arithmetic_with_a_number_names_the_leaf() -> None:

@@ -37,11 +37,6 @@ FIRST = 3
 TOLERANCES = [Tolerance("bitwise"), Tolerance("ulp", 4), Tolerance()]
 
 
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def torch(request: pytest.FixtureRequest) -> ModuleType:
-    return import_module(request.param)
-
-
 def program(ops: list[str], dtype: str = "float32") -> list[str]:
     """The lines of a program: each op in a line, ``mul`` and ``add`` with a leaf of their own."""
     leaves = [f"w{at} = leaf({1 + at / 8}, {dtype!r})" for at in range(len(ops))]

@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 
 from gradstep.debugger import Session
-
-
-@pytest.fixture(params=["core", pytest.param("torch", marks=pytest.mark.torch)])
-def torch(request: pytest.FixtureRequest) -> Any:
-    return pytest.importorskip("torch" if request.param == "torch" else "autograd_core")
+from tests.both import on_pytorch
 
 
 def test_a_file_has_every_bit(torch: Any, tmp_path: Path) -> None:
@@ -31,9 +27,10 @@ def test_a_file_has_every_bit(torch: Any, tmp_path: Path) -> None:
     assert np.load(tmp_path / "m.npy").tolist() == [1.0, 1.0, 1.0, 1.0]
 
 
-@pytest.mark.torch
-def test_a_dtype_that_numpy_lacks_is_written_in_one_that_holds_it(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
+@on_pytorch
+def test_a_dtype_that_numpy_lacks_is_written_in_one_that_holds_it(
+    torch: Any, tmp_path: Path
+) -> None:
     w = torch.tensor([1.5, 2.5], dtype=torch.bfloat16, requires_grad=True)
     session = Session((w * 3).sum(), names={"w": w})
     session.jump(session.length)

@@ -9,11 +9,7 @@ import pytest
 import autograd_core
 from autograd_core.autograd.profiler import profile
 from gradstep.debugger import NodeDetail, Session
-
-
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def torch(request: pytest.FixtureRequest) -> Any:
-    return pytest.importorskip(request.param)
+from tests.both import on_pytorch
 
 
 def scalars(torch: Any) -> tuple[Any, Any]:
@@ -93,10 +89,9 @@ def test_a_profile_that_runs_is_found() -> None:
         assert Session(x.exp().sum()).detail(1).forward_bytes == 12
 
 
-@pytest.mark.torch
-def test_a_method_of_a_number_is_no_arithmetic() -> None:
-    pytorch = pytest.importorskip("torch")
-    x = pytorch.tensor([1.0, 2.0], requires_grad=True)
+@on_pytorch
+def test_a_method_of_a_number_is_no_arithmetic(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
     session = Session(x.mean())
     session.jump(1)
     (term,) = session.detail(0).terms

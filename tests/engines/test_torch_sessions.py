@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
@@ -24,7 +21,6 @@ from gradstep.engines.pytorch import entry, private  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
-from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import each_program, run_whole  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -199,70 +195,6 @@ def test_without_replay_the_graph_goes_as_in_a_plain_pass() -> None:
         loss.backward()
 
 
-def test_a_record_larger_than_its_budget_is_computed_again() -> None:
-    x = torch.ones(500, 500, requires_grad=True)
-    y = x
-    for _ in range(20):
-        y = (y * 1.01).sin()
-    session = Session(y.sum(), names={"x": x}, history_bytes=8_000_000)
-    session.continue_()
-    shown = [session.detail(index).incoming[0].total for index in range(0, 40, 3)]
-    again = [session.detail(index).incoming[0].total for index in range(0, 40, 3)]
-    usage = session.snapshot.usage
-    assert usage is not None
-    assert usage.dropped > 10
-    assert usage.recomputed > 0
-    assert shown == again
-    session.finish()
-
-
-@pytest.mark.slow
-def test_two_processes_that_share_gradients_end_as_plainly(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(DISTRIBUTED, "utf-8")
-    (tmp_path / "walk.txt").write_text("next 3\nback 2\ncontinue\nquit\ncontinue\nquit\n", "utf-8")
-    found = []
-    for command in (
-        ["train.py"],
-        ["-m", "gradstep", "debug", "--batch", "-x", "walk.txt", "train.py"],
-    ):
-        for attempt in range(3):
-            port = str(20_000 + os.getpid() % 20_000 + 10 * len(found) + attempt)
-            run = subprocess.run(
-                [sys.executable, "-m", "torch.distributed.run", "--no-python", "--nproc-per-node",
-                 "2", "--master-port", port, sys.executable, *command],
-                cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-                capture_output=True, encoding="utf-8", check=False,
-            )  # fmt: skip
-            # a process of the plain program aborts so at its end, one time in twenty
-            if "terminate called without an active exception" not in run.stderr:
-                break
-        assert run.returncode == 0, run.stderr
-        found.append([(tmp_path / f"rank{rank}").read_bytes() for rank in (0, 1)])
-    assert found[0] == found[1]
-
-
-DISTRIBUTED = """\
-import torch
-from torch import nn
-
-torch.distributed.init_process_group("gloo")
-rank = torch.distributed.get_rank()
-torch.manual_seed(0)
-model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 8), nn.ReLU()))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for step in range(2):
-    torch.manual_seed(10 * rank + step)
-    optimizer.zero_grad()
-    model(torch.randn(6, 4)).square().mean().backward()
-    optimizer.step()
-with open(f"rank{rank}", "wb") as file:
-    for parameter in model.parameters():
-        file.write(parameter.detach().numpy().tobytes())
-torch.distributed.destroy_process_group()
-"""
-
-
 def addresses(session: Session) -> list[str]:
     found = [session.graph.address(index) for index in range(len(session.order))]
     return [each for each in found if "addmm" in each or "tanh" in each]
@@ -310,47 +242,6 @@ def test_what_a_checkpoint_runs_again_is_not_taken_for_other_modules(
     assert outer == [of_model if reentrant else [*of_other, *of_model]] * 2
     unknown = ["addmm:2", "tanh:1", "addmm:1"]
     assert inner == ([of_other if hosted else unknown] * 2 if reentrant else [])
-
-
-def test_a_leaf_that_a_pass_inside_adds_to_as_well() -> None:
-    model = torch.nn.Linear(3, 1)
-    x = torch.ones(2, 3, requires_grad=True)
-
-    def loss() -> Any:
-        return (model(x) + torch_programs.checkpoint(model, x * 2, use_reentrant=True)).sum()
-
-    loss().backward()
-    plain = [each.grad.clone() for each in model.parameters()]
-    model.zero_grad()
-    graph = loss()
-    told = {}
-
-    def handle(found: InterceptedCall) -> Any:
-        session = session_of(found)
-
-        def body() -> None:
-            (index,) = session.breakpoints.locate("checkpoint_function")
-            session.jump(index + 1)
-            told["inside"] = session.nested(index)
-            session.continue_()
-            told["leaves"] = [each.now for each in session.snapshot.leaves if each.now is not None]
-            session.abort()
-
-        session.host(body)
-        return True
-
-    with intercepting(handle, CallSelector(1)):
-        graph.backward()
-    assert told["inside"] == 1
-    assert len(told["leaves"]) >= 2
-    assert [each.grad for each in model.parameters()] == [None, None]
-    model.zero_grad()
-    with intercepting(lambda found: finish(session_of(found), found), CallSelector(1)):
-        loss().backward()
-    assert all(
-        torch.equal(each.grad, wanted)
-        for each, wanted in zip(model.parameters(), plain, strict=True)
-    )
 
 
 def test_the_forward_value_of_a_node_is_its_first_result_or_is_unknown() -> None:
