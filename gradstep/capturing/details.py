@@ -40,12 +40,12 @@ _NEUTRAL: Final[Mapping[str, float]] = {
 
 
 def _is_plain(values: Iterable[object]) -> bool:
-    return all(isinstance(each, (bool, int, float, str)) for each in values)
+    return all(isinstance(value, (bool, int, float, str)) for value in values)
 
 
 def _is_all(value: object, number: float) -> bool:
     values = value if isinstance(value, (tuple, list)) else (value,)
-    return bool(values) and all(each == number for each in values)
+    return bool(values) and all(value == number for value in values)
 
 
 def _operand(record: OpRecord, names: Names) -> str:
@@ -60,7 +60,7 @@ def number_detail(op: str, kept: Iterable[tuple[str, Any, Any]]) -> str:
     if op not in ("mul", "div"):
         return ""
     numbers = [getattr(value, "number", None) for _, value, _ in kept]
-    number = next((each for each in numbers if isinstance(each, int | float)), None)
+    number = next((number for number in numbers if isinstance(number, int | float)), None)
     return _with_number(op, "x", number) if number is not None else ""
 
 

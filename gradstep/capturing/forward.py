@@ -49,7 +49,7 @@ def add_traced_forward(
     records = reachable([origin[0] for origin in origins if isinstance(origin, tuple)])
     leaves = _Leaves.of(plan.order, running)
     ids = _add_records(build, records, leaves, names)
-    _add_inputs(build, [each for each in records if isinstance(each, OpRecord)], ids)
+    _add_inputs(build, [record for record in records if isinstance(record, OpRecord)], ids)
     for tensor, label, origin in zip(tensors, labels, origins, strict=True):
         if isinstance(origin, tuple):
             _add_output(build, engine, tensor, label, ids[origin[0]], origin[1])
@@ -131,7 +131,9 @@ def _add_records(
             else leaves.detail(record)
             for record in records
         ],
-        sources=sources_of([each if isinstance(each, OpRecord) else None for each in records]),
+        sources=sources_of(
+            [record if isinstance(record, OpRecord) else None for record in records]
+        ),
         statistics=statistics_of_records(records),
     )
     for at, (kind, name) in leaf_names.items():

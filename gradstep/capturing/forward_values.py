@@ -67,17 +67,19 @@ class ForwardValues:
     def first(self, starts: Iterable[Origin], trouble: Trouble) -> Origin | None:
         """Find where ``trouble`` began of which the ``starts`` may have some: of the values that it
         came from one to the other, the first that was computed from none with the same."""
-        stack = [each for each in starts if self.has(each, trouble)]
+        stack = [start for start in starts if self.has(start, trouble)]
         seen = set(stack)
         ends = []
         while stack:
             origin = stack.pop()
             earlier = [
-                each for each in inputs_of(origin) if is_computed(each) and self.has(each, trouble)
+                source
+                for source in inputs_of(origin)
+                if is_computed(source) and self.has(source, trouble)
             ]
             if not earlier:
                 ends.append(origin)
-            stack += [each for each in earlier if each not in seen]
+            stack += [source for source in earlier if source not in seen]
             seen.update(earlier)
         return min(ends, key=lambda origin: origin[0].number, default=None)
 
@@ -93,7 +95,7 @@ def inputs_of(origin: Origin) -> list[Origin]:
     record = origin[0]
     if isinstance(record, LeafRecord):
         return []
-    return [each for each in record.inputs if isinstance(each, tuple)]
+    return [value for value in record.inputs if isinstance(value, tuple)]
 
 
 def outputs_of(record: OpRecord) -> list[Origin]:

@@ -47,7 +47,7 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
         _NOT_RUN if (one := step_of[source]) is None else one.deliveries[nr].gradient
         for source, nr in zip(build.edge_sources, build.edge_output_nrs, strict=True)
     ]
-    around = [each for step in special for each in (step.before, step.hooked[0])]
+    around = [gradient for step in special for gradient in (step.before, step.hooked[0])]
     shown = [*received, *sent, *around]
     numbers = np.fromiter(map(id, shown), np.int64, len(shown))
     # what leaves a node mostly arrives as it is, and is described once
@@ -55,9 +55,9 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
     different = [shown[at] for at in firsts.tolist()]
     tensors = [None if g is _NOT_RUN or is_described(g) else g for g in different]
     table = engine.all_statistics(tensors)
-    for at, each in enumerate(different):
-        if isinstance(each, Statistics):
-            table[at] = each
+    for at, gradient in enumerate(different):
+        if isinstance(gradient, Statistics):
+            table[at] = gradient
     rows[numbers == id(_NOT_RUN)] = -1
     node_rows, edge_rows, told_rows = np.split(rows, [len(received), len(received) + len(sent)])
     build.statistics = StatisticsColumns(table, node_rows)

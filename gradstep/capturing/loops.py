@@ -130,22 +130,24 @@ def _loops_of(code: CodeType) -> _Loops:
     for one, following in pairwise(reversed(instructions)):
         if following.opname == "EXTENDED_ARG":
             prefixed[following.offset] = prefixed.get(one.offset, one.offset)
-    for at, each in enumerate(instructions):
-        if each.opname == "FOR_ITER" and isinstance(each.argval, int):
+    for at, instruction in enumerate(instructions):
+        if instruction.opname == "FOR_ITER" and isinstance(instruction.argval, int):
             stores = list(_targets(instructions, at))
             heads.update(stores)
-            names[each.offset] = tuple(name for nr in stores for name in _stored(instructions[nr]))
-            stops[each.offset] = each.argval
-        elif "JUMP" not in each.opname or not isinstance(each.argval, int):
+            names[instruction.offset] = tuple(
+                name for nr in stores for name in _stored(instructions[nr])
+            )
+            stops[instruction.offset] = instruction.argval
+        elif "JUMP" not in instruction.opname or not isinstance(instruction.argval, int):
             continue
-        elif each.argval > each.offset:
-            jumps.append(each.offset)
-        elif "NO_INTERRUPT" not in each.opname:  # which is of an await
-            start = prefixed.get(each.argval, each.argval)
+        elif instruction.argval > instruction.offset:
+            jumps.append(instruction.offset)
+        elif "NO_INTERRUPT" not in instruction.opname:  # which is of an await
+            start = prefixed.get(instruction.argval, instruction.argval)
             if start not in names:
-                stops[start] = max(stops.get(start, 0), each.offset + 1)
-                if "IF" in each.opname:
-                    jumps.append(each.offset)
+                stops[start] = max(stops.get(start, 0), instruction.offset + 1)
+                if "IF" in instruction.opname:
+                    jumps.append(instruction.offset)
     loops: list[Loop] = []
     for start, stop in sorted(stops.items(), key=lambda ends: (ends[0], -ends[1])):
         around = [one for one in loops if one.start <= start < one.stop]
@@ -154,7 +156,10 @@ def _loops_of(code: CodeType) -> _Loops:
         else:
             loops.append(Loop(start, stop, names.get(start, ())))
     elsewhere = {
-        name for at, each in enumerate(instructions) if at not in heads for name in _stored(each)
+        name
+        for at, instruction in enumerate(instructions)
+        if at not in heads
+        for name in _stored(instruction)
     }
     arguments = code.co_varnames[: _arguments(code)]
     return _Loops(

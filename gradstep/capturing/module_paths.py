@@ -40,7 +40,7 @@ def listed_modules(value: Any) -> Iterator[tuple[Any, Any]]:
     such an attribute knows nothing of them."""
     if type(value) in (list, tuple, dict) and len(value) <= MOST_ELEMENTS:
         pairs = value.items() if type(value) is dict else enumerate(value)
-        yield from [(key, each) for key, each in pairs if is_module(each)]
+        yield from [(key, value) for key, value in pairs if is_module(value)]
 
 
 class ModulesRun:
@@ -126,7 +126,7 @@ class ModulePaths:
         for name, part in named_modules(module):
             if id(part) not in self._of:
                 here = f"{path}.{name}" if path and name else path or name
-                way = (*steps, *[("", each) for each in name.split(".") if each])
+                way = (*steps, *[("", word) for word in name.split(".") if word])
                 self._of[id(part)] = here, way
                 parts.append((here, part, way))
         for here, part, way in parts:
@@ -135,9 +135,9 @@ class ModulePaths:
             for attribute, value in list(islice(variables_in(part).items(), MOST_ELEMENTS)):
                 if not isinstance(attribute, str) or attribute.startswith("_"):
                     continue
-                for key, each in listed_modules(value):
+                for key, inside in listed_modules(value):
                     there = f"{here}.{attribute}" if here else attribute
-                    self._search(f"{there}[{text_of(key)}]", each, (*way, (attribute, key)))
+                    self._search(f"{there}[{text_of(key)}]", inside, (*way, (attribute, key)))
 
 
 class ScopePath(NamedTuple):

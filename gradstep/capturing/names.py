@@ -56,7 +56,7 @@ class Names:
         variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
         self.modules: dict[str, Any] = _by_name(variables, is_module, id)
         self.optimizers: dict[str, Any] = _by_name(
-            variables, _is_optimizer, lambda each: id(attribute_of(each, "param_groups"))
+            variables, _is_optimizer, lambda optimizer: id(attribute_of(optimizer, "param_groups"))
         )
         self.scalers: dict[str, Any] = _by_name(variables, _is_scaler, id)
         listed = _listed_parts(self.modules)
@@ -65,7 +65,9 @@ class Names:
         self._module_paths: dict[int, str] = {}
         self._scopes = {OUTSIDE: ""}
         self.in_plain_lists = {
-            id(each) for name in listed for _, each in named_parameters(self.modules[name])
+            id(parameter)
+            for name in listed
+            for _, parameter in named_parameters(self.modules[name])
         }
 
         running = list((loops or {}).items())
@@ -126,7 +128,7 @@ class Names:
         for name, optimizer in self.optimizers.items():
             for group in attribute_of(optimizer, "param_groups") or ():
                 leaves = group.get("params", ())
-                yield name, group, {id(whole.get(id(each), each)) for each in leaves}
+                yield name, group, {id(whole.get(id(leaf), leaf)) for leaf in leaves}
 
     def placeholder(self, parameter: str) -> str:
         """Name an input without a name of its own in the text of a rule: as the op calls its
@@ -289,23 +291,23 @@ def _kept_by(name: str, value: Any) -> Named:
         inner = named_modules(value)
         parts += [part for part in inner if part[0] and not is_of_library(part[1])]
     for path, part in parts:
-        for attribute, each in list(islice(variables_in(part).items(), MOST_ELEMENTS)):
-            if type(each) in _BARE or not isinstance(attribute, str):
+        for attribute, element in list(islice(variables_in(part).items(), MOST_ELEMENTS)):
+            if type(element) in _BARE or not isinstance(attribute, str):
                 continue
             called = f"{name}.{path}.{attribute}" if path else f"{name}.{attribute}"
             if (
-                _is_optimizer(each)
-                or _is_scaler(each)
-                or is_tensor(each)
-                or (not whole and is_module(each))
+                _is_optimizer(element)
+                or _is_scaler(element)
+                or is_tensor(element)
+                or (not whole and is_module(element))
             ):
-                yield called, each
+                yield called, element
             elif not attribute.startswith("_"):
-                yield from _listed(called, each)
+                yield from _listed(called, element)
 
 
 def _listed(name: str, value: Any) -> Named:
-    return [(f"{name}[{text_of(key)}]", each) for key, each in listed_modules(value)]
+    return [(f"{name}[{text_of(key)}]", module) for key, module in listed_modules(value)]
 
 
 def _by_name(
@@ -330,7 +332,7 @@ def _elements(name: str, value: Any) -> Named:
         pairs = read(lambda: list(value.items()))
     else:
         return []
-    return [(f"{name}[{text_of(key)}]", each) for key, each in pairs if is_tensor(each)]
+    return [(f"{name}[{text_of(key)}]", tensor) for key, tensor in pairs if is_tensor(tensor)]
 
 
 def caller_names(others: Mapping[str, Any] | None = None) -> Names:
@@ -345,8 +347,8 @@ def caller_names(others: Mapping[str, Any] | None = None) -> Names:
     calling = _frames_of_program(stack)
     names = _names_in(calling, others or {})
     if sys.version_info < (3, 13):
-        for each in calling:
-            _forget_copy(each)
+        for caller in calling:
+            _forget_copy(caller)
     return names
 
 
@@ -399,9 +401,9 @@ def _frames_of_program(stack: Sequence[FrameType]) -> list[FrameType]:
     then those of libraries that these called; those of libraries alone where the user's program
     has none."""
     found = [frame for frame in stack if is_user_file(_file(frame))]
-    own = [at for at, each in enumerate(found) if not _is_of_library(_file(each))]
+    own = [at for at, frame in enumerate(found) if not _is_of_library(_file(frame))]
     inside = found[: own[-1] + 1] if own else found
-    return sorted(inside, key=lambda each: _is_of_library(_file(each)))
+    return sorted(inside, key=lambda frame: _is_of_library(_file(frame)))
 
 
 def _file(frame: FrameType) -> str:

@@ -19,7 +19,7 @@ def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
     """
     several = isinstance(roots, Iterable) and not is_root(roots)
     given = tuple(roots) if several else (roots,)
-    tensors = tuple([edge_of(each) if is_node(each) else each for each in given])
+    tensors = tuple([edge_of(root) if is_node(root) else root for root in given])
     try:
         engine = engine_of(tensors)
     except NoEngine as error:

@@ -250,7 +250,7 @@ def rounds_of(recorded: Iterable[tuple[int, object]]) -> dict[int, tuple[Round, 
     chains: dict[LoopRound, tuple[LoopRound, ...]] = {}
     innermost = dict.fromkeys([one for _, one in nodes])
     numbers: dict[tuple[int, LoopRound | None], set[int]] = {}
-    for one in dict.fromkeys(each for inner in innermost for each in _chain(inner, chains)):
+    for one in dict.fromkeys(link for inner in innermost for link in _chain(inner, chains)):
         numbers.setdefault((one.run, one.outer), set()).add(one.number)
     several = [loop for loop, known in numbers.items() if len(known) > 1]
     loops = {loop: nr for nr, loop in enumerate(sorted(several, key=itemgetter(0)))}

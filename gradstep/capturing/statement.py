@@ -124,7 +124,7 @@ def comparison_at(source: Source | None, op: str) -> Comparison | None:
     if isinstance(node.ops[0], ast.Eq | ast.NotEq):
         return Comparison(written, "use a smooth function of the difference of the two")
     greater = isinstance(node.ops[0], ast.Gt | ast.GtE)
-    large, small = [ast.unparse(each) for each in (node.left, node.comparators[0])][
+    large, small = [ast.unparse(side) for side in (node.left, node.comparators[0])][
         :: 1 if greater else -1
     ]
     if isinstance(node.comparators[0] if greater else node.left, ast.BinOp):

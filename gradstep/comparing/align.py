@@ -167,7 +167,7 @@ def _path(
         for k, x in farthest.items()
         if (k - _MOST) % 2 == 0 and x <= len(one) and x - k + shift <= len(other)
     ]
-    x, k = max(inside, key=lambda each: 2 * each[0] - each[1])
+    x, k = max(inside, key=lambda point: 2 * point[0] - point[1])
     return _back(trace, x, k, shift), (x, x - k + shift)
 
 
@@ -184,7 +184,7 @@ def _back(trace: list[dict[int, int]], x: int, k: int, shift: int) -> list[tuple
     pairs = []
     for edits in range(len(trace) - 1, -1, -1):
         start = _entered(trace[edits], k, edits)
-        pairs += [(each, each - k + shift) for each in range(x - 1, start - 1, -1)]
+        pairs += [(index, index - k + shift) for index in range(x - 1, start - 1, -1)]
         if edits:
             came_down = start == trace[edits].get(k + 1) and (
                 k == -edits or (k != edits and trace[edits][k - 1] < trace[edits][k + 1])
@@ -224,7 +224,7 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
         theirs = sorted(inputs_there.get(partner, ()))
         is_wired = all(source >= 0 for _, source, _ in mine)
         if mine != theirs and is_wired and all(source in back for _, source, _ in theirs):
-            names = [", ".join(other.address(each[1]) for each in ids) for ids in (mine, theirs)]
+            names = [", ".join(other.address(node[1]) for node in ids) for ids in (mine, theirs)]
             details.append(f"inputs {names[0]} → {names[1]}")
         if details:
             found.append((id, Change("changed", id, partner, tuple(details))))
@@ -234,7 +234,7 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
             last = back.get(partner, last)
             if partner not in back and not (hides and _is_constant(other, partner)):
                 found.append((last + 0.5, Change("added", -1, partner)))
-    yield from (change for _, change in sorted(found, key=lambda each: each[0]))
+    yield from (change for _, change in sorted(found, key=lambda pair: pair[0]))
 
 
 def _is_constant(graph: Graph, id: int) -> bool:

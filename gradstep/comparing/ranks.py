@@ -68,8 +68,8 @@ Calls = Mapping[int, Mapping[Key, CallFacts]]
 def _first_trouble(runs: Mapping[int, Run], calls: Calls) -> RankFinding | None:
     troubled = [
         (call.index, place, rank)
-        for rank, each in calls.items()
-        for call in each.values()
+        for rank, facts in calls.items()
+        for call in facts.values()
         if call.is_troubled
         for place in [_trouble(runs[rank], call)]
     ]
@@ -77,7 +77,7 @@ def _first_trouble(runs: Mapping[int, Run], calls: Calls) -> RankFinding | None:
         return None
     # where sums over all ranks have spread it, the one that has it earliest in a call is meant
     index, (order, what), rank = min(troubled)
-    call = next(each for each in calls[rank].values() if each.index == index)
+    call = next(call for call in calls[rank].values() if call.index == index)
     ranks = tuple(r for i, (o, _), r in troubled if (i, o) == (index, order))
     return RankFinding(ranks, call.title, what)
 
@@ -98,7 +98,7 @@ def _trouble(run: Run, call: CallFacts) -> tuple[int, str]:
                 return place, f"{stats.trouble} {_at(graph, id)}"
     if call.loss is not None and (call.loss != call.loss or abs(call.loss) == float("inf")):
         return 1 << 30, f"the loss is {call.loss}"
-    leaves = [run.leaves[each.leaf].name for each in run.of_leaves(call.index) if each.is_troubled]
+    leaves = [run.leaves[leaf.leaf].name for leaf in run.of_leaves(call.index) if leaf.is_troubled]
     return 1 << 31, f"{leaves[0]}.grad is not finite" if leaves else "something is not finite"
 
 
@@ -119,12 +119,12 @@ def _odd(values: Mapping[int, H]) -> tuple[int, ...]:
 
 def _common(calls: Calls) -> Iterator[Key]:
     first = next(iter(calls.values()), {})
-    return (key for key in first if all(key in each for each in calls.values()))
+    return (key for key in first if all(key in call for call in calls.values()))
 
 
 def _first_structure(runs: Mapping[int, Run], calls: Calls) -> RankFinding | None:
     for key in _common(calls):
-        structures = {rank: each[key].structure for rank, each in calls.items()}
+        structures = {rank: call[key].structure for rank, call in calls.items()}
         odd = _odd({rank: structure for rank, structure in structures.items() if structure})
         if not odd:
             continue
@@ -142,11 +142,11 @@ def _first_structure(runs: Mapping[int, Run], calls: Calls) -> RankFinding | Non
 
 
 def _unfinished(calls: Calls) -> Iterator[RankFinding]:
-    for rank, each in calls.items():
-        last = [*each.values()][-1:]
+    for rank, call in calls.items():
+        last = [*call.values()][-1:]
         if last and not last[0].is_finished:
             yield RankFinding((rank,), last[0].title, last[0].error or "it never ended")
-    counts = {rank: len(each) for rank, each in calls.items()}
+    counts = {rank: len(call) for rank, call in calls.items()}
     odd = _odd(counts)
     if odd:
         yield RankFinding(odd, "", f"made {plural(counts[odd[0]], 'call')}, not as many as others")
@@ -157,17 +157,17 @@ def _leaves(runs: Mapping[int, Run], calls: Calls) -> Iterator[RankFinding]:
     seen: set[str] = set()
     for key in _common(calls):
         facts: dict[str, dict[int, LeafFacts]] = {}
-        for rank, each in calls.items():
+        for rank, call in calls.items():
             names = runs[rank].leaves
-            for leaf in runs[rank].of_leaves(each[key].index):
+            for leaf in runs[rank].of_leaves(call[key].index):
                 facts.setdefault(names[leaf.leaf].name, {})[rank] = leaf
         title = next(iter(calls.values()))[key].title
         for name, known in facts.items():
             for what, values in (
                 (f"{name} is not that of other ranks",
-                 {rank: each.parameter_rms for rank, each in known.items()}),
+                 {rank: facts.parameter_rms for rank, facts in known.items()}),
                 (f"{name}.grad is not that of other ranks after the call",
-                 {rank: each.after_checksum for rank, each in known.items()}),
+                 {rank: facts.after_checksum for rank, facts in known.items()}),
             ):  # fmt: skip
                 kind = what.removeprefix(name)
                 odd = _odd({rank: value for rank, value in values.items() if value is not None})
@@ -181,23 +181,23 @@ def _leaves(runs: Mapping[int, Run], calls: Calls) -> Iterator[RankFinding]:
 def _slowest(calls: Calls) -> RankFinding | None:
     """Return the rank that takes longest. Where one is slow between its calls, the others wait for
     it inside of theirs; so that comes first."""
-    between = {rank: dict(_times_between(each.values())) for rank, each in calls.items()}
+    between = {rank: dict(_times_between(call.values())) for rank, call in calls.items()}
     inside = {
-        rank: {key: call.seconds for key, call in each.items() if call.seconds is not None}
-        for rank, each in calls.items()
+        rank: {key: call.seconds for key, call in facts.items() if call.seconds is not None}
+        for rank, facts in calls.items()
     }
     for where, times in (
         ("between its calls (data, forward pass, optimizer) it takes", between),
         ("its calls take", inside),
     ):
-        usual = {rank: median(each.values()) if each else 0.0 for rank, each in times.items()}
-        rank = max(usual, key=lambda each: usual[each], default=0)
-        others = [usual[each] for each in usual if each != rank]
+        usual = {rank: median(time.values()) if time else 0.0 for rank, time in times.items()}
+        rank = max(usual, key=lambda one: usual[one], default=0)
+        others = [usual[one] for one in usual if one != rank]
         of_others = median(others) if others else 0.0
         lost = (usual[rank] - of_others) * len(times[rank]) if others else 0.0
         if lost < _LEAST or usual[rank] < _SLOW * of_others:
             continue
-        key = max(times[rank], key=lambda each: times[rank][each])
+        key = max(times[rank], key=lambda name: times[rank][name])
         call = calls[rank][key]
         line = f", {call.line.file}:{call.line.line}" if call.line else ""
         ratio = f"{usual[rank] / of_others:.1f} times" if of_others else "much more than"

@@ -32,7 +32,7 @@ def text(
             _structures(comparison, here),
             _divergence(comparison, here),
             _over_calls(comparison),
-            [f"cause: {each}; without it, two runs are equal" for each in causes],
+            [f"cause: {cause}; without it, two runs are equal" for cause in causes],
             _looked_at(comparison),
         )
         if block
@@ -66,14 +66,14 @@ def _tolerance(tolerance: Tolerance) -> str:
 
 
 def _structures(comparison: Comparison, here: Path) -> list[str]:
-    lines = [_structure(each, here) for each in comparison.structures[:_MOST]]
+    lines = [_structure(structure, here) for structure in comparison.structures[:_MOST]]
     more = len(comparison.structures) - _MOST
     return [*lines, *([f"... and {more:,} more"] if more > 0 else [])]
 
 
 def _structure(difference: Difference, here: Path) -> str:
     names = dict.fromkeys(filter(None, difference.addresses))
-    places = dict.fromkeys(_place(each, here) for each in difference.sources if each)
+    places = dict.fromkeys(_place(source, here) for source in difference.sources if source)
     module = f"in {difference.module}" if difference.module else ""
     details = f": {'; '.join(difference.details)}" if difference.details else ""
     words = [f"{difference.what:8}", " → ".join(names), module, " and ".join(places)]
@@ -91,17 +91,17 @@ def _divergence(comparison: Comparison, here: Path) -> list[str]:
         lines.append(f"  at {_place(first.source, here)}")
     call = f"  in {first.call}"
     lines.append(call if first.line is None else f"{call}, {_place(first.line, here)}")
-    for each in first.inputs[:_MOST]:
-        lines.append(f"  input {each.address}: {each.gap or 'not recorded'}")
+    for input_place in first.inputs[:_MOST]:
+        lines.append(f"  input {input_place.address}: {input_place.gap or 'not recorded'}")
     if first.unknown:
         lines.append(f"  before it, not recorded: {_listed(first.unknown)}")
     if first.growth:
         lines.append("from there it grows:")
-        lines += [f"  {each.address}: {each.gap}" for each in first.growth[:_MOST]]
+        lines += [f"  {place.address}: {place.gap}" for place in first.growth[:_MOST]]
     if first.leaves:
         count = f"{len(first.leaves):,} of {plural(first.leaf_count, 'leaf', 'leaves')}"
         lines.append(f"at the end of the call, {count} differ:")
-        lines += [f"  {each.address}.grad: {_least(each.gap)}" for each in first.leaves[:3]]
+        lines += [f"  {leaf.address}.grad: {_least(leaf.gap)}" for leaf in first.leaves[:3]]
     if first.command and not first.is_certain:
         lines.append(f"to see more of this call: {first.command}")
     return lines
@@ -116,10 +116,10 @@ def _least(gap: Gap | None) -> str:
 
 def _over_calls(comparison: Comparison) -> list[str]:
     lines = []
-    for each in comparison.over_calls[1:]:
-        loss = "" if each.loss is None else f"loss {each.loss}; "
-        leaf = "" if each.leaf is None else f"{each.leaf.address} {_least(each.leaf.gap)}"
-        lines.append(f"  {each.call}: {loss}{leaf}".removesuffix("; "))
+    for call in comparison.over_calls[1:]:
+        loss = "" if call.loss is None else f"loss {call.loss}; "
+        leaf = "" if call.leaf is None else f"{call.leaf.address} {_least(call.leaf.gap)}"
+        lines.append(f"  {call.call}: {loss}{leaf}".removesuffix("; "))
     return ["over the calls:", *lines] if lines else []
 
 
@@ -163,7 +163,7 @@ def json_text(
         if apart is None:
             return None
         relative, ulps = (
-            each if math.isfinite(each) else None for each in (apart.relative, apart.ulps)
+            number if math.isfinite(number) else None for number in (apart.relative, apart.ulps)
         )
         return {
             "relative": relative, "ulps": ulps, "same": apart.is_same, "exact": apart.is_exact,
@@ -192,15 +192,16 @@ def json_text(
         "structure_call": comparison.structure_call,
         "structures": [
             {
-                "what": each.what, "addresses": list(each.addresses), "module": each.module,
-                "sources": [*map(place, each.sources)], "details": list(each.details),
+                "what": structure.what, "addresses": list(structure.addresses),
+                "module": structure.module,
+                "sources": [*map(place, structure.sources)], "details": list(structure.details),
             }
-            for each in comparison.structures
+            for structure in comparison.structures
         ],
         "first": divergence(comparison.first), "first_bit": divergence(comparison.first_bit),
         "over_calls": [
-            {"call": each.call, "loss": gap(each.loss), "leaf": where(each.leaf)}
-            for each in comparison.over_calls
+            {"call": call.call, "loss": gap(call.loss), "leaf": where(call.leaf)}
+            for call in comparison.over_calls
         ],
     }  # fmt: skip
     return json.dumps(document, indent=2, ensure_ascii=False)

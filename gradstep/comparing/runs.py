@@ -278,8 +278,8 @@ class _Both:
         first = self.comparison.first
         if first is not None:
             leaves = [Where(name, _leaf_gap(mine, its, dtype)) for name, mine, its, dtype in facts]
-            differing = [each for each in leaves if each.gap and not each.gap.is_same]
-            differing.sort(key=lambda each: -each.gap.relative if each.gap else 0.0)
+            differing = [leaf for leaf in leaves if leaf.gap and not leaf.gap.is_same]
+            differing.sort(key=lambda place: -place.gap.relative if place.gap else 0.0)
             self.comparison.first = replace(first, leaves=tuple(differing), leaf_count=len(leaves))
 
     def _note(self, divergence: Divergence | None) -> None:
@@ -293,13 +293,13 @@ class _Both:
     def _leaf_facts(
         self, call: CallFacts, partner: CallFacts
     ) -> list[tuple[str, LeafFacts, LeafFacts, str]]:
-        there = {each.leaf: each for each in self.runs[1].of_leaves(partner.index)}
+        there = {leaf.leaf: leaf for leaf in self.runs[1].of_leaves(partner.index)}
         known = [
-            (each, self.leaves[each.leaf])
-            for each in self.runs[0].of_leaves(call.index)
-            if each.leaf in self.leaves
+            (leaf, self.leaves[leaf.leaf])
+            for leaf in self.runs[0].of_leaves(call.index)
+            if leaf.leaf in self.leaves
         ]
-        return [(name, each, there[at], dtype) for each, (name, at, dtype) in known if at in there]
+        return [(name, one, there[at], dtype) for one, (name, at, dtype) in known if at in there]
 
     # --- what every call has --------------------------------------------------------------------
 
@@ -322,9 +322,9 @@ class _Both:
             dtype = reduce(coarser, dtypes) if dtypes else ""
             known.append(("the loss", number_gap(call.loss, partner.loss, dtype)))
         known += [(f"{name}.grad", _leaf_gap(mine, its, dtype)) for name, mine, its, dtype in facts]
-        self._count([each for _, each in known])
-        beyond = [each for each in known if each[1].is_beyond(self.comparison.tolerance)]
-        differing = beyond or [each for each in known if not each[1].is_same]
+        self._count([gap for _, gap in known])
+        beyond = [pair for pair in known if pair[1].is_beyond(self.comparison.tolerance)]
+        differing = beyond or [pair for pair in known if not pair[1].is_same]
         if not differing:
             return None
         what, apart_by = differing[0]
@@ -333,8 +333,8 @@ class _Both:
 
     def _count(self, gaps: list[Gap]) -> None:
         self.comparison.values += len(gaps)
-        self.comparison.same += sum(each.is_same for each in gaps)
-        self.comparison.described += sum(not each.is_exact for each in gaps)
+        self.comparison.same += sum(gap.is_same for gap in gaps)
+        self.comparison.described += sum(not gap.is_exact for gap in gaps)
 
     def call_gap(self, call: CallFacts, partner: CallFacts) -> CallGap:
         """Return how far the runs are apart in a call."""
@@ -345,7 +345,7 @@ class _Both:
             for name, mine, its, dtype in self._leaf_facts(call, partner)
         ]
         worst = max(
-            leaves, key=lambda each: (each.gap.relative, not each.gap.is_same) if each.gap else (),
+            leaves, key=lambda leaf: (leaf.gap.relative, not leaf.gap.is_same) if leaf.gap else (),
             default=None,
         )  # fmt: skip
         return CallGap(call.title, loss, worst)
@@ -362,8 +362,8 @@ class _Both:
         """Look through all that flowed in a call, in the order in which it ran."""
         one, other, partners = self.aligned(call, partner)
         mine, its = (
-            run.flow(each.index, steps=False)
-            for run, each in zip(self.runs, (call, partner), strict=True)
+            run.flow(facts.index, steps=False)
+            for run, facts in zip(self.runs, (call, partner), strict=True)
         )
         if mine is None or its is None:
             return None
@@ -394,7 +394,7 @@ class _Both:
         inputs, unknown = _inputs_at(one, partners, (mine, its), look, first)
         has_numbers = call.level == partner.level == "all"
         is_certain = has_numbers and not unknown
-        is_certain &= all(each.gap is not None and each.gap.is_exact for each in inputs)
+        is_certain &= all(place.gap is not None and place.gap.is_exact for place in inputs)
         return Divergence(
             call.title,
             call.line,
@@ -515,9 +515,9 @@ def _inputs_at(
             inputs.append(Where(_name(graph, id), look.gap(numbers) if is_known else None))
         if not is_known and graph.halves[id] == "forward":
             unknown.append(graph.address(id))
-            following = [each for each in _sources(graph, id, "value") if each not in seen]
+            following = [source for source in _sources(graph, id, "value") if source not in seen]
             seen.update(following)
-            queue += [(each, False) for each in following]
+            queue += [(node, False) for node in following]
     return tuple(inputs), tuple(unknown)
 
 
@@ -559,7 +559,7 @@ def structure_differences(
 ) -> list[Difference]:
     """Return how two graphs differ, in words."""
     partners = align(one, other) if partners is None else partners
-    return [_difference(one, other, each) for each in changes(one, other, partners)]
+    return [_difference(one, other, change) for change in changes(one, other, partners)]
 
 
 def _difference(one: Graph, other: Graph, change: Change) -> Difference:

@@ -177,7 +177,7 @@ def _of_arrays(one: NDArray[Any], other: NDArray[Any], dtype: str, is_same_dtype
             return Gap(0.0, 0.0, False, True, dtype)
         distances = np.abs(first - second)
         largest = np.maximum(np.abs(first), np.abs(second))
-        size = max(math.sqrt(float(np.mean(np.abs(each) ** 2))) for each in (first, second))
+        size = max(math.sqrt(float(np.mean(np.abs(values) ** 2))) for values in (first, second))
         places = np.exp2(np.floor(np.log2(largest))) * _DIGITS.get(dtype, 2.0**-23)
         ulps = np.where(distances > 0, distances / places, 0.0)
     farthest = float(distances.max())

@@ -208,7 +208,10 @@ class Adapter:
                 self._client.event("terminated")
                 return
             told = [("initialize", self._hello), ("launch", self._launched)]
-            told += [(each["command"], arguments_of(each)) for each in self._configuration.values()]
+            told += [
+                (request["command"], arguments_of(request))
+                for request in self._configuration.values()
+            ]
             for command, arguments in [*told, ("configurationDone", {})]:
                 program.send({"type": "request", "seq": 0, "command": command,
                               "arguments": arguments})  # fmt: skip

@@ -117,9 +117,9 @@ class Program:
         pipes: list[tuple[str, IO[bytes]]] = []
         if self._process is not None and self._process.stdout and self._process.stderr:
             pipes = [("stdout", self._process.stdout), ("stderr", self._process.stderr)]
-        pumps = [Thread(target=self._pump, args=each, daemon=True) for each in pipes]
-        for each in pumps:
-            each.start()
+        pumps = [Thread(target=self._pump, args=pipe, daemon=True) for pipe in pipes]
+        for pump in pumps:
+            pump.start()
         if self._process is not None:
             Thread(target=self._end_reading, args=[self._process], daemon=True).start()
         Thread(target=self._pass_on, args=[pumps], daemon=True).start()
@@ -143,8 +143,8 @@ class Program:
                 self._pass(message)
         if self._process is not None:
             self._code = self._process.wait()
-        for each in pumps:
-            each.join(_LEFT)  # processes that it left behind may keep them open
+        for pump in pumps:
+            pump.join(_LEFT)  # processes that it left behind may keep them open
         self._over.set()
         for request in [*self._unanswered.values()]:
             self._client.refuse(request, "the program has ended")

@@ -172,6 +172,6 @@ def list_in(body: Body, name: str, kind: type) -> list[Any]:
         Refused: it is something else.
     """
     found = body.get(name) or []
-    if not isinstance(found, list) or not all(isinstance(each, kind) for each in found):
+    if not isinstance(found, list) or not all(isinstance(entry, kind) for entry in found):
         raise Refused(f"'{name}' is not a list of {'texts' if kind is str else 'objects'}")
     return found

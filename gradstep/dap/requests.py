@@ -195,8 +195,8 @@ class Requests:
 
     def tell_messages(self) -> None:
         """Write what logpoints have said."""
-        for each in self._session().breakpoints.take_messages():
-            self._channel.event("output", category="console", output=f"{each}\n")
+        for message in self._session().breakpoints.take_messages():
+            self._channel.event("output", category="console", output=f"{message}\n")
 
     @property
     def shows_progress(self) -> bool:
@@ -358,7 +358,7 @@ class Requests:
             rows = []
         start, count = number_in(arguments, "start", 0), number_in(arguments, "count", 0)
         chosen = rows[max(start, 0) :][: count or None]
-        return {"variables": [views.body(each) for each in chosen]}
+        return {"variables": [views.body(variable) for variable in chosen]}
 
     def _set_variable(self, arguments: Body) -> Body:
         _, views = self._stopped()
@@ -439,8 +439,8 @@ class Requests:
         start = column - len(word)
         return {
             "targets": [
-                {"label": each, "start": start, "length": len(word)}
-                for each in session.complete(text, column)
+                {"label": label, "start": start, "length": len(word)}
+                for label in session.complete(text, column)
             ]
         }
 

@@ -72,7 +72,7 @@ class Stops:
     def set_lines(self, path: str, wanted: list[Body]) -> list[Body]:
         """Set all breakpoints and logpoints of one file."""
         file, kind = same_file(path, self._files), f"file {path}"
-        answers = self._set(kind, [(each, self._on_line(file, each)) for each in wanted])
+        answers = self._set(kind, [(given, self._on_line(file, given)) for given in wanted])
         self._lines[path] = self._numbers[kind]
         return answers
 
@@ -85,15 +85,15 @@ class Stops:
     def set_functions(self, wanted: list[Body]) -> list[Body]:
         """Set all breakpoints on ops, modules and other places that have a name."""
         return self._set(
-            "functions", [(each, {"place": text_in(each, "name").strip()}) for each in wanted]
+            "functions", [(given, {"place": text_in(given, "name").strip()}) for given in wanted]
         )
 
     def set_data(self, wanted: list[Body]) -> list[Body]:
         """Set all watches on the ``.grad`` of leaves, and on sums."""
         points = []
-        for each in wanted:
-            place = text_in(each, "dataId")
-            points.append((each, {"place": place, "kind": "watch", "sums": place.startswith("#")}))
+        for given in wanted:
+            place = text_in(given, "dataId")
+            points.append((given, {"place": place, "kind": "watch", "sums": place.startswith("#")}))
         return self._set("data", points)
 
     def set_exceptions(self, arguments: Body) -> list[Body]:
@@ -101,11 +101,11 @@ class Stops:
         options = [{"filterId": name} for name in list_in(arguments, "filters", str)]
         options += list_in(arguments, "filterOptions", dict)
         points: list[tuple[Body, Body]] = []
-        for each in options:
-            name = text_in(each, "filterId")
+        for option in options:
+            name = text_in(option, "filterId")
             if name not in dict(FILTERS):
                 raise Refused(f"there is no filter '{name}', only {' and '.join(dict(FILTERS))}")
-            more = text_in(each, "condition", "")
+            more = text_in(option, "condition", "")
             condition = f"{name} and ({more})" if more else name
             points.append(({}, {"kind": "catch", "born": True, "condition": condition}))
         return self._set("exceptions", points)

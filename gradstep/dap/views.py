@@ -152,9 +152,9 @@ class Views:
         Raises:
             Refused: there is none.
         """
-        for each in self.variables(reference):
-            if each.name == name:
-                return each
+        for variable in self.variables(reference):
+            if variable.name == name:
+                return variable
         raise Refused(f"there is no variable {name} here")
 
     def body(self, variable: Variable) -> Body:
@@ -175,17 +175,20 @@ class Views:
     def _inputs(self, detail: NodeDetail) -> list[Variable]:
         several = len(detail.incoming) > 1
         return [
-            self._input(detail.index, each, f"in.{each.input_nr}" if several else "in")
-            for each in detail.incoming
+            self._input(detail.index, incoming, f"in.{incoming.input_nr}" if several else "in")
+            for incoming in detail.incoming
         ]
 
     def _input(self, index: int, incoming: Incoming, name: str) -> Variable:
         session, graph = self._session, self._session.graph
         parts = [
             _tensor(
-                "seed" if each.producer is None else _node_text(graph, each.producer), each.value
+                "seed"
+                if contribution.producer is None
+                else _node_text(graph, contribution.producer),
+                contribution.value,
             )
-            for each in incoming.contributions
+            for contribution in incoming.contributions
         ]
         count = plural(incoming.expected, "contribution")
         arrived = Variable("arrived", f"{incoming.arrived} of {count}", children=lambda: parts)
@@ -206,31 +209,33 @@ class Views:
         graph = self._session.graph
         return [
             _tensor(
-                f"out.{each.output_nr}" if len(detail.outgoing) > 1 else "out",
-                each.value,
-                nothing="undefined" if each.sent else "nothing yet",
+                f"out.{outgoing.output_nr}" if len(detail.outgoing) > 1 else "out",
+                outgoing.value,
+                nothing="undefined" if outgoing.sent else "nothing yet",
                 beside=(
                     Variable(
                         "to",
-                        "nowhere" if each.target is None else _node_text(graph, each.target),
+                        "nowhere"
+                        if outgoing.target is None
+                        else _node_text(graph, outgoing.target),
                     ),
                 ),
-                expression=f"out.{each.output_nr}",
+                expression=f"out.{outgoing.output_nr}",
             )
-            for each in detail.outgoing
+            for outgoing in detail.outgoing
         ]
 
     @staticmethod
     def _saved(detail: NodeDetail) -> list[Variable]:
         return [
             _tensor(
-                each.name,
-                each.value,
-                nothing=each.state,
-                beside=(Variable("state", each.state),),
-                expression=f"saved.{each.name}",
+                kept.name,
+                kept.value,
+                nothing=kept.state,
+                beside=(Variable("state", kept.state),),
+                expression=f"saved.{kept.name}",
             )
-            for each in detail.saved
+            for kept in detail.saved
         ]
 
     def _leaves(self) -> list[Variable]:
@@ -266,9 +271,9 @@ class Views:
             ("module", graph.scopes[index]),
             ("line", detail.source_line if source is None else _line_text(source, detail)),
             *((f"gradient of {name}", rule) for name, rule in detail.formulas),
-            *(("hook", each) for each in detail.hooks),
-            *((f"phase {number}", each.text) for number, each in enumerate(detail.phases, 1)),
-            *(("pass inside", each) for each in detail.nested),
+            *(("hook", hook) for hook in detail.hooks),
+            *((f"phase {number}", phase.text) for number, phase in enumerate(detail.phases, 1)),
+            *(("pass inside", title) for title in detail.nested),
             ("time", "" if detail.seconds is None else f"{detail.seconds:.2g} s"),
         ]
         rows = [Variable(name, text) for name, text in facts if text]

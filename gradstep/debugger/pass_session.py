@@ -493,5 +493,5 @@ class Ranks:
     wanted: int
 
     def __str__(self) -> str:
-        others = ", ".join(str(each) for each in self.numbers if each != self.current)
+        others = ", ".join(str(number) for number in self.numbers if number != self.current)
         return f"rank {self.current}; the others are {others or 'none'}"

@@ -41,13 +41,13 @@ class PassStack:
         return tuple(
             PassFrame(
                 depth,
-                each.title,
-                each.cursor.position,
-                each.cursor.length,
-                "" if each.call.parent is None else each.call.parent.name(),
-                each is self.view,
+                inner.title,
+                inner.cursor.position,
+                inner.cursor.length,
+                "" if inner.call.parent is None else inner.call.parent.name(),
+                inner is self.view,
             )
-            for depth, each in enumerate(self._passes)
+            for depth, inner in enumerate(self._passes)
         )
 
     def enter(self, index: int, number: int) -> bool:

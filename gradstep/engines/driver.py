@@ -402,7 +402,7 @@ class BasicDriver:
 
     def inner_passes(self: Driver) -> Iterable[Nested]:
         """Return the passes that ran inside nodes."""
-        return [each for effects in self.effects.values() for each in effects.nested]
+        return [inner for effects in self.effects.values() for inner in effects.nested]
 
     def undo(self: Driver, step: Step) -> None:
         """Give the pending sums what they were before ``step``."""

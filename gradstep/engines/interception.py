@@ -35,7 +35,7 @@ def add(variable: ContextVar[Any], listeners: list[Listener]) -> None:
 @contextmanager
 def asking(taker: Interceptor | None) -> Iterator[None]:
     """Within it, ``taker`` is asked about each call, nobody where that is None."""
-    tokens = [(each, each.set(taker)) for each in _variables]
+    tokens = [(variable, variable.set(taker)) for variable in _variables]
     try:
         yield
     finally:

@@ -108,11 +108,11 @@ def engine_of(tensors: Iterable[Any]) -> Engine:
         NoEngine: they belong to two libraries, or to a version of PyTorch that is too old.
     """
     libraries: set[str] = set()
-    for each in tensors:
-        stands_for: str | None = getattr(type(each), "gradstep_library", None)
+    for tensor in tensors:
+        stands_for: str | None = getattr(type(tensor), "gradstep_library", None)
         if stands_for is not None:  # a tensor as capture sees it
             return engine_for(stands_for)
-        library = library_of(type(each))  # type: ignore[arg-type]  # classes are hashable
+        library = library_of(type(tensor))  # type: ignore[arg-type]  # classes are hashable
         if library is not None:
             libraries.add(library)
     if len(libraries) > 1:

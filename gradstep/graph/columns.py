@@ -56,7 +56,7 @@ class LazyColumn(Sequence[T], Generic[T]):
             places = range(*index.indices(len(self)))
             if not self._appended:
                 return list(map(self._make, places))
-            return [self[each] for each in places]
+            return [self[place] for place in places]
         if 0 <= index < self._length:  # as nearly always
             return self._make(index)
         place = range(len(self))[index]
@@ -94,7 +94,7 @@ class BatchColumn(Sequence[T], Generic[T]):
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
             places = self._places[index]
-            return self._make(places) if places.step == 1 else [self[each] for each in places]
+            return self._make(places) if places.step == 1 else [self[place] for place in places]
         place = self._places[index]
         return self._make(range(place, place + 1))[0]
 

@@ -58,8 +58,8 @@ def is_from_signal_handler(error: BaseException) -> bool:
     theirs = [code for code in codes if not is_own_file(code.co_filename)]
     if not theirs:  # as nearly always: to ask for all handlers takes as long as a small call
         return False
-    handlers = [signal.getsignal(each) for each in signal.valid_signals()]
-    return any(_code_of(each) in theirs for each in handlers if callable(each))
+    handlers = [signal.getsignal(number) for number in signal.valid_signals()]
+    return any(_code_of(handler) in theirs for handler in handlers if callable(handler))
 
 
 def _code_of(function: Any) -> CodeType | None:
@@ -153,7 +153,7 @@ class CallRun:
     def is_ours(self, error: BaseException) -> bool:
         """Return whether an error came of what was done around the pass."""
         apart = isinstance(error, self.apart) or not isinstance(error, Exception)
-        if apart or any(error is each for each in self.errors):
+        if apart or any(error is known for known in self.errors):
             return False
         return not is_from_signal_handler(error)
 

@@ -108,7 +108,7 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
         record["hooks"] = [_hook_record(change) for change in node.hooks]
     if node.id in graph.costs:
         measured = graph.costs[node.id]._asdict()
-        record["cost"] = {name: each for name, each in measured.items() if each is not None}
+        record["cost"] = {name: number for name, number in measured.items() if number is not None}
     return record
 
 

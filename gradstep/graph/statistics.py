@@ -205,7 +205,7 @@ def first_place(array: NDArray[Any], trouble: Trouble) -> tuple[int, ...]:
     (1, 1)
     """
     troubled = np.isnan(array) if trouble == "nan" else np.isinf(array)
-    return tuple(int(each) for each in np.unravel_index(int(troubled.argmax()), array.shape))
+    return tuple(int(place) for place in np.unravel_index(int(troubled.argmax()), array.shape))
 
 
 def _of_number(value: float) -> Statistics:

@@ -61,7 +61,7 @@ class StatisticsColumns(Mapping[int, Statistics]):
         inside = np.zeros(len(self._table) + 1, np.bool_)  # the last one stands for none
         inside[self._table.troubled()] = True
         yield from np.flatnonzero(inside[self._rows]).tolist()
-        yield from (id for id, each in self._set.items() if each.trouble)
+        yield from (id for id, stats in self._set.items() if stats.trouble)
 
     def __setitem__(self, id: int, statistics: Statistics) -> None:
         assert id >= len(self._rows)

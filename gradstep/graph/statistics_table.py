@@ -96,7 +96,7 @@ class StatisticsTable(Sequence[Statistics | None]):
             with np.errstate(under="ignore"):  # whatever the program set
                 squares = (rms[finite] / largest) ** 2 * counts[finite]
             mean *= math.sqrt(float(squares.sum()) / float(counts[finite].sum()))
-        totals = (int(each.sum()) for each in (sizes, zeros, nans, infs))
+        totals = (int(counts.sum()) for counts in (sizes, zeros, nans, infs))
         size, *others = totals
         return Statistics(size, mean, minimum, maximum, *others)
 
@@ -142,13 +142,15 @@ def statistics_of_each(
     table = StatisticsTable(len(arrays))
     few = [
         at
-        for at, each in enumerate(arrays)
-        if each is not None and 0 < each.size <= FEW and each.dtype.kind in "fiub"
+        for at, array in enumerate(arrays)
+        if array is not None and 0 < array.size <= FEW and array.dtype.kind in "fiub"
     ]
     if few:
         chosen: list[NDArray[Any]] = [arrays[at].ravel() for at in few]  # type: ignore[union-attr]
         values = np.concatenate(chosen).astype(np.float64)
-        table.columns[:, few] = statistics_of_parts(values, [each.size for each in chosen]).columns
+        table.columns[:, few] = statistics_of_parts(
+            values, [array.size for array in chosen]
+        ).columns
     places: dict[object, list[int]] = {}  # by the memory: a view has the numbers of its base
     for at in table.unknown().tolist():
         array = arrays[at]
@@ -156,10 +158,10 @@ def statistics_of_each(
             table[at] = statistics(array)
         elif array is not None:
             places.setdefault(_memory_of(array), []).append(at)
-    chosen = [cast("NDArray[np.generic]", arrays[each[0]]) for each in places.values()]
+    chosen = [cast("NDArray[np.generic]", arrays[place[0]]) for place in places.values()]
     told = statistics_by_parts(chosen)
-    for each, part in zip(places.values(), told, strict=True):
-        for at in each:
+    for place, part in zip(places.values(), told, strict=True):
+        for at in place:
             table[at] = part
     return table
 

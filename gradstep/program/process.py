@@ -249,4 +249,4 @@ def _timers_that_run() -> set[int]:
     """Return the timers that will send a signal to this process."""
     names = ("ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF")  # not everywhere
     timers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    return {each for each in timers if signal.getitimer(each)[0]}
+    return {timer for timer in timers if signal.getitimer(timer)[0]}

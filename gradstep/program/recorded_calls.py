@@ -56,7 +56,7 @@ def wanted(run: Run, requested: CallSelector) -> Sequence[int]:
         ProgramError, NotRecorded: there is none.
     """
     full = [run.call(index) for index in run.full]
-    indices = [each.index for each in full if requested.requests(each.number, each.kind)]
+    indices = [call.index for call in full if requested.requests(call.number, call.kind)]
     if indices:
         return indices[-1:] if requested.last else indices
     for call in run.calls():
@@ -69,7 +69,7 @@ def _there_are(full: Sequence[CallFacts]) -> str:
     """Say which calls --call may name."""
     if not full:
         return "it has no call in full: record the program with --values stats, or all"
-    names = ["grad:" * (each.kind == "grad") + str(each.number) for each in full]
+    names = ["grad:" * (call.kind == "grad") + str(call.number) for call in full]
     more = f", ... {names[-1]}" if len(names) > _MOST + 1 else ""
     shown = names[:_MOST] if more else names
     return f"--call takes {', '.join(shown)}{more}"
@@ -80,7 +80,7 @@ _MOST = 10
 
 def names_of(call: RecordedCall) -> Names:
     """Return the names that a call's leaves and roots had in the program."""
-    return Names({each.name: each for each in (*call.leaves.values(), *call.roots) if each.name})
+    return Names({leaf.name: leaf for leaf in (*call.leaves.values(), *call.roots) if leaf.name})
 
 
 def show_sources(run: Run, call: RecordedCall) -> None:

@@ -246,14 +246,14 @@ def flight_of(when: str, keep: int) -> Flight | None:
     """
     if not when:
         return None
-    conditions = [each.strip() for each in when.split(",")]
-    unknown = [each for each in conditions if each not in get_args(Trouble)]
+    conditions = [word.strip() for word in when.split(",")]
+    unknown = [condition for condition in conditions if condition not in get_args(Trouble)]
     if unknown:
         raise BadTarget(f"when {when}: a condition is nan or inf, or both (nan,inf)")
     if keep < 1:
         raise ValueError(f"keep is a positive number, not {keep}")
     known: tuple[Trouble, ...] = ("nan", "inf")
-    return Flight([each for each in known if each in conditions], keep)
+    return Flight([word for word in known if word in conditions], keep)
 
 
 def record_target(target: Target, arguments: list[str], recording: Recording) -> Failure | None:

@@ -34,7 +34,7 @@ def note_of(error: BaseException) -> str:
     record = origin[0] if isinstance(origin, tuple) else None
     if not isinstance(record, OpRecord | LeafRecord):
         return _CHECK
-    texts = (text for each in reachable([record]) if (text := _cut_at(each)))
+    texts = (text for cut in reachable([record]) if (text := _cut_at(cut)))
     cut = next(texts, "nothing that it was computed from requires one")
     return f"the loss requires no gradient: {cut}"
 
@@ -53,11 +53,11 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
     if _MESSAGE in str(error):
         record = engine_of(roots).tensors(roots)[0].record
         found = lost_graph(record[0]) if isinstance(record, tuple) else ()
-        return tuple(replace(each, source=_portable(each.source)) for each in found)
+        return tuple(replace(finding, source=_portable(finding.source)) for finding in found)
     findings = refusals(roots, names_in_traceback(error.__traceback__), str(error))
     return tuple(
-        replace(each, source=_portable(each.source), other=_portable(each.other))
-        for each in findings
+        replace(finding, source=_portable(finding.source), other=_portable(finding.other))
+        for finding in findings
     )
 
 
@@ -87,8 +87,8 @@ def _cut_at(record: Record) -> str:
         if cut is None or not cut.leaves:
             return ""
         return f"{cut.how} took a value out of the graph{_at(cut.source)}"
-    inputs = [each for each in record.inputs if isinstance(each, tuple)]
-    if record.requires_grad or not any(each.requires_grad for each, _ in inputs):
+    inputs = [value for value in record.inputs if isinstance(value, tuple)]
+    if record.requires_grad or not any(maker.requires_grad for maker, _ in inputs):
         return ""
     if record.name == "detach":
         return f"detach() or .data took a value out of the graph{_at(record.source)}"

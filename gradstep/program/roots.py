@@ -20,7 +20,7 @@ def attribute(module: Any, name: str, place: str) -> Any:
     value = module
     for part in name.split("."):
         if not hasattr(value, part):
-            public = (each for each in dir(value) if not each.startswith("_"))
+            public = (name for name in dir(value) if not name.startswith("_"))
             raise ProgramError(
                 f"{place} has no {name}", remedy=did_you_mean(part, public, most=3, cutoff=0.5)
             )

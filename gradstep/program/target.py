@@ -121,6 +121,6 @@ def require_file(target: Target) -> None:
 
 def _files_beside(path: Path) -> list[str]:
     try:
-        return sorted(str(each) for each in path.parent.glob(f"*{path.suffix}"))
+        return sorted(str(file) for file in path.parent.glob(f"*{path.suffix}"))
     except OSError:
         return []

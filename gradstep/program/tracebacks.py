@@ -39,8 +39,8 @@ def call_hook(hook: Callable[..., object], error: BaseException) -> None:
         places.append(_Entry(place.tb_frame.f_code.co_filename, place))
         place = place.tb_next
     # rebuilt, since Python's own hook and those that defer to it walk these themselves
-    for _, each in reversed(frames_of_program(places)):
-        place = TracebackType(place, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    for _, entry in reversed(frames_of_program(places)):
+        place = TracebackType(place, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     error = error.with_traceback(place)
     try:
         with our_frames_hidden():
@@ -94,5 +94,7 @@ def _kept(places: list[_Place]) -> Iterator[_Place]:
     the innermost first."""
     stack = len(places) > 1 and places[0][0].f_back is places[1][0]
     outermost_first = reversed(places) if stack else places
-    kept = frames_of_program([_Entry(each[0].f_code.co_filename, each) for each in outermost_first])
-    return (each.place for each in (reversed(kept) if stack else kept))
+    kept = frames_of_program(
+        [_Entry(place[0].f_code.co_filename, place) for place in outermost_first]
+    )
+    return (entry.place for entry in (reversed(kept) if stack else kept))

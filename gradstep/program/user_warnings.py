@@ -71,10 +71,10 @@ def _place_of(message: warnings.WarningMessage) -> FrameType | None:
     if frame is None:
         return None
     # the core is a library as any other
-    modules = [str(each.f_globals.get("__name__")) for each in inner]
+    modules = [str(frame.f_globals.get("__name__")) for frame in inner]
     ours = [
-        each.f_code.co_name
-        for each, module in zip(inner, modules, strict=True)
+        frame.f_code.co_name
+        for frame, module in zip(inner, modules, strict=True)
         if module.startswith("gradstep.")
     ]
     if not ours or not set(ours) <= set(_HANDING_ON):
@@ -84,7 +84,9 @@ def _place_of(message: warnings.WarningMessage) -> FrameType | None:
     while around is not None:
         stack.append(around)
         around = around.f_back
-    plain = frames_of_program([_Entry(each.f_code.co_filename, each) for each in reversed(stack)])
+    plain = frames_of_program(
+        [_Entry(frame.f_code.co_filename, frame) for frame in reversed(stack)]
+    )
     if len(plain) < len(inner):
         return None
     _forget(message, frame.f_globals)

@@ -69,7 +69,7 @@ class Parser(argparse.ArgumentParser):
             # late: it takes NumPy with it, for which --help need not wait
             from gradstep.text import did_you_mean
 
-            long = [each for each in self._option_string_actions if each.startswith("--")]
+            long = [action for action in self._option_string_actions if action.startswith("--")]
             hint = did_you_mean(name, long, cutoff=0.7) or remedy
             self.error(f"there is no option {name}{f', {hint}' if hint else ''}")
 

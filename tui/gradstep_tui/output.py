@@ -128,10 +128,10 @@ def in_encoding(text: str, encoding: str) -> str:
         lambda run: run[0] if _has_all(encoding, run[0]) else f"^{run[0].translate(_DIGITS)}", text
     )
     return "".join(
-        each
-        if _has_all(encoding, each)
-        else _ASCII.get(each) or each.encode("ascii", "backslashreplace").decode()
-        for each in text
+        character
+        if _has_all(encoding, character)
+        else _ASCII.get(character) or character.encode("ascii", "backslashreplace").decode()
+        for character in text
     )
 
 

@@ -47,5 +47,5 @@ def text_of(findings: Sequence[RankFinding], count: int) -> str:
 
 def json_of(findings: Sequence[RankFinding], count: int) -> str:
     """Return the same as a JSON document."""
-    document = {"ranks": count, "findings": [each._asdict() for each in findings]}
+    document = {"ranks": count, "findings": [finding._asdict() for finding in findings]}
     return json.dumps(document, indent=2, ensure_ascii=False)

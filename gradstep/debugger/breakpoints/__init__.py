@@ -84,12 +84,12 @@ class Breakpoints:
         self._names = names
         self._user_code = user_code
         self._reached = None
-        self._points = [replace(each, indices=self._found(each.text)) for each in self._points]
+        self._points = [replace(point, indices=self._found(point.text)) for point in self._points]
         self._arrange()
 
     def unbind(self, known: Sequence[dict[str, tuple[int, ...]]]) -> None:
         """Let go of the plan for which one of ``known`` was given, if it is still that one."""
-        if any(each is self._known for each in known):
+        if any(breakpoints is self._known for breakpoints in known):
             self._graph, self._names, self._user_code = None, None, _nowhere
             self._reached = self.last = None
 
@@ -246,7 +246,7 @@ class Breakpoints:
 
     def delete(self, number: int | None = None) -> bool:
         """Delete a point, or all; whether there was one."""
-        kept = [each for each in self._points if number is not None and each.number != number]
+        kept = [point for point in self._points if number is not None and point.number != number]
         deleted = len(kept) < len(self._points)
         self._points = kept
         self._arrange()
@@ -262,7 +262,7 @@ class Breakpoints:
         return {source for source, target in edges if target in wanted and source < self._length}
 
     def _put(self, point: Breakpoint) -> Breakpoint:
-        self._points = [point if each.number == point.number else each for each in self._points]
+        self._points = [point if other.number == point.number else other for other in self._points]
         return point
 
     def _arrange(self) -> None:

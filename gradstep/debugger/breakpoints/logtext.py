@@ -69,6 +69,6 @@ def format_value(value: Any) -> str:
             return format_number(float(value))
         case Value():
             return summary(value)
-        case tuple() if all(isinstance(each, int | float) for each in value):
-            return format_shape(tuple(int(each) for each in value))
+        case tuple() if all(isinstance(size, int | float) for size in value):
+            return format_shape(tuple(int(size) for size in value))
     return str(value)

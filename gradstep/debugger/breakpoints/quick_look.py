@@ -42,7 +42,7 @@ class QuickLook:
         self._mistaken, self.undone = self._mistaken or self.undone, False
         if conditions is None or self._mistaken:
             return None
-        at_places = any(each.kind != "catch" for each in self._breakpoints.points)
+        at_places = any(point.kind != "catch" for point in self._breakpoints.points)
         found = _Suspicion(conditions)
         if at_places:  # what enters the pass arrives at a node, though none sends it
             found.hear(call.seeds, [None] * len(call.seeds))
@@ -61,10 +61,10 @@ class QuickLook:
     def _conditions(self) -> list[Expression] | None:
         """Return the conditions of all points; None where one stops without any, or tells of what
         it sees."""
-        points = [each for each in self._breakpoints.points if each.enabled]
-        if any(not each.condition or each.kind in ("watch", "log") for each in points):
+        points = [point for point in self._breakpoints.points if point.enabled]
+        if any(not point.condition or point.kind in ("watch", "log") for point in points):
             return None
-        texts = dict.fromkeys(each.condition for each in points)
+        texts = dict.fromkeys(point.condition for point in points)
         for text in texts:
             if text not in self._known:
                 self._known[text] = parse_predicate(text)

@@ -84,14 +84,14 @@ def _changed(
 def _grown(point: Breakpoint, holds: Holds, inspector: Inspector, position: int) -> Trigger | None:
     """Return a sum of a watched node, to which the node before ``position`` has added."""
     for index in point.indices:
-        for each in inspector.incoming(index):
-            parts = [part for part in each.contributions if part.producer == position - 1]
-            subject = NodeSubject(inspector, index, each.total, "in", hits=point.hits)
+        for incoming in inspector.incoming(index):
+            parts = [part for part in incoming.contributions if part.producer == position - 1]
+            subject = NodeSubject(inspector, index, incoming.total, "in", hits=point.hits)
             if parts and holds(subject):
                 added = ", ".join(summary(part.value) for part in parts)
                 explanation = (
-                    f"{step_number(position - 1)} added {added}: {each.arrived} of {each.expected} "
-                    f"have arrived, sum {summary(each.total)}"
+                    f"{step_number(position - 1)} added {added}: {incoming.arrived} of "
+                    f"{incoming.expected} have arrived, sum {summary(incoming.total)}"
                 )
                 return Trigger(subject, explanation)
     return None
@@ -121,9 +121,9 @@ def explained(subject: NodeSubject, holds: Holds) -> Trigger:
     leaf = inspector.leaf(index)
     if leaf is not None and holds(subject.of(leaf.before)):
         return Trigger(subject, "")
-    for each in inspector.incoming(index):
-        if holds(subject.of(each.total)):
-            seeds = [part.value for part in each.contributions if part.producer is None]
+    for incoming in inspector.incoming(index):
+        if holds(subject.of(incoming.total)):
+            seeds = [part.value for part in incoming.contributions if part.producer is None]
             given = any(holds(subject.of(seed)) for seed in seeds)
             return Trigger(
                 subject,
@@ -143,7 +143,7 @@ def _began_here(subject: NodeSubject) -> str:
     trouble = subject.gradient.statistics.trouble if subject.gradient is not None else ""
     if not trouble:
         return "the incoming gradient did not meet the condition: it began at this node"
-    arrived = [each.total for each in subject.inspector.incoming(subject.index)]
+    arrived = [incoming.total for incoming in subject.inspector.incoming(subject.index)]
     finite = not any(value.statistics.trouble for value in arrived if value is not None)
     what = "is finite" if finite else f"has no {trouble}"
     return f"the incoming gradient {what}: it began in the backward pass, at this node"
@@ -152,13 +152,13 @@ def _began_here(subject: NodeSubject) -> str:
 def _summed(point: Breakpoint, holds: Holds, inspector: Inspector, position: int) -> Trigger | None:
     """Return a sum that fulfils what none of its terms does."""
     incoming = inspector.incoming(position)
-    if all(each.expected < 2 for each in incoming):
+    if all(arrival.expected < 2 for arrival in incoming):
         return None
-    for each, subject in zip(incoming, arriving(inspector, position, point.hits)):
-        if each.expected > 1 and holds(subject) and not _a_term(each, subject, holds):
+    for arrival, subject in zip(incoming, arriving(inspector, position, point.hits)):
+        if arrival.expected > 1 and holds(subject) and not _a_term(arrival, subject, holds):
             return Trigger(
                 subject,
-                f"none of the {each.expected} terms of this sum meets the condition, "
+                f"none of the {arrival.expected} terms of this sum meets the condition, "
                 f"only their sum",
             )
     return None

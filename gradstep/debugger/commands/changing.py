@@ -156,15 +156,15 @@ def _difference(console: Console, operands: Operands) -> str:
     if not found:
         return "nothing was changed, or nothing that a leaf depends on"
     rows: list[tuple[str, ...]] = [("leaf", "|difference|", "largest", "relative")]
-    for each in found:
-        if each.norm is None or each.maximum is None or each.relative is None:
-            ran = each.index < console.session.position
+    for leaf in found:
+        if leaf.norm is None or leaf.maximum is None or leaf.relative is None:
+            ran = leaf.index < console.session.position
             missing = "None in one of the two runs" if ran else "not there yet"
-            rows.append((f"{each.name}.grad", missing, "", ""))
+            rows.append((f"{leaf.name}.grad", missing, "", ""))
             continue
-        relative = "new" if math.isinf(each.relative) else f"{format_number(100 * each.relative)} %"
-        numbers = (format_number(each.norm), format_number(each.maximum), relative)
-        rows.append((f"{each.name}.grad", *numbers))
+        relative = "new" if math.isinf(leaf.relative) else f"{format_number(100 * leaf.relative)} %"
+        numbers = (format_number(leaf.norm), format_number(leaf.maximum), relative)
+        rows.append((f"{leaf.name}.grad", *numbers))
     session = console.session
     called = session.edit.called_for_difference
     again = restore_text(called, "were called for this", session.cursor.driver.restore_note)
@@ -175,8 +175,8 @@ def _difference(console: Console, operands: Operands) -> str:
 def edits_text(console: Console) -> str:
     """Return the changes that hold, for ``info changes``."""
     rows = [
-        (str(each.number), before(each.position, console.session.length), each.text)
-        for each in console.session.edit.records
+        (str(record.number), before(record.position, console.session.length), record.text)
+        for record in console.session.edit.records
     ]
     return table_text(rows) or "nothing was changed"
 

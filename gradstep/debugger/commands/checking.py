@@ -41,26 +41,26 @@ def _all(console: Console) -> str:
 
     found, end = [], ""
     console.session.take_interrupt()  # an old one
-    for each in check_plan(console.session):
-        found.append(each)
+    for check in check_plan(console.session):
+        found.append(check)
         if console.session.take_interrupt():
-            end = f"; interrupted after {step_number(each.index)}"
+            end = f"; interrupted after {step_number(check.index)}"
             break
-    wrong = [each for each in found if each.verdict == "wrong"]
-    skipped = [each for each in found if each.verdict == "not checkable"]
+    wrong = [check for check in found if check.verdict == "wrong"]
+    skipped = [check for check in found if check.verdict == "not checkable"]
     right = len(found) - len(wrong) - len(skipped)
     summary = f"{plural(len(found), 'node')}: {right} right, {len(wrong)} wrong"
     if skipped:
         summary += f", {len(skipped)} not checkable"
-    lines = [_line(console, each) for each in wrong]
+    lines = [_line(console, check) for check in wrong]
     return "\n".join([*lines, *_not_checkable(console, skipped), summary + end])
 
 
 def _not_checkable(console: Console, skipped: Sequence[NodeCheck]) -> Iterator[str]:
     """Yield each reason once, with the first node for which it holds."""
     by_reason: dict[str, list[NodeCheck]] = {}
-    for each in skipped:
-        by_reason.setdefault(each.why_not, []).append(each)
+    for check in skipped:
+        by_reason.setdefault(check.why_not, []).append(check)
     for reason, (first, *others) in by_reason.items():
         more = f" and {len(others)} more" if others else ""
         said = reason if first.worst else f"not checkable: {reason}"

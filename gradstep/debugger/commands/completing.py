@@ -28,7 +28,7 @@ def complete(session: PassSession, line: str, column: int) -> list[str]:
     words = before.split()
     part = words.pop() if words and not before[-1].isspace() else ""
     if not words:
-        return _beginning(part, (each.word for each in _COMMANDS))
+        return _beginning(part, (command.word for command in _COMMANDS))
     command = next((c for c in _COMMANDS if words[0] in (c.word, *c.short)), None)
     if command is None:
         begins = [c for c in _COMMANDS if c.word.startswith(words[0])]
@@ -53,9 +53,9 @@ def _offers(session: PassSession, operand: Operand, before: list[str]) -> Iterab
         case "point":
             return [str(point.number) for point in session.breakpoints.points]
         case "topic":
-            return [each.word for each in TOPICS] if not before else _places(session)
+            return [topic.word for topic in TOPICS] if not before else _places(session)
         case "word":
-            return [*(each.word for each in _COMMANDS), "expressions", "places"]
+            return [*(command.word for command in _COMMANDS), "expressions", "places"]
     return ()
 
 

@@ -58,7 +58,9 @@ class Console:
         self.sourcing: list[str] = []
         self.marks: dict[str, int] = {}
         self.leaving: Leave = ""
-        self._by_word = {word: each for each in table for word in (each.word, *each.short)}
+        self._by_word = {
+            word: command for command in table for word in (command.word, *command.short)
+        }
         self._last_line = ""
         self._block: _Block | None = None
         self._to_do: deque[str] = deque()
@@ -126,7 +128,7 @@ class Console:
         command = self._by_word.get(word.text)
         if command is not None:
             return command
-        begins = [each.word for each in self.table if each.word.startswith(word.text)]
+        begins = [command.word for command in self.table if command.word.startswith(word.text)]
         if len(begins) == 1:
             return self._by_word[begins[0]]
         if begins:

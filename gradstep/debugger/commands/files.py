@@ -108,7 +108,7 @@ def _detach(console: Console, operands: Operands) -> str:
 def _abort(console: Console, operands: Operands) -> str:
     console.leaving = "abort"
     session = console.session
-    ran = [index for index, each in session.effects.items() if each.user_code]
+    ran = [index for index, effect in session.effects.items() if effect.user_code]
     return restore_text(ran, "have run", session.cursor.driver.restore_note) if ran else ""
 
 

@@ -43,9 +43,9 @@ def _overview() -> str:
     lines = []
     for title, commands in TOPICS:
         lines.append(title)
-        for each in commands:
-            short = f"  ({', '.join(each.short)})" if each.short else ""
-            lines.append(f"  {each.usage:<30}{each.summary}{short}")
+        for command in commands:
+            short = f"  ({', '.join(command.short)})" if command.short else ""
+            lines.append(f"  {command.usage:<30}{command.summary}{short}")
     return "\n".join([*lines, "", _LANGUAGE])
 
 

@@ -24,9 +24,9 @@ class Topic(NamedTuple):
 def _info(console: Console, operands: Operands) -> str:
     word, rest = operands.first()
     if not word.text:
-        raise operands.error(f"info takes one of: {', '.join(each.word for each in TOPICS)}")
-    chosen = choose(word, [each.word for each in TOPICS], "topic")
-    return next(each for each in TOPICS if each.word == chosen).tell(console, rest)
+        raise operands.error(f"info takes one of: {', '.join(topic.word for topic in TOPICS)}")
+    chosen = choose(word, [topic.word for topic in TOPICS], "topic")
+    return next(topic for topic in TOPICS if topic.word == chosen).tell(console, rest)
 
 
 def _displays(console: Console, operands: Operands) -> str:
@@ -62,6 +62,6 @@ COMMANDS: Final = (
     Command(
         "info TOPIC", "show information; help info lists topics",
         _info, ("i",), "topic",
-        details="\n".join(f"  {each.word:<15}{each.summary}" for each in TOPICS),
+        details="\n".join(f"  {topic.word:<15}{topic.summary}" for topic in TOPICS),
     ),
 )  # fmt: skip

@@ -78,17 +78,18 @@ def _rules(detail: NodeDetail) -> Iterator[tuple[str, str]]:
 
 def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for each in detail.incoming:
-        label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
-        rows.append((label, f"{each.arrived} of {each.expected} arrived"))
-        rows += [("", line) for line in described(each.total, each.without_total)]
-        if each.expected > 1 or each.edits:
+    for incoming in detail.incoming:
+        label = f"in.{incoming.input_nr}" if len(detail.incoming) > 1 else "in"
+        rows.append((label, f"{incoming.arrived} of {incoming.expected} arrived"))
+        rows += [("", line) for line in described(incoming.total, incoming.without_total)]
+        if incoming.expected > 1 or incoming.edits:
             rows += [
                 ("", f"+ {summary(part.value)} from {_origin(part.producer)}")
-                for part in each.contributions
+                for part in incoming.contributions
             ]
         rows += [
-            ("", f"{edit.text} \N{RIGHTWARDS ARROW} {summary(edit.total)}") for edit in each.edits
+            ("", f"{edit.text} \N{RIGHTWARDS ARROW} {summary(edit.total)}")
+            for edit in incoming.edits
         ]
     return rows
 
@@ -99,22 +100,22 @@ def _origin(producer: int | None) -> str:
 
 def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for each in detail.outgoing:
-        label = f"out.{each.output_nr}" if len(detail.outgoing) > 1 else "out"
-        if each.target is None:
+    for outgoing in detail.outgoing:
+        label = f"out.{outgoing.output_nr}" if len(detail.outgoing) > 1 else "out"
+        if outgoing.target is None:
             rows.append((label, "no gradient needed"))
         else:
-            where = f"to {step_number(each.target)}"
-            rows.append((label, where if each.sent else f"{where}, not yet"))
-            rows += [("", line) for line in (described(each.value) if each.sent else ())]
+            where = f"to {step_number(outgoing.target)}"
+            rows.append((label, where if outgoing.sent else f"{where}, not yet"))
+            rows += [("", line) for line in (described(outgoing.value) if outgoing.sent else ())]
     return rows
 
 
 def _kept(detail: NodeDetail) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
-    for each in detail.saved:
-        rows.append((f"saved.{each.name}", f"{_extent(each)}{each.state}"))
-        rows += [("", line) for line in _state(each)]
+    for kept in detail.saved:
+        rows.append((f"saved.{kept.name}", f"{_extent(kept)}{kept.state}"))
+        rows += [("", line) for line in _state(kept)]
     return rows
 
 
@@ -150,7 +151,7 @@ def hooks(console: Console, operands: Operands) -> str:
     """Return the hooks of a node, and what each made of the gradient."""
     index = _index(console, operands)
     calls = [phase for phase in _phases_of(console, index) if phase.kind == "hook"]
-    rows = [(each.text, _values(each.before), "->", _values(each.after)) for each in calls]
+    rows = [(call.text, _values(call.before), "->", _values(call.after)) for call in calls]
     if rows:
         return table_text(rows)
     hooks = console.session.detail(index).hooks
@@ -160,8 +161,8 @@ def hooks(console: Console, operands: Operands) -> str:
 def phases(console: Console, operands: Operands) -> str:
     """List what happened inside a node, in order."""
     rows = [
-        (each.text, _values(each.before), "->", _values(each.after))
-        for each in _phases_of(console, _index(console, operands))
+        (phase.text, _values(phase.before), "->", _values(phase.after))
+        for phase in _phases_of(console, _index(console, operands))
     ]
     return table_text(rows) or "this node has not run yet"
 

@@ -33,11 +33,11 @@ def pending(console: Console, operands: Operands) -> str:
     """Return the sums whose node has not run."""
     rows = [
         (
-            f"{step_number(each.index)} {console.session.graph.address(each.index)}",
-            f"{each.arrived} of {each.expected} in",
-            f"sum {summary(each.total)}",
+            f"{step_number(total.index)} {console.session.graph.address(total.index)}",
+            f"{total.arrived} of {total.expected} in",
+            f"sum {summary(total.total)}",
         )
-        for each in console.session.snapshot.pending
+        for total in console.session.snapshot.pending
     ]
     return table_text(rows) or "nothing waits"
 
@@ -46,7 +46,7 @@ def progress(console: Console, operands: Operands) -> str:
     """Say the progress of the pass, and the nodes that are ready."""
     session = console.session
     snapshot = session.snapshot
-    ready = [each.index for each in snapshot.pending if each.arrived == each.expected]
+    ready = [total.index for total in snapshot.pending if total.arrived == total.expected]
     places = [
         f"{step_number(index)} {session.graph.address(index)}" for index in dict.fromkeys(ready)
     ]
@@ -99,7 +99,7 @@ def calls(console: Console, operands: Operands) -> str:
     for call, leaf in calls.of_leaf(name):
         numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
         rows.append((call.label, *numbers, "kept from before" if leaf.kept else ""))
-        reach = [_reach(each) for each in (leaf.before, leaf.added, leaf.after)]
+        reach = [_reach(value) for value in (leaf.before, leaf.added, leaf.after)]
         if any(reach):
             rows.append(("", *reach, ""))
     if len(rows) == 1:

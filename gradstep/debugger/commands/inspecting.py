@@ -48,7 +48,7 @@ def dump(console: Console, operands: Operands) -> str:
     if not is_place:
         return write_tensor(console, tensor, subject(console), file)
     here = subject_at(console.session.inspector, places[0])
-    if all(each.total is None for each in console.session.inspector.incoming(places[0])):
+    if all(incoming.total is None for incoming in console.session.inspector.incoming(places[0])):
         raise tensor.error(f"no gradient has arrived at {tensor.text}")
     return write_tensor(console, Operands("in", tensor.column), here, file)
 
@@ -143,11 +143,11 @@ def _where(console: Console, operands: Operands) -> str:
     path = _path(session, index)
     shown_path = path if len(path) <= limit else [*path[: limit - 1], path[-1]]
     lines, before = [], ""
-    for depth, each in enumerate(shown_path):
+    for depth, node in enumerate(shown_path):
         if depth and depth == limit - 1 and len(path) > limit:
             lines.append(f"   ... {len(path) - limit} more ...")
-        lines.append(f"{'->' if not depth else '  '} {_frame(session, each)}")
-        source = session.graph.sources.get(each)
+        lines.append(f"{'->' if not depth else '  '} {_frame(session, node)}")
+        source = session.graph.sources.get(node)
         text = "" if source is None else quoted(source)
         if text not in ("", before):  # several nodes of one line stand below each other
             lines.append(f"      {text}")
@@ -157,8 +157,8 @@ def _where(console: Console, operands: Operands) -> str:
 
 def _frame(session: PassSession, index: int) -> str:
     incoming = session.detail(index).incoming
-    arrived = ", ".join(summary(each.total, each.without_total) for each in incoming)
-    several = sum(each.arrived for each in incoming)
+    arrived = ", ".join(summary(arrival.total, arrival.without_total) for arrival in incoming)
+    several = sum(arrival.arrived for arrival in incoming)
     note = f" (sum of {several})" if several > 1 else ""
     return f"{node_line(session.graph, index)}  in {arrived}{note}"
 

@@ -100,7 +100,7 @@ def choose(word: Operands, known: Iterable[str], what: str) -> str:
     words = list(dict.fromkeys(known))
     if word.text in words:
         return word.text
-    begins = [each for each in words if word.text and each.startswith(word.text)]
+    begins = [candidate for candidate in words if word.text and candidate.startswith(word.text)]
     if len(begins) == 1:
         return begins[0]
     if begins:

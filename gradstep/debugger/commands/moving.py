@@ -159,7 +159,7 @@ def _continue(console: Console, operands: Operands) -> str:
     if flag.text != "--calls":
         return _repeated(lambda s: s.continue_())(console, operands)
     session = console.session
-    known = {each.condition for each in session.breakpoints.points if each.kind == "catch"}
+    known = {point.condition for point in session.breakpoints.points if point.kind == "catch"}
     if condition.text and condition.text not in known:
         catch(console, condition)
     if session.position < session.length or len(session.frames) > 1:

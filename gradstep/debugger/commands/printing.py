@@ -144,8 +144,8 @@ def _listed(console: Console, name: str, value: Value, found: Any) -> str:
         return head
     beside = dict(_beside(console, name, value))
     rows: list[tuple[str, ...]] = [("at", name, *beside)]
-    for each in places[:_MOST]:
-        place = tuple(int(index) for index in each)
+    for at in places[:_MOST]:
+        place = tuple(int(index) for index in at)
         numbers = (value, *beside.values())
         rows.append((str(list(place)), *(format_number(float(v.array[place])) for v in numbers)))
     lines = [head, *(f"  {line}" for line in table_text(rows).splitlines())]
@@ -162,8 +162,8 @@ def _beside(console: Console, name: str, value: Value) -> Iterator[tuple[str, Va
     detail = session.detail(index)
     several = len(detail.incoming) > 1
     known = [(f"in.{e.input_nr}" if several else "in", e.total) for e in detail.incoming]
-    known += [(f"saved.{each.name}", each.value) for each in detail.saved]
-    sent = [each for each in detail.outgoing if each.sent]
+    known += [(f"saved.{kept.name}", kept.value) for kept in detail.saved]
+    sent = [outgoing for outgoing in detail.outgoing if outgoing.sent]
     known += [(f"out.{e.output_nr}" if len(sent) > 1 else "out", e.value) for e in sent]
     for label, other in known:
         if other is not None and label != name and other.shape == value.shape:

@@ -196,10 +196,14 @@ class History:
     def _make_room(self, needed: _Segment) -> None:
         """Drop steps, those farthest from ``needed`` first."""
         while self._is_full:
-            full = [each for each in self._segments if each is not needed and each.nbytes > 0]
+            full = [
+                segment
+                for segment in self._segments
+                if segment is not needed and segment.nbytes > 0
+            ]
             if not full:
                 return
-            self._drop(max(full, key=lambda each: abs(each.start - needed.start)))
+            self._drop(max(full, key=lambda section: abs(section.start - needed.start)))
 
     def _drop(self, segment: _Segment) -> None:
         for index in range(segment.start, self._end(segment)):

@@ -112,7 +112,7 @@ class Ledger:
         if index < state.position or (index == state.position and state.inside):
             return self._history.shown(index).incoming[input_nr]
         places = self._places(self._order[index])
-        at = (each for each in places if each.kind != PORT or each.nr == input_nr)
+        at = (place for place in places if place.kind != PORT or place.nr == input_nr)
         place = next(at, None)
         return None if place is None else self._pending()[place]
 

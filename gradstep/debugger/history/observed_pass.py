@@ -61,7 +61,9 @@ def _with(step: Step, known: Mapping[int, Any]) -> Step:
     return step._replace(
         incoming=of(step.incoming),
         hooked=of(step.hooked),
-        deliveries=tuple([Delivery(*each[:2], *of(each[2:])) for each in step.deliveries]),
+        deliveries=tuple(
+            [Delivery(*delivery[:2], *of(delivery[2:])) for delivery in step.deliveries]
+        ),
         before=of([step.before])[0],
         after=of([step.after])[0],
         captured=tuple([(place, *of([g])) for place, g in step.captured]),
@@ -118,9 +120,13 @@ class ObservedPass:
         def keep(step: Step, seconds: float) -> bool:
             append(step)
             if measures:
-                sent = [each.gradient for each in step.deliveries if each.gradient is not None]
+                sent = [
+                    delivery.gradient
+                    for delivery in step.deliveries
+                    if delivery.gradient is not None
+                ]
                 extents = [engine.tensor_extent(gradient) for gradient in sent]
-                nbytes = sum(each.nbytes for each in extents if each is not None)
+                nbytes = sum(extent.nbytes for extent in extents if extent is not None)
                 engine.measured(step.node, seconds, nbytes)
             if self._drops:
                 self._held += self._driver.step_bytes(step)

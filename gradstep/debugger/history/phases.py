@@ -36,11 +36,11 @@ def phases_of(step: Step, effects: NodeEffects | None, driver: Driver) -> tuple[
     if step.captured and not step.deliveries:
         return tuple(phases)
     phases += _computation(step, calls, driver)
-    for each in step.deliveries:
-        if each.edge is not None:
-            before, after = value(each.before), value(each.after)
-            text = f"delivery along edge {each.output_nr}"
-            phases.append(Phase("delivery", text, (before,), (after,), each.output_nr))
+    for delivery in step.deliveries:
+        if delivery.edge is not None:
+            before, after = value(delivery.before), value(delivery.after)
+            text = f"delivery along edge {delivery.output_nr}"
+            phases.append(Phase("delivery", text, (before,), (after,), delivery.output_nr))
     return tuple(phases)
 
 
@@ -63,7 +63,7 @@ def _accumulation(step: Step, calls: Sequence[HookCall]) -> list[Phase]:
 
 def _computation(step: Step, calls: Sequence[HookCall], driver: Driver) -> list[Phase]:
     later = [call for call in calls if call.kind == "post"]
-    reduced = later[0].before if later else [each.gradient for each in step.deliveries]
+    reduced = later[0].before if later else [delivery.gradient for delivery in step.deliveries]
     raw = driver.unreduced(step)
     received = _values(step.hooked)
     if raw is None:

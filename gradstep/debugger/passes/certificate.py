@@ -99,7 +99,7 @@ def certificate(driver: Driver, history: History) -> Certificate:
             repeated += 1
             if driver.runs_user_code(index):
                 called.append(index)
-            shown = [each.gradient for each in step.deliveries]
+            shown = [delivery.gradient for delivery in step.deliveries]
             if all(map(driver.agree, sent, shown)):
                 continue
             varies = index not in called[-1:] and _varies(driver, step, sent)
@@ -115,7 +115,9 @@ _TRIES: Final = 5
 def _varies(driver: Driver, step: Step, sent: Sequence[Any]) -> bool:
     """Return whether a node, called with the same gradients, does not always send the same."""
     again = (driver.repeat(step) for _ in range(_TRIES))
-    return any(each is not None and not all(map(driver.agree, each, sent)) for each in again)
+    return any(
+        gradients is not None and not all(map(driver.agree, gradients, sent)) for gradients in again
+    )
 
 
 def _list(indices: tuple[int, ...]) -> str:

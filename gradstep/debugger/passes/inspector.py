@@ -109,7 +109,9 @@ class Inspector:
         found = self._ledger.incoming(index, self._cursor.state)
         if not self._cursor.edits:
             return found
-        return tuple(replace(each, edits=self._edits(index, each.input_nr)) for each in found)
+        return tuple(
+            replace(arrival, edits=self._edits(index, arrival.input_nr)) for arrival in found
+        )
 
     def _edits(self, index: int, input_nr: int) -> tuple[SumEdit, ...]:
         values = self._ledger.values
@@ -163,7 +165,7 @@ class Inspector:
             terms=terms_of(
                 self._engine, node, self._given(index, ran or inside), saved, outgoing, self._names
             ),
-            nested=tuple(each.title for each in cursor.nested(index))
+            nested=tuple(inner.title for inner in cursor.nested(index))
             if ran or cursor.error
             else (),
             rule_line=self._engine.rule_line(node),
@@ -179,9 +181,9 @@ class Inspector:
         for root in self._cursor.driver.call.roots:
             if _made_by(engine.user_tensor(root), node):
                 return current_value(engine.user_tensor(root))
-        edges = ((self._order[each.producer], each.output_nr)
-                 for each in self._contributions.sources(index)
-                 if each.producer >= 0 and not each.input_nr)  # fmt: skip
+        edges = ((self._order[source.producer], source.output_nr)
+                 for source in self._contributions.sources(index)
+                 if source.producer >= 0 and not source.input_nr)  # fmt: skip
         for keeper, edge in ((node, OWN_RESULT), *edges):
             for name, kept, state in keeper.saved():
                 tensor = engine.kept_tensor(keeper, name, kept) if state == "kept" else None
@@ -315,10 +317,10 @@ class Inspector:
         if state.inside:
             waiting.update(self._contributions.targets(state.position))
         return tuple(
-            Pending(index, each.input_nr, each.arrived, each.expected, each.total)
+            Pending(index, total.input_nr, total.arrived, total.expected, total.total)
             for index in sorted(waiting)
-            for each in self._ledger.sums(index, state)
-            if each.total is not None
+            for total in self._ledger.sums(index, state)
+            if total.total is not None
         )
 
     def _catch_up(self) -> None:

@@ -91,7 +91,7 @@ class RecordedPass:
     def nested(self, index: int) -> tuple[RecordedPass, ...]:
         """Return the passes that were started inside node ``index``; if it raised, up to then."""
         passes = self.cursor.nested(index)
-        return tuple(each for each in passes if isinstance(each, RecordedPass))
+        return tuple(inner for inner in passes if isinstance(inner, RecordedPass))
 
     def _intercept_nested(self) -> None:
         mine = ref(self)  # the driver is this pass's own: a strong reference would be a cycle

@@ -58,7 +58,7 @@ def _known(
         yield from ((f"g[{nr}]", value(g)) for nr, g in enumerate(gradients))
     else:
         yield "g", value(gradients[0])
-    yield from ((each.name, each.value) for each in saved if each.value is not None)
+    yield from ((kept.name, kept.value) for kept in saved if kept.value is not None)
 
 
 def _with_numbers(rule: Rule, known: Mapping[str, Value | None]) -> str:

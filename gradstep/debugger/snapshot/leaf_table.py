@@ -56,7 +56,7 @@ class LeafTable(Sequence[LeafGradient]):
     def __getitem__(self, place: slice) -> Sequence[LeafGradient]: ...
     def __getitem__(self, place: int | slice) -> LeafGradient | Sequence[LeafGradient]:
         if isinstance(place, slice):
-            return [self[each] for each in range(len(self))[place]]
+            return [self[index] for index in range(len(self))[place]]
         return self._reached[place] or self._untouched(self.indices[place])
 
     def __eq__(self, other: object) -> bool:
@@ -78,4 +78,4 @@ class LeafTable(Sequence[LeafGradient]):
     @property
     def reached(self) -> list[LeafGradient]:
         """Those that the pass has come to."""
-        return [each for each in self._reached if each is not None]
+        return [leaf for leaf in self._reached if leaf is not None]

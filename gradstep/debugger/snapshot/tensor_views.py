@@ -119,4 +119,4 @@ def _part(found: re.Match[str]) -> int | slice | EllipsisType:
         return ...
     if index is not None:
         return int(index)
-    return slice(*(int(each) if each else None for each in (start, stop, step)))
+    return slice(*(int(bound) if bound else None for bound in (start, stop, step)))

@@ -85,7 +85,7 @@ class Timeline:
         no other ends so, without the variable in front."""
         leaves = [(call, leaf) for call in self._calls for leaf in call.leaves]
         names = {leaf.name for _, leaf in leaves}
-        ending = [each for each in names if each.endswith(f".{name}")]
+        ending = [known for known in names if known.endswith(f".{name}")]
         if name not in names and len(ending) == 1:
             (name,) = ending
         return [(call, leaf) for call, leaf in leaves if leaf.name == name]

@@ -111,14 +111,14 @@ class NativeEngine:
 
     def checksums(self, tensors: Sequence[Any]) -> list[int | None]:
         sums: list[int | None] = [None] * len(tensors)
-        places = [at for at, each in enumerate(tensors) if each is not None]
+        places = [at for at, tensor in enumerate(tensors) if tensor is not None]
         known = checksums([_array(tensors[at]) for at in places])
         for at, checksum in zip(places, known, strict=True):
             sums[at] = checksum
         return sums
 
     def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
-        return [None if each is None else length(_array(each)) for each in tensors]
+        return [None if tensor is None else length(_array(tensor)) for tensor in tensors]
 
     def moved(self, tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
         pairs = zip(tensors, copies, strict=True)
@@ -128,7 +128,9 @@ class NativeEngine:
         if call.is_grad:
             return []
         if call.inputs:
-            return [each for each in call.inputs if isinstance(each, Tensor) and each.is_leaf]
+            return [
+                tensor for tensor in call.inputs if isinstance(tensor, Tensor) and tensor.is_leaf
+            ]
         order = self.plan(call.roots).order
         return [node.variable for node in order if type(node) is AccumulateGrad]
 

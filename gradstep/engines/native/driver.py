@@ -392,7 +392,7 @@ class NativeDriver(BasicDriver):
         for tensor in tensors:
             if id(tensor) in leaf_of:
                 self._find_leaf(leaf_of[id(tensor)])
-        changed = {leaf_of.get(id(each), index) for each in (*tensors, *memories)} - {index}
+        changed = {leaf_of.get(id(tensor), index) for tensor in (*tensors, *memories)} - {index}
         return tuple((number, _gradient(self.order[number])) for number in sorted(changed))
 
     def _find_leaf(self, number: int) -> None:
@@ -417,7 +417,9 @@ class NativeDriver(BasicDriver):
 
     def _without_muted(self, step: Step) -> Step:
         """Let ``step`` send nothing along the edges that are muted."""
-        if not any((step.index, each.output_nr) in self.muted_edges for each in step.deliveries):
+        if not any(
+            (step.index, delivery.output_nr) in self.muted_edges for delivery in step.deliveries
+        ):
             return step
         undo_deliveries(self.pending, step)
         return self._deliver(step, self.muted_edges)
@@ -425,14 +427,14 @@ class NativeDriver(BasicDriver):
     def _deliver(self, step: Step, muted: Set[tuple[int, int]]) -> Step:
         """Deliver anew what ``step`` sends along edges that are not ``muted``."""
         deliveries = []
-        for each in step.deliveries:
-            if each.edge is not None:
-                before = self.pending[each.edge]
-                g = None if (step.index, each.output_nr) in muted else each.gradient
+        for delivery in step.deliveries:
+            if delivery.edge is not None:
+                before = self.pending[delivery.edge]
+                g = None if (step.index, delivery.output_nr) in muted else delivery.gradient
                 after = before if g is None else g if before is None else before + g
-                self.pending[each.edge] = after
-                each = each._replace(gradient=g, before=before, after=after)
-            deliveries.append(each)
+                self.pending[delivery.edge] = after
+                delivery = delivery._replace(gradient=g, before=before, after=after)
+            deliveries.append(delivery)
         return step._replace(deliveries=tuple(deliveries))
 
     def run(self, start: int) -> None:
@@ -481,8 +483,8 @@ class NativeDriver(BasicDriver):
             incoming=tuple(self._as_of(g, start) for g in step.incoming),
             hooked=tuple(hooked),
             deliveries=tuple(
-                Delivery(*each[:2], *(self._as_of(g, stop) for g in each[2:]))
-                for each in step.deliveries
+                Delivery(*delivery[:2], *(self._as_of(g, stop) for g in delivery[2:]))
+                for delivery in step.deliveries
             ),
             captured=tuple((place, self._as_of(g, start)) for place, g in step.captured),
         )
@@ -492,7 +494,7 @@ class NativeDriver(BasicDriver):
 
     def _place_of(self, index: int) -> tuple[int, int]:
         """Return the place in the log when node ``index``, which left nothing there, ran."""
-        later = next((each for each in self.effects if each > index), None)
+        later = next((number for number in self.effects if number > index), None)
         if later is not None:
             place = self.effects[later].start
         else:
@@ -594,7 +596,7 @@ class NativeDriver(BasicDriver):
                 given = {place: Tensor.from_array(array_of(g)) for place, g in given.items()}
             other = self.fork(given)
             other.record(step.index, step.index + 1, collecting(again))
-        return [each.gradient for each in again[0].deliveries]
+        return [delivery.gradient for delivery in again[0].deliveries]
 
     def agree(self, one: Any, other: Any) -> bool:
         if one is None or other is None:
@@ -702,5 +704,5 @@ def _gradient(node: Any) -> Any:
 
 def _results(step: Step) -> list[Any]:
     """Return the gradients that user code made at a node, as far as they are recorded."""
-    sent = [each.gradient for each in step.deliveries] + [g for _, g in step.captured]
+    sent = [delivery.gradient for delivery in step.deliveries] + [g for _, g in step.captured]
     return [g for g in (*step.hooked, *sent) if g is not None]

@@ -37,7 +37,7 @@ class KeptRun:
         self._task = start(call, keep=True)
         self._before: list[tuple[Any, Any, Any]] = [
             (leaf, leaf.grad, None if leaf.grad is None else leaf.grad.array.copy())
-            for leaf in [each.variable for each in self._task.order if type(each) is AccumulateGrad]
+            for leaf in [node.variable for node in self._task.order if type(node) is AccumulateGrad]
         ]
         self._log: UndoLog | None = None
         users = nodes_of_user(self._task.order)

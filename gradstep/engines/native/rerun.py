@@ -65,9 +65,9 @@ class Rerun:
         self._attributes = ran_on.attributes
         self._arguments = ran_on.arguments
         self._arrays = {
-            at: _widened(each.array) if wide else each.array
-            for at, each in enumerate(ran_on.arguments)
-            if isinstance(each, Copy | Known)
+            at: _widened(argument.array) if wide else argument.array
+            for at, argument in enumerate(ran_on.arguments)
+            if isinstance(argument, Copy | Known)
         }
         self.custom = not isinstance(ran_on.function, Op)
         self.places = _differentiable(node, self._function, list(self._arrays))
@@ -161,11 +161,11 @@ def _referred(node: Node) -> SavedInputs | None:
     if not isinstance(node, SavedNode) or not isinstance(record, OpRecord) or not record.kept:
         return None
     arguments: list[Any] = []
-    for each in record.inputs:
-        if not isinstance(each, tuple):
-            arguments.append(each)
+    for value in record.inputs:
+        if not isinstance(value, tuple):
+            arguments.append(value)
             continue
-        array = each[0].value(each[1])
+        array = value[0].value(value[1])
         if array is None:
             raise CannotRerun(
                 "an input of it was changed in place since, or is not kept: the values of the "
@@ -174,7 +174,7 @@ def _referred(node: Node) -> SavedInputs | None:
         arguments.append(Known(array))
     for at in record.gaps:
         arguments.insert(at, None)
-    named = {key: each for key, each in record.attributes.items() if key not in IN_PLACE}
+    named = {key: attribute for key, attribute in record.attributes.items() if key not in IN_PLACE}
     return SavedInputs(node.op, tuple(arguments), named, 0)
 
 

@@ -21,12 +21,12 @@ def checksums(tensors: Sequence[Any]) -> list[int | None]:
     places, arrays = [], []
     elsewhere: dict[torch.device, list[tuple[int, torch.Tensor]]] = {}
     with unobserved(), torch.no_grad():
-        for at, each in enumerate(tensors):
-            if is_plain(each):
+        for at, tensor in enumerate(tensors):
+            if is_plain(tensor):
                 places.append(at)
-                arrays.append(view_of(each.detach()))
+                arrays.append(view_of(tensor.detach()))
                 continue
-            flat = _bytes_of(each)
+            flat = _bytes_of(tensor)
             if flat is None:
                 continue
             if flat.device.type == "cpu":

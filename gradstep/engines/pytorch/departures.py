@@ -35,9 +35,9 @@ class Departures:
     def of(self, leaf: torch.Tensor) -> Departure | None:
         """Return the last one that was computed from ``leaf``."""
         for number, how, source, record in reversed(self._known):
-            for each in reachable([record]):
-                if isinstance(each, LeafRecord) and each.requires_grad:
-                    seen = each.tensor()
+            for maker in reachable([record]):
+                if isinstance(maker, LeafRecord) and maker.requires_grad:
+                    seen = maker.tensor()
                     if seen is not None and seen.origin is leaf:
                         return Departure(number, how, source, (ref(leaf),))
         return None

@@ -60,7 +60,7 @@ class PyTorchEngine:
 
     def tensors(self, roots: Iterable[Any]) -> tuple[SeenTensor, ...]:
         graph = TorchGraph(current.get() or Origins())
-        return tuple(each if isinstance(each, SeenTensor) else graph.tensor(each) for each in roots)
+        return tuple(root if isinstance(root, SeenTensor) else graph.tensor(root) for root in roots)
 
     def plan(self, tensors: Sequence[Any]) -> TorchPlan:
         return plan_of(tensors)
@@ -121,7 +121,9 @@ class PyTorchEngine:
         if call.is_grad:
             return []
         if call.inputs:
-            return [each.origin for each in call.inputs if isinstance(each.origin, torch.Tensor)]
+            return [
+                tensor.origin for tensor in call.inputs if isinstance(tensor.origin, torch.Tensor)
+            ]
         with unobserved():
             nodes = nodes_behind(call.arguments.outputs)
             return [node.variable for node in nodes if type(node).__name__ == "AccumulateGrad"]
@@ -175,11 +177,11 @@ class PyTorchEngine:
     def input_of(self, node: TorchNode, name: str) -> int | None:
         entry = entry_of(node.name())
         op = op_of(entry)
-        given = None if op is None else {each.name for each in op._schema.arguments}
+        given = None if op is None else {argument.name for argument in op._schema.arguments}
         if name.startswith("result") or not (given is None or name.partition("[")[0] in given):
             return OWN_RESULT
         rules = () if entry is None or len(entry.rules) != len(node.edges) else entry.rules
-        return next((at for at, (each, _) in enumerate(rules) if each == name), None)
+        return next((at for at, (rule, _) in enumerate(rules) if rule == name), None)
 
     def leaf(self, node: TorchNode) -> SeenTensor | None:
         return node.tensor if isinstance(node, TorchLeaf) else None
@@ -262,10 +264,10 @@ def lengths(tensors: Sequence[Any]) -> list[float | None]:
     """Return the norm of each tensor, None of one that has no numbers."""
     with unobserved(), torch.no_grad():
         lengths = [
-            statistics.length(view_of(each.detach())) if is_plain(each) else None
-            for each in tensors
+            statistics.length(view_of(tensor.detach())) if is_plain(tensor) else None
+            for tensor in tensors
         ]
-    others = [at for at, each in enumerate(tensors) if lengths[at] is None and each is not None]
+    others = [at for at, tensor in enumerate(tensors) if lengths[at] is None and tensor is not None]
     for at, norm in zip(others, measured([tensors[at] for at in others]), strict=True):
         lengths[at] = norm
     return lengths

@@ -112,7 +112,7 @@ def _leave_out_own_frames(roots: Any) -> None:
     frames of the program alone."""
     for node in nodes_behind(roots):
         kept = node.metadata.get("traceback_", [])
-        stack = [_Entry(each.partition('"')[2].partition('"')[0], each) for each in kept]
+        stack = [_Entry(line.partition('"')[2].partition('"')[0], line) for line in kept]
         kept[:] = [entry.text for entry in frames_of_program(stack)]
 
 

@@ -67,7 +67,7 @@ def signed(value: Any) -> Any:
     [-1, 2]
     """
     if isinstance(value, tuple):
-        return [signed(each) for each in value]
+        return [signed(number) for number in value]
     return value - 2**64 if isinstance(value, int) and value >= 2**63 else value
 
 
@@ -75,7 +75,7 @@ def formulas(node: Any) -> tuple[tuple[str, str], ...]:
     """Return the rule of each input of ``node``, with the names of the table and the numbers of the
     node: (input, text)."""
     entry = entry_of(node.name())
-    if entry is None or not {each.rstrip("_") for each in node.saved_names} <= entry.names:
+    if entry is None or not {name.rstrip("_") for name in node.saved_names} <= entry.names:
         return ()
     numbers = dict(_plain_numbers(node, entry))
     return tuple((name, readable(rule, {}, numbers)) for name, rule in entry.rules)
@@ -85,7 +85,7 @@ def rules_with_names(node: Any) -> Iterator[Rule]:
     """Yield the rules that ``node`` runs for the inputs that need a gradient; nothing where the
     table has not one for each edge."""
     entry = entry_of(node.name())
-    saved = {each.rstrip("_"): each for each in node.saved_names}
+    saved = {name.rstrip("_"): name for name in node.saved_names}
     if entry is None or not saved.keys() <= entry.names or len(entry.rules) != len(node.edges):
         return
     numbers = dict(_plain_numbers(node, entry))
@@ -96,7 +96,7 @@ def rules_with_names(node: Any) -> Iterator[Rule]:
         if node.edges[nr] is None:
             continue
         read = set(re.findall(r"(?<![.\w])[a-z]\w*\b(?!\()", _in_full(rule)))
-        names = {saved[each] for each in read & saved.keys() - numbers.keys()}
+        names = {saved[kept] for kept in read & saved.keys() - numbers.keys()}
         if "grad" in read:
             names.add("g")
         yield Rule(name, nr, names, partial(_with_texts, rule, numbers))
@@ -117,7 +117,7 @@ def _formula(
 ) -> str:
     """Return the formula of all nodes that are alike in this."""
     entry = entry_of(name)
-    if entry is None or not {each.rstrip("_") for each in saved} <= entry.names:
+    if entry is None or not {kept.rstrip("_") for kept in saved} <= entry.names:
         return ""
     if len(entry.rules) != len(needed):
         return ""
@@ -187,7 +187,7 @@ def _arguments(text: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += character
-    return [each.strip() for each in parts]
+    return [part.strip() for part in parts]
 
 
 @lru_cache(maxsize=4096)
@@ -235,8 +235,8 @@ def _entry(block: str) -> Derivative | None:
             continue
         if rule.startswith(("not_differentiable", "non_differentiable", "auto_")):
             continue
-        for each in inputs.split(", "):
-            rules.setdefault(each, rule.strip('"'))
+        for word in inputs.split(", "):
+            rules.setdefault(word, rule.strip('"'))
     if not rules:
         return None
     order = [name for name in re.findall(r"(\w+)(?==|,|\)|$)", head[2] + ")") if name in rules]

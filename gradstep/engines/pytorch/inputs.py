@@ -150,10 +150,10 @@ class Inputs:
         through: ViewRegion | None = None,
     ) -> Call:
         arguments = tuple(
-            self._kept(each, names[at] if at < len(names) else f"{names[-1]}[{at}]")
-            for at, each in enumerate(args)
+            self._kept(value, names[at] if at < len(names) else f"{names[-1]}[{at}]")
+            for at, value in enumerate(args)
         )
-        named = {name: self._kept(each, name) for name, each in kwargs.items()}
+        named = {name: self._kept(value, name) for name, value in kwargs.items()}
         return Call(function, arguments, named, _random_state() if random else None, through)
 
     def _kept(self, value: Any, name: str) -> Any:
@@ -162,7 +162,7 @@ class Inputs:
             copy = None if why_not else self._copy(value)
             return Input(name, copy, value.requires_grad, why_not)
         if isinstance(value, list | tuple):
-            return [self._kept(each, f"{name}[{at}]") for at, each in enumerate(value)]
+            return [self._kept(element, f"{name}[{at}]") for at, element in enumerate(value)]
         return value
 
     def _copy(self, tensor: torch.Tensor) -> Copy | None:
@@ -202,14 +202,16 @@ def _why_not(tensor: torch.Tensor) -> str:
 
 
 def _names_of(op: Any) -> list[str]:
-    return ["input" if each.name == "self" else each.name for each in op._schema.arguments]
+    return [
+        "input" if argument.name == "self" else argument.name for argument in op._schema.arguments
+    ]
 
 
 def _parameters_of(function: Any) -> list[str]:
     parameters = list(inspect.signature(function.forward).parameters.values())
     if function.setup_context is torch.autograd.Function.setup_context:
         parameters = parameters[1:]  # without ctx
-    return [each.name for each in parameters] or ["input"]
+    return [parameter.name for parameter in parameters] or ["input"]
 
 
 def _draws(op: Any) -> bool:

@@ -59,17 +59,17 @@ class TorchKeptForward:
     def _record(self, node: TorchNode) -> OpRecord:
         entry = entry_of(node.name())
         given, op = _inputs(node, entry), op_of(entry)
-        for each in given:
-            if each is not None and not isinstance(each, torch.Tensor):
-                self._readers.setdefault(_at(each), []).append(node)
+        for tensor in given:
+            if tensor is not None and not isinstance(tensor, torch.Tensor):
+                self._readers.setdefault(_at(tensor), []).append(node)
         inputs = tuple(map(self._input, [*given, *_without_derivative(node, entry, op)]))
         if op is not None and entry is not None:
             # a number, as that of masked_fill, may be anything; what else is not told is finite
             inputs += tuple(
                 [
                     (_UNKNOWN, 0)
-                    for each in op._schema.arguments
-                    if str(each.type) == "number" and not _is_told(node, entry, each.name)
+                    for argument in op._schema.arguments
+                    if str(argument.type) == "number" and not _is_told(node, entry, argument.name)
                 ]
             )
         record = OpRecord(stem(node.name()), inputs, _told(node, entry), requires_grad=True)
@@ -107,11 +107,11 @@ class TorchKeptForward:
                     continue
                 entry = entry_of(at[0].name())
                 needed = [
-                    _at(each)
-                    for each in _inputs(at[0], entry)
-                    if each is not None and not isinstance(each, torch.Tensor)
+                    _at(tensor)
+                    for tensor in _inputs(at[0], entry)
+                    if tensor is not None and not isinstance(tensor, torch.Tensor)
                 ]
-                missing = [each for each in needed if each not in self._found]
+                missing = [tensor for tensor in needed if tensor not in self._found]
                 if missing and op_of(entry) is not None:
                     stack += missing
                     continue
@@ -151,7 +151,7 @@ class TorchKeptForward:
         except Exception:  # an argument that nobody knows, or values that do not go together
             return []
         expected = [(shape, node.output_dtype.name) for shape in node.output_shapes[:1]]
-        actual = [(shape_of(each), str(each.dtype)[6:]) for each in results[:1]]
+        actual = [(shape_of(result), str(result.dtype)[6:]) for result in results[:1]]
         return results if expected == actual else []
 
     def _arguments(
@@ -161,9 +161,9 @@ class TorchKeptForward:
         edges = iter(_inputs(node, entry))
         for argument in op._schema.arguments:
             name = argument.name
-            if any(name == each for each, _ in entry.rules):
+            if any(name == rule for rule, _ in entry.rules):
                 if "[]" in str(argument.type):
-                    yield name, [self._tensor(each) for each in edges]
+                    yield name, [self._tensor(edge) for edge in edges]
                 else:
                     yield name, self._tensor(next(edges))
             elif hasattr(type(node.origin), f"_saved_{name}"):
@@ -222,15 +222,15 @@ def _without_derivative(node: TorchNode, entry: Derivative | None, op: Any) -> l
     if entry is None or op is None:
         return []
     rules = {name for name, _ in entry.rules}
-    names = [each.name for each in op._schema.arguments if each.name not in rules]
+    names = [argument.name for argument in op._schema.arguments if argument.name not in rules]
     values = [node.value_of(name) for name in names if name in node.saved_names]
-    return [each for each in values if each is not None and not each.requires_grad]
+    return [value for value in values if value is not None and not value.requires_grad]
 
 
 def _told(node: TorchNode, entry: Derivative | None) -> dict[str, Any]:
     """Return the arguments of an op that are no tensors."""
     op = op_of(entry)
-    named = [] if op is None else [each.name for each in op._schema.arguments]
+    named = [] if op is None else [argument.name for argument in op._schema.arguments]
     arguments = {name: signed(node.saved_argument(name)) for name in named}
     return {
         name: value for name, value in arguments.items() if isinstance(value, int | float | list)
@@ -240,7 +240,7 @@ def _told(node: TorchNode, entry: Derivative | None) -> dict[str, Any]:
 def _is_told(node: TorchNode, entry: Derivative, name: str) -> bool:
     """Return whether a node has an argument of its op."""
     return hasattr(type(node.origin), f"_saved_{name}") or any(
-        name == each for each, _ in entry.rules
+        name == rule for rule, _ in entry.rules
     )
 
 

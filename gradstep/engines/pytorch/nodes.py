@@ -101,7 +101,7 @@ class TorchNode:
         self.origin, self.graph, self.hooks = origin, graph, None
         self.sequence_nr: int = sequence_nr_of(origin)
         self.output_count = len(metadata)
-        self.output_shapes = tuple([shape_of(each) for each in metadata])
+        self.output_shapes = tuple([shape_of(described) for described in metadata])
         self.output_dtype = dtype_of(metadata[0].dtype) if metadata else _NO_DTYPE
         self.edges: tuple[Any, ...] = ()
         self._saved: list[KeptValue] | None = None
@@ -130,9 +130,9 @@ class TorchNode:
             except RuntimeError:
                 continue
             yield from (
-                each
-                for each in (raw if isinstance(raw, tuple | list) else (raw,))
-                if each is not None
+                value
+                for value in (raw if isinstance(raw, tuple | list) else (raw,))
+                if value is not None
             )
 
     def value_of(self, name: str) -> torch.Tensor | None:
@@ -247,10 +247,14 @@ than to read ten nodes."""
 def _class_of(name: str, origin: type, transposed: bool) -> type[TorchNode]:
     """Return a class for nodes of a name."""
     saved = tuple(
-        [each.removeprefix("_raw_saved_") for each in dir(origin) if each.startswith("_raw_saved_")]
+        [
+            attribute.removeprefix("_raw_saved_")
+            for attribute in dir(origin)
+            if attribute.startswith("_raw_saved_")
+        ]
     )
     is_function = issubclass(origin, FunctionNode)
-    places = tuple([(each, f"_raw_saved_{each}", f"_saved_{each}") for each in saved])
+    places = tuple([(kept, f"_raw_saved_{kept}", f"_saved_{kept}") for kept in saved])
     if is_function:
         places = (("saved", "_raw_saved_tensors", "saved_tensors"),)
     members = {
@@ -278,10 +282,10 @@ class TorchGraph:
         self.known_ends = {node: node.freed_at for node in order if node.is_freed}
         leaves = [node.tensor for node in order if type(node) is TorchLeaf]
         with unobserved(), torch.no_grad():
-            for each in (*roots, *leaves):
-                is_scalar = each._shape is not None and prod(each._shape) == 1
-                if is_scalar and isinstance(each.origin, torch.Tensor):
-                    each.number = copy_of(each.origin)
+            for root in (*roots, *leaves):
+                is_scalar = root._shape is not None and prod(root._shape) == 1
+                if is_scalar and isinstance(root.origin, torch.Tensor):
+                    root.number = copy_of(root.origin)
 
     def tensor(self, origin: Any) -> SeenTensor:
         """Return a tensor, or a GradientEdge, as a root; reads the graph behind it."""
@@ -418,21 +422,21 @@ def _several(
 ) -> Iterator[KeptValue]:
     """List values that a node keeps under one name."""
     names = [f"{name}[{number}]" for number in range(len(raw))]
-    if any(each is not None and type(each.unpack_hook) is Freed for each in raw):
-        yield from [(each, None, "freed") for each in names]
+    if any(saved is not None and type(saved.unpack_hook) is Freed for saved in raw):
+        yield from [(name, None, "freed") for name in names]
         return
-    if any(each is not None and each.unpack_hook is not None for each in raw):
-        yield from [(each, None, "packed") for each in names]
+    if any(saved is not None and saved.unpack_hook is not None for saved in raw):
+        yield from [(name, None, "packed") for name in names]
         return
     value = None
     with suppress(RuntimeError):  # one of them is not there as it was: which one, each tells
         value = getattr(node.origin, value_name)
-    for number, each in enumerate(names):
+    for number, known in enumerate(names):
         if value is not None:
             if isinstance(value[number], torch.Tensor):
-                yield each, _seen(node, value[number]), "kept"
+                yield known, _seen(node, value[number]), "kept"
         elif raw[number] is not None:
-            yield each, *_alone(node, each, raw[number])
+            yield known, *_alone(node, known, raw[number])
 
 
 def _alone(node: TorchNode, name: str, raw: Any) -> tuple[Any, SavedState]:
@@ -483,5 +487,5 @@ def hooks_of(node: TorchNode) -> Iterator[Mapping[int, Any]]:
         tables = hook_tables(node.tensor.origin)
     else:
         noted = node.graph.origins.hooks.get(node.sequence_nr, ())
-        tables = [table for each in noted if (table := each()) is not None]
+        tables = [table for reference in noted if (table := reference()) is not None]
     yield from tables

@@ -83,10 +83,10 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             # made when the last op was done: the place in the graph of the base that it changed
             self._origins.records[self._last + 1] = self._through_view
         given = list(tensors_in(args))
-        needs = any(each.requires_grad for each in given)
+        needs = any(tensor.requires_grad for tensor in given)
         # an op of a library runs inside of the Function that makes its node
         grad_mode = torch.is_grad_enabled() or (needs and op.namespace not in LIBRARIES)
-        origins = [self.origin(each) for each in given]
+        origins = [self.origin(tensor) for tensor in given]
         record = _record(op, origins, args, kwargs)
         own = None
         if newest > self._last and op is not _DETACH:
@@ -97,7 +97,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if needs and grad_mode and op is not _DETACH:
             self.inputs.op(self._latest, op, args, kwargs)
             self._keep_copies(given)
-        changed = [(each, each._version) for each in written(op, args, kwargs)]
+        changed = [(tensor, tensor._version) for tensor in written(op, args, kwargs)]
         return record, own, grad_mode, changed
 
     @fenced(_OPS)
@@ -115,9 +115,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Note what an op made."""
         if op._schema.name.startswith("aten::_foreach_"):
             # what they run inside counts changes, but not below autograd, where this is
-            for each, version in changed:
-                if each._version == version:
-                    torch.autograd.graph.increment_version(each)
+            for changed_one, version in changed:
+                if changed_one._version == version:
+                    torch.autograd.graph.increment_version(changed_one)
         self._finish(op, record, args, result, own, grad_mode)
         for tensor, version in changed:
             self._origins.changes.note(tensor, version, record.source)
@@ -136,7 +136,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Record a custom Function, as one op; returns what is to be told of its result."""
         given = list(tensors_in(arguments))
         if sequence_nr is None or not (
-            torch.is_grad_enabled() and any(each.requires_grad for each in given)
+            torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
         ):
             return lambda result: None
         number = sequence_nr()
@@ -145,7 +145,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             with self.paused():
                 self.inputs.function(number, function, arguments)
         name = stem(f"{function.__name__}Backward")
-        record = OpRecord(name, tuple(self.origin(each) for each in given), {})
+        record = OpRecord(name, tuple(self.origin(tensor) for tensor in given), {})
         if not own:
             self._keep_copies(given)
 
@@ -169,7 +169,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             return
         behind = reachable([self.origin(root)[0]])
         leaves: Any = tuple(
-            each.tensor for each in behind if isinstance(each, LeafRecord) and each.requires_grad
+            maker.tensor
+            for maker in behind
+            if isinstance(maker, LeafRecord) and maker.requires_grad
         )
         for result in results:
             if result is not None:
@@ -181,7 +183,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Keep the records of the nodes that made ``result``, from number ``start`` on, no longer
         than these."""
         with unobserved():
-            waiting = [each.grad_fn for each in tensors_in(result)]
+            waiting = [tensor.grad_fn for tensor in tensors_in(result)]
             while waiting:
                 node = waiting.pop()
                 if node is None or hasattr(node, "variable"):
@@ -192,8 +194,8 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                     waiting += [target for target, _ in node.next_functions]
 
     def _keep_copies(self, given: list[torch.Tensor]) -> None:
-        for each in given:
-            copy, (record, nr) = self.inputs.copy_of(each), self.origin(each)
+        for tensor in given:
+            copy, (record, nr) = self.inputs.copy_of(tensor), self.origin(tensor)
             if copy is not None:
                 record.copies[nr] = ref(copy)
 
@@ -282,9 +284,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         for op in reachable([made]) if isinstance(made, OpRecord) else []:
             if isinstance(op, OpRecord) and (not op.requires_grad or "int" in op.dtype):
                 leaves: Any = tuple(
-                    each.tensor
-                    for each in reachable([op])
-                    if isinstance(each, LeafRecord) and each.requires_grad
+                    maker.tensor
+                    for maker in reachable([op])
+                    if isinstance(maker, LeafRecord) and maker.requires_grad
                 )
                 if leaves:
                     # the second result of an op, as of sort(), has another dtype than the first

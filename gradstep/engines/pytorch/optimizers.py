@@ -46,7 +46,7 @@ def passed_over(mode: Suspended) -> Iterator[None]:
 
 def _optimizers() -> list[Any]:
     """Return PyTorch's own kinds of optimizers."""
-    kinds = [each for each in vars(torch.optim).values() if isinstance(each, type)]
+    kinds = [value for value in vars(torch.optim).values() if isinstance(value, type)]
     return [kind for kind in kinds if issubclass(kind, torch.optim.Optimizer)]
 
 

@@ -209,7 +209,11 @@ class Origins:
         if isinstance(place, str):
             return place
         parameters = list(read(lambda: signature(module.forward).parameters.values()))[1:]
-        usual = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+        usual = [
+            parameter.name
+            for parameter in parameters
+            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ]
         return usual[place] if place < len(usual) else ""
 
     def record(self, number: int) -> Any:
@@ -222,7 +226,7 @@ class Origins:
             return
         known = self.hooks.setdefault(sequence_nr_of(tensor.grad_fn), [])
         for table in hook_tables(tensor):
-            if not any(each() is table for each in known):
+            if not any(reference() is table for reference in known):
                 known.append(ref(table))
 
     def freed(self, number: int, line: Source) -> None:

@@ -223,7 +223,7 @@ def norms(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     reduction, of float16 and the like, in which it would overflow, in float32."""
     wide = torch.float32 if tensors[0].dtype.itemsize < 4 else None
     if _norms is None:
-        return [torch.linalg.vector_norm(each, dtype=wide) for each in tensors]
+        return [torch.linalg.vector_norm(tensor, dtype=wide) for tensor in tensors]
     norms: list[torch.Tensor] = list(_norms(tensors, 2, wide))
     return norms
 
@@ -256,7 +256,7 @@ def hook_tables(tensor: torch.Tensor) -> list[Any]:
     """Return the tables of the hooks that were registered on a tensor."""
     names = ("_backward_hooks", "_post_accumulate_grad_hooks")
     tables = [getattr(tensor, name, None) for name in names]
-    return [each for each in tables if each is not None]
+    return [table for table in tables if table is not None]
 
 
 _mixin: Final[Any] = _find("autograd.function._HookMixin")
@@ -383,10 +383,10 @@ def gathered_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
     for part in module.modules():
         state = getattr(part, "_get_fsdp_state", _nothing)()
         group = getattr(state, "_fsdp_param_group", None)
-        for each in getattr(group, "fsdp_params", ()):
-            whole = getattr(each, "_unsharded_param", None)
+        for parameter in getattr(group, "fsdp_params", ()):
+            whole = getattr(parameter, "_unsharded_param", None)
             if whole is not None:  # it was gathered once
-                yield each.sharded_param, whole
+                yield parameter.sharded_param, whole
 
 
 def saved_tensor_hooks() -> list[tuple[Any, Any]]:

@@ -148,13 +148,13 @@ class Rerun:
         self._call_made, self._wide = call, wide
         self.custom = call.custom
         self._inputs = list(_inputs_in((*call.arguments, *call.named.values())))
-        for each in self._inputs:
-            if each.copy is None:
-                why_not = each.why_not or "needs more memory than copies may take"
-                raise CannotRerun(f"{each.name} {why_not}")
-        wanted = [each for each in self._inputs if each.needs and _is_inexact(each)]
-        self._places = [self._inputs.index(each) for each in wanted]
-        self.names = [each.name for each in wanted]
+        for tensor in self._inputs:
+            if tensor.copy is None:
+                why_not = tensor.why_not or "needs more memory than copies may take"
+                raise CannotRerun(f"{tensor.name} {why_not}")
+        wanted = [tensor for tensor in self._inputs if tensor.needs and _is_inexact(tensor)]
+        self._places = [self._inputs.index(tensor) for tensor in wanted]
+        self.names = [tensor.name for tensor in wanted]
         name = "" if self.custom else call.function._schema.name
         if name == "aten::round" and call.named.get("decimals"):
             raise CannotRerun("its forward is a step function")
@@ -162,15 +162,15 @@ class Rerun:
         padding = _argument(call, "padding_idx") if name == "aten::embedding" else None
         self._padding = -1 if padding is None else int(padding)
         self._symmetric = name in _READ_HALF or bool(_argument(call, "hermitian"))
-        self._likes = [self._widened(each.copy.tensor) for each in self._inputs]  # type: ignore[union-attr]
+        self._likes = [self._widened(tensor.copy.tensor) for tensor in self._inputs]  # type: ignore[union-attr]
         self.points = [self.direction(_real(self._likes[at])) for at in self._places]
         outputs, _ = self._run(self.points)
-        if any(each.layout is not torch.strided for each in outputs):
+        if any(output.layout is not torch.strided for output in outputs):
             raise CannotRerun("its result is sparse")
-        self._sizes = [_real(each).size for each in outputs]
+        self._sizes = [_real(output).size for output in outputs]
         node = outputs[0].grad_fn if outputs else None
         self.made = "" if node is None else node.name()
-        kinds = [each.dtype for each in (*outputs, *(self._likes[at] for at in self._places))]
+        kinds = [output.dtype for output in (*outputs, *(self._likes[at] for at in self._places))]
         self.eps = max((torch.finfo(kind).eps for kind in kinds), default=0.0)
 
     @property
@@ -192,7 +192,7 @@ class Rerun:
 
     def values(self, points: Sequence[Array]) -> Array:
         outputs, _ = self._beside(points)
-        return np.concatenate([_real(each).reshape(-1) for each in outputs])
+        return np.concatenate([_real(output).reshape(-1) for output in outputs])
 
     def gradients(self, points: Sequence[Array], weights: Array) -> list[Array | None]:
         outputs, leaves = self._beside(points)
@@ -245,8 +245,8 @@ class Rerun:
                 leaves.append(leaf)
                 tensors[at] = leaf.clone() if self._may_change else leaf
             given = iter(tensors)
-            arguments = [self._filled(each, given) for each in call.arguments]
-            named = {name: self._filled(each, given) for name, each in call.named.items()}
+            arguments = [self._filled(argument, given) for argument in call.arguments]
+            named = {name: self._filled(value, given) for name, value in call.named.items()}
             if call.through is not None:
                 base = arguments[0]
                 call.function(base.as_strided(*call.through), *arguments[1:], **named)
@@ -255,7 +255,7 @@ class Rerun:
                 results = call.function.apply(*arguments, **named)
             else:
                 results = call.function(*arguments, **named)
-            return [each for each in tensors_in(results) if each.grad_fn is not None], leaves
+            return [tensor for tensor in tensors_in(results) if tensor.grad_fn is not None], leaves
 
     @property
     def _is_class(self) -> bool:
@@ -271,7 +271,7 @@ class Rerun:
         if isinstance(value, Input):
             return next(given)
         if isinstance(value, list):
-            return [self._filled(each, given) for each in value]
+            return [self._filled(element, given) for element in value]
         if isinstance(value, torch.dtype) and self._wide:
             return _WIDE.get(value, value)
         return value
@@ -327,7 +327,7 @@ def _argument(call: Call, name: str) -> Any:
     """Return an argument of an op by its name, None where it has none."""
     if isinstance(call.function, type):
         return None
-    names = [each.name for each in call.function._schema.arguments]
+    names = [argument.name for argument in call.function._schema.arguments]
     if name in names and names.index(name) < len(call.arguments):
         return call.arguments[names.index(name)]
     return call.named.get(name)

@@ -13,8 +13,8 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from tensors_in(each)
+        for element in value:
+            yield from tensors_in(element)
 
 
 def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]:
@@ -26,7 +26,7 @@ def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]
 
 def gives_new_memory(op: Any) -> bool:
     """Return whether the results of ``op`` share no memory with what it is given."""
-    return not any(each.alias_info for each in op._schema.returns)
+    return not any(result.alias_info for result in op._schema.returns)
 
 
 def memory_of(tensor: torch.Tensor) -> int:

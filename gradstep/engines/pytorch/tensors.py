@@ -282,14 +282,14 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
     table = StatisticsTable(len(tensors))
     elements, larger = 0, []
     with unobserved(), torch.no_grad():
-        for at, each in enumerate(tensors):
-            if not _is_array(each):
+        for at, tensor in enumerate(tensors):
+            if not _is_array(tensor):
                 continue
-            count = each.numel()
+            count = tensor.numel()
             if not 0 < count <= _SMALL:
                 larger.append(at)
                 continue
-            together.setdefault(each.dtype, []).append(at)
+            together.setdefault(tensor.dtype, []).append(at)
             elements += count
             if elements > _TOGETHER:
                 copies += _copied_together(tensors, together)
@@ -330,7 +330,7 @@ def _copied_together(
     copies = []
     for places in together.values():
         chosen = [tensors[at] for at in places]
-        flat = [each if each.dim() == 1 else each.reshape(-1) for each in chosen]
+        flat = [tensor if tensor.dim() == 1 else tensor.reshape(-1) for tensor in chosen]
         copies.append((places, [*map(len, flat)], torch.cat(flat)))
     together.clear()
     return copies
@@ -340,11 +340,11 @@ def _describe_on_devices(tensors: Sequence[Any], found: StatisticsTable) -> None
     """Describe what is not on the CPU, waiting for each device once."""
     summaries: dict[torch.device, list[tuple[int, torch.Tensor, torch.Tensor]]] = {}
     with unobserved(), torch.no_grad():
-        for at, each in enumerate(tensors):
-            if isinstance(each, torch.Tensor) and _is_elsewhere(each):
+        for at, tensor in enumerate(tensors):
+            if isinstance(tensor, torch.Tensor) and _is_elsewhere(tensor):
                 # some subclasses cannot do this
                 with suppress(RuntimeError, NotImplementedError):
-                    t = dense(each)
+                    t = dense(tensor)
                     if t is not None and _has_summary(t):
                         summaries.setdefault(t.device, []).append((at, t, _summary(t)))
         for of_device in summaries.values():
@@ -454,7 +454,7 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     if not (has_memory(one) and has_memory(other)):
         return False
     if one.is_complex():
-        one, other = (torch.view_as_real(each.resolve_conj()) for each in (one, other))
+        one, other = (torch.view_as_real(tensor.resolve_conj()) for tensor in (one, other))
     bits = _BITS.get(one.dtype)
     if bits is not None:
         one, other = one.resolve_neg().view(bits), other.resolve_neg().view(bits)

@@ -103,9 +103,9 @@ class RecordedCall:
             numbers = [
                 *step.incoming, *step.hooked, step.before, step.after, *step.captured,
                 *(number for call in step.hooks for number in (*call.before, *call.after)),
-                *(number for each in step.deliveries for number in each[3:]),
+                *(number for delivery in step.deliveries for number in delivery[3:]),
             ]  # fmt: skip
-            targets = [each.target for each in step.deliveries]
+            targets = [delivery.target for delivery in step.deliveries]
             if max(numbers, default=NONE) >= values or max(targets, default=NONE) >= nodes:
                 raise IndexError(f"step {step.index} leads nowhere")
         if max((*self._flow.nodes.values(), *self._flow.edges.values()), default=NONE) >= values:
@@ -149,7 +149,7 @@ class RecordedCall:
     def input_shapes(self, node: RecordedNode) -> Sequence[Shape | None]:
         """Return the shape of what arrives at each input of ``node``."""
         given = self.values(self.facts(node.index).incoming)
-        known = {nr: None if each is None else each.shape for nr, each in enumerate(given)}
+        known = {nr: None if value is None else value.shape for nr, value in enumerate(given)}
         graph = self.drawn
         known.update({graph.edge_input_nrs[id]: graph.edge_shapes[id] for id in self._into(node)})
         return [known.get(nr) for nr in range(max(known, default=-1) + 1)]
@@ -196,10 +196,10 @@ class RecordedCall:
             self.values(facts.hooked),
             tuple([
                 Delivery(
-                    each.output_nr, self._place(each.target, each.input_nr),
-                    value(each.gradient), value(each.before), value(each.after),
+                    delivery.output_nr, self._place(delivery.target, delivery.input_nr),
+                    value(delivery.gradient), value(delivery.before), value(delivery.after),
                 )
-                for each in facts.deliveries
+                for delivery in facts.deliveries
             ]),
             value(facts.before),
             value(facts.after),
@@ -233,9 +233,9 @@ class RecordedCall:
         first = dict.fromkeys(wanted, NONE)
         last = max((target for target, _ in wanted), default=0)
         for step in reversed(self._flow.steps[:last]):
-            for each in reversed(step.deliveries):
-                if (each.target, each.input_nr) in first:
-                    first[each.target, each.input_nr] = each.before
+            for delivery in reversed(step.deliveries):
+                if (delivery.target, delivery.input_nr) in first:
+                    first[delivery.target, delivery.input_nr] = delivery.before
         for seed, target, input_nr in entries:
             number = first.get((target, input_nr), self._flow.nodes.get(seed, NONE))
             if number == NONE and (target, input_nr) in first:
@@ -265,15 +265,15 @@ class RecordedCall:
         edges = self._saved_edges.get(index, ())
         like = Counter(map(_extent, kept))
         led = Counter(self._extent(id) for id in edges)
-        for each in kept:
-            extent = _extent(each)
+        for value in kept:
+            extent = _extent(value)
             ways = [id for id in edges if self._extent(id) == extent]
             if not ways or led[extent] != like[extent]:
-                yield SavedTensor(each)
+                yield SavedTensor(value)
                 continue
-            at = sum(_extent(other) == extent for other in kept[: kept.index(each)])
+            at = sum(_extent(other) == extent for other in kept[: kept.index(value)])
             maker = self.drawn.edge_sources[ways[at]]
-            yield SavedTensor(each, self._kept_value(index, each, maker), maker)
+            yield SavedTensor(value, self._kept_value(index, value, maker), maker)
 
     def _kept_value(self, index: int, saved: SavedValue, maker: int) -> RecordedValue | None:
         """Return what a node kept, which is of ``maker``, None where that is not known."""

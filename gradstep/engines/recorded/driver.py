@@ -82,7 +82,7 @@ class RecordedDriver(BasicDriver):
         self._ran = 0
 
     def forget(self, start: int) -> None:
-        for index in [each for each in self.effects if each >= start]:
+        for index in [number for number in self.effects if number >= start]:
             del self.effects[index]
 
     # what is shown
@@ -104,8 +104,8 @@ class RecordedDriver(BasicDriver):
 
     def step_bytes(self, step: Step) -> int:
         """Return the bytes that the gradients took which a node made."""
-        gradients = [each.gradient for each in step.deliveries]
-        return sum(each.nbytes for each in gradients if each is not None)
+        gradients = [delivery.gradient for delivery in step.deliveries]
+        return sum(gradient.nbytes for gradient in gradients if gradient is not None)
 
     def runs_user_code(self, index: int) -> bool:
         return bool(self.call.facts(index).hooks)

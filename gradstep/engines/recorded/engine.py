@@ -140,11 +140,11 @@ class RecordedEngine:
         return False  # no file says so
 
     def input_of(self, node: RecordedNode, name: str) -> int | None:
-        maker = next((kept.maker for each, kept, _ in node.saved() if each == name), None)
+        maker = next((kept.maker for saved, kept, _ in node.saved() if saved == name), None)
         if maker is None or maker == node.pair:
             return None if maker is None else OWN_RESULT
         makers = map(node.maker_of, range(len(node.edges)))
-        return next((nr for nr, each in enumerate(makers) if each == maker), None)
+        return next((nr for nr, known in enumerate(makers) if known == maker), None)
 
     def leaf(self, node: RecordedNode) -> RecordedTensor | None:
         return node.leaf()
@@ -220,7 +220,7 @@ def drawn(call: CallOfNodes, view: str, steps: Collection[int]) -> Graph:
         return graph
     ids = [id for id, half in enumerate(graph.halves) if half == view]
     kind = "gradient" if view == "backward" else "value"
-    edges = [id for id, each in enumerate(graph.edge_kinds) if each == kind]
+    edges = [id for id, edge_kind in enumerate(graph.edge_kinds) if edge_kind == kind]
     derived = graph.derived_forward and view == "forward"
     part = subgraph(graph, ids, edges, view)
     return replace(part, part=None, pairs={}, derived_forward=derived)
@@ -241,12 +241,12 @@ def _after(graph: Graph, steps: set[int], length: int) -> Graph:
     return replace(
         graph,
         details=details,
-        statistics={id: each for id, each in graph.statistics.items() if is_known(id)},
+        statistics={id: stats for id, stats in graph.statistics.items() if is_known(id)},
         undefined=frozenset(filter(is_known, graph.undefined)),
         edge_statistics={
-            id: each for id, each in graph.edge_statistics.items() if is_known(sources[id])
+            id: stats for id, stats in graph.edge_statistics.items() if is_known(sources[id])
         },
         edge_undefined=frozenset(id for id in graph.edge_undefined if is_known(sources[id])),
-        hooks={id: each for id, each in graph.hooks.items() if is_known(id)},
-        edge_hooks={id: each for id, each in graph.edge_hooks.items() if is_known(sources[id])},
+        hooks={id: hook for id, hook in graph.hooks.items() if is_known(id)},
+        edge_hooks={id: hook for id, hook in graph.edge_hooks.items() if is_known(sources[id])},
     )

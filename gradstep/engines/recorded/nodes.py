@@ -144,12 +144,12 @@ class RecordedNode:
         return (("rule", ", ".join(rules)),) if rules else ()
 
     def saved(self) -> Iterator[tuple[str, SavedTensor, SavedState]]:
-        for each in self._call.saved(self.index):
-            yield each.known.name, each, each.known.state
+        for kept in self._call.saved(self.index):
+            yield kept.known.name, kept, kept.known.state
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
         saved = self._call.drawn.saved.get(self.index, ())
-        return next((each.lines for each in saved if each.name == name), ())
+        return next((kept.lines for kept in saved if kept.name == name), ())
 
     def leaf(self) -> RecordedTensor | None:
         """Return the leaf of an AccumulateGrad, None of another node."""
@@ -246,7 +246,7 @@ def rules_in(formula: str) -> list[str]:
         depth += sum(map(part.count, "([{")) - sum(map(part.count, ")]}"))
         if not depth:
             parts.append("")
-    return [each for each in parts if each]
+    return [part for part in parts if part]
 
 
 class RecordedPlan(NamedTuple):

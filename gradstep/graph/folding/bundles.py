@@ -102,7 +102,7 @@ def _add_bundle(
         undefined=graph.edge_undefined.issuperset(edges),
         multiplicity=len(edges) + sum([several[id] - 1 for id in edges if id in several]),
     )
-    changes = [graph.edge_hooks[each] for each in edges if each in hooked]
+    changes = [graph.edge_hooks[edge] for edge in edges if edge in hooked]
     if changes:
         names = dict.fromkeys(name for change in changes for name in change.hooks)
         pooled_change = HookChange(tuple(names), None, None)

@@ -71,7 +71,7 @@ def among(chosen: Collection[str], words: Sequence[str]) -> Truths:
 
 def _partners(pairs: Mapping[int, int], count: int) -> Ints:
     partners = np.full(count, -1, np.int64)
-    ends = (np.fromiter(each, np.int64, len(pairs)) for each in (pairs.keys(), pairs.values()))
+    ends = (np.fromiter(side, np.int64, len(pairs)) for side in (pairs.keys(), pairs.values()))
     one, other = ends
     partners[one] = other
     return partners

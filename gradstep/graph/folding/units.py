@@ -80,7 +80,7 @@ def make_units(graph: Graph, columns: FoldingColumns) -> Units | None:
 
 
 def _reordered(graph: Graph, columns: FoldingColumns, units: Units, order: Sequence[int]) -> Units:
-    forward, backward = (np.array(each, np.int64) for each in (units.forward, units.backward))
+    forward, backward = (np.array(ids, np.int64) for ids in (units.forward, units.backward))
     return _connect(graph, columns, forward[order], backward[order])
 
 

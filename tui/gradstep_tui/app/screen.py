@@ -153,12 +153,12 @@ class DebuggerScreen(Screen[None]):
         if chosen is self.arrangement:
             return
         self.arrangement = chosen
-        for each in ARRANGEMENTS:
-            self.set_class(each is chosen, f"-{each.name}")
+        for option in ARRANGEMENTS:
+            self.set_class(option is chosen, f"-{option.name}")
         for name, pane in self.panes.items():
             sections = chosen.sections(name)
             if not self.view.facts.compares:
-                sections = tuple(each for each in sections if each.name != OTHER_RUN)
+                sections = tuple(section for section in sections if section.name != OTHER_RUN)
             pane.take_sections(sections)
         self.choose_pane(None)
 
@@ -240,7 +240,7 @@ class DebuggerScreen(Screen[None]):
         if not reply.error and now.graph is before.graph and _is_inside_move(before, now):
             text = self.view.facts.move_text(before, now)
             phases = () if now.current is None else now.current.phases
-            reason = "" if any(each.text == now.reason for each in phases) else now.reason
+            reason = "" if any(phase.text == now.reason for phase in phases) else now.reason
             return replace(reply, text=" · ".join(filter(None, (reason, text)))) if text else reply
         *reasons, last = [line for line in reply.text.splitlines() if line not in displays] or [""]
         if last == now.reason:
@@ -259,7 +259,7 @@ class DebuggerScreen(Screen[None]):
             if not self._section_before:
                 self._section_before = next(
                     (old for pane, old in zip(self.panes.values(), active, strict=True)
-                     if any(each.name == name for each in pane.sections)), ""
+                     if any(section.name == name for section in pane.sections)), ""
                 )  # fmt: skip
             self.show_section(name)
 
@@ -441,7 +441,7 @@ class DebuggerScreen(Screen[None]):
             self.say(f"nothing in this pass is called '{self._sought}'", error=True)
         else:
             scope = f"{self.view.modules.scope_of(node)}."
-            around = {each for each in self.view.folded if scope.startswith(f"{each}.")}
+            around = {fold for fold in self.view.folded if scope.startswith(f"{fold}.")}
             self.view = replace(self.view, folded=self.view.folded - around)
             self.select_node(node)
 
@@ -479,7 +479,7 @@ class DebuggerScreen(Screen[None]):
             scope = target.scope
         else:
             here = self.view.modules.scope_of(self.view.node)
-            folded = (each for each in self.view.folded if f"{here}.".startswith(f"{each}."))
+            folded = (scope for scope in self.view.folded if f"{here}.".startswith(f"{scope}."))
             scope = next(folded, here)
         if scope:
             self.view = replace(self.view, folded=self.view.folded ^ {scope})

@@ -88,8 +88,8 @@ def run(options: argparse.Namespace) -> int:
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
 
     def tell(found: Finding) -> None:
-        for _, each in left([("", found)], options.ignore, str(target)):
-            output.relay(one_line(each, target.folder))
+        for _, finding in left([("", found)], options.ignore, str(target)):
+            output.relay(one_line(finding, target.folder))
 
     tells = None if options.quiet else tell
     asked = Asked(selected, options.derivatives, options.calls, options.seconds, tells)

@@ -134,14 +134,16 @@ def report_on(
     concluded = conclusions(evidence)
     failure = checked.ran.failure
     if isinstance(failure, ScriptFailed):
-        codes = {each.code for _, each in concluded}
-        concluded = [("", each) for each in failure.findings if each.code not in codes] + concluded
+        codes = {finding.code for _, finding in concluded}
+        concluded = [
+            ("", finding) for finding in failure.findings if finding.code not in codes
+        ] + concluded
         failure.findings = ()  # they are in this report
     findings = left(concluded, ignored, program)
     calls = list(evidence.run.calls())
     closely = len(evidence.looked_at)
     how = "each of them" if closely == len(calls) else f"{closely:,} of them with their graphs"
-    lines = plural(len({each.line for each in calls}), "line")
+    lines = plural(len({call.line for call in calls}), "line")
     looked_at = f"{plural(len(calls), 'call')} on {lines}, {how}"
     return Checked(
         program, tuple(findings), len(calls),
@@ -160,7 +162,7 @@ def report_on_recording(target: Target, ignored: Sequence[str]) -> Checked:
     program = str(target)
     with FileRun(Path(target.place)) as run:
         calls = list(run.calls())
-        keep_texts(run, {each.line.file for each in calls if each.line is not None})
+        keep_texts(run, {call.line.file for call in calls if call.line is not None})
         evidence = Evidence(run)
         findings = left(conclusions(evidence), ignored, program)
         leaves = plural(len(run.leaves), "leaf", "leaves")
@@ -176,9 +178,9 @@ def report_on_recording(target: Target, ignored: Sequence[str]) -> Checked:
 
 def _derivatives(evidence: Evidence) -> str:
     """Say how many derivatives were compared with finite differences."""
-    own = {(each.op, each.rule) for each in evidence.checks if each.rule is not None}
-    others = [each for each in evidence.checks if each.rule is None]
-    right = sum(each.verdict == "right" for each in others)
+    own = {(check.op, check.rule) for check in evidence.checks if check.rule is not None}
+    others = [check for check in evidence.checks if check.rule is None]
+    right = sum(other.verdict == "right" for other in others)
     compared = [plural(len(own), "custom Function")] if own else []
     if others:
         compared.append(f"{plural(len(others), 'node')}, {right:,} of them right")
@@ -190,9 +192,11 @@ def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str
         yield f"what comes after {checked.ended_by}"
     if not asked.is_whole:
         yield "calls that --call leaves out"
-    if not any(each.rule is None for each in checked.evidence.checks):
+    if not any(check.rule is None for check in checked.evidence.checks):
         yield "derivatives of built-in ops (--derivatives)"
-    reasons = {each.why_not for each in checked.evidence.checks if each.verdict == "not checkable"}
+    reasons = {
+        check.why_not for check in checked.evidence.checks if check.verdict == "not checkable"
+    }
     yield from sorted(reasons)[:_REASONS]
     if rest:
         yield f"the graphs of {plural(rest, 'call')}"
@@ -203,12 +207,12 @@ _REASONS: Final = 3
 
 def _next(program: str, findings: Sequence[tuple[str, Finding]]) -> str:
     """Return the command that shows more, with the names of this program."""
-    for title, each in findings:
-        if each.is_bad and each.code == "not-finite" and not each.leaves:
+    for title, finding in findings:
+        if finding.is_bad and finding.code == "not-finite" and not finding.leaves:
             return f"gradstep debug --fail-on nan,inf {program}"
-        name = next((leaf for leaf in each.leaves if " " not in leaf), "")
+        name = next((leaf for leaf in finding.leaves if " " not in leaf), "")
         number = title.rpartition(" ")[2] if title else "1"
-        if each.is_bad and name and number.isdecimal():
+        if finding.is_bad and name and number.isdecimal():
             call = f"--call {number} " if number != "1" else ""
             script, _, rest = program.partition(" ")
             return f"gradstep why {call}{script} {name} {rest}".rstrip()
@@ -241,15 +245,15 @@ class _Progress:
                 f"{count:,} calls in {self.seconds:.0f} s; ctrl+c ends the run with the report so "
                 "far, as --calls N and --for 60s do"
             )
-        counts = Counter(each.severity for _, each in evidence.seen if each.is_bad)
+        counts = Counter(finding.severity for _, finding in evidence.seen if finding.is_bad)
         kinds = [plural(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
         self._line.show(", ".join([f"call {count:,}", f"{self.seconds:.0f} s", *kinds]))
 
     def _tell(self, findings: Sequence[tuple[str, Finding]]) -> None:
-        for _, each in findings[self._told :]:
+        for _, finding in findings[self._told :]:
             if self._tells is not None:
                 self.close()
-                self._tells(each)
+                self._tells(finding)
         self._told = len(findings)
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     if options.code is None:
         show("\n\n".join(map(explanation, MEANINGS)))
         return ExitCode.FINE
-    code = next((each for each in MEANINGS if each == options.code.strip("[]")), None)
+    code = next((code for code in MEANINGS if code == options.code.strip("[]")), None)
     if code is None:
         hint = did_you_mean(options.code, MEANINGS)
         listed = hint or f"there are {', '.join(MEANINGS)}"

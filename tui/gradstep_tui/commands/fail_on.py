@@ -126,7 +126,7 @@ def tell_of_second_run(session: Session) -> None:
 
 def _ran_again(session: Session, why: str = "to find where that began") -> str:
     """Tell that a pass ran twice, and which nodes are known to have run code of the program's."""
-    known = [index for index, each in session.effects.items() if each.user_code]
+    known = [index for index, effect in session.effects.items() if effect.user_code]
     if not known:
         return f"this pass ran twice, {why}"
     return restore_text(known, f"ran twice, {why}", session.cursor.driver.restore_note)

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
             seconds=options.seconds, title=options.title,
         )  # fmt: skip
     written = destination.take(film.save, lambda: film.svg().encode())
-    for note in (*drawn.notes, *(f"{each}, {len(film)} frames" for each in written)):
+    for note in (*drawn.notes, *(f"{text}, {len(film)} frames" for text in written)):
         if saves:
             say(note)
     return end_as(drawn.failure)

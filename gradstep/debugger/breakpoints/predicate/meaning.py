@@ -109,8 +109,8 @@ class Compiler:
         compiled = [self.compile(part) for part in tree.values]
         kind: Kind = "mask" if any(kind == "mask" for kind, _ in compiled) else "flag"
         parts = [
-            self._required(each, part, kind)
-            for each, part in zip(compiled, tree.values, strict=True)
+            self._required(term, part, kind)
+            for term, part in zip(compiled, tree.values, strict=True)
         ]
         if kind == "mask":
             function = np.logical_or if by_or else np.logical_and
@@ -134,10 +134,10 @@ class Compiler:
         function = ARITHMETIC[type(tree.op)]
         sides = [(self.compile(side), side) for side in (tree.left, tree.right)]
         parts = [
-            each[1] if each[0] == "tensor" else self._required(each, side, "number")
-            for each, side in sides
+            meaning[1] if meaning[0] == "tensor" else self._required(meaning, side, "number")
+            for meaning, side in sides
         ]
-        if any(each[0] == "tensor" for each, _ in sides):
+        if any(meaning[0] == "tensor" for meaning, _ in sides):
             return "tensor", applied(elementwise(function), *parts)
         return "number", applied(real(function), *parts)
 
@@ -282,7 +282,7 @@ class Compiler:
             found, mask = self.compile(tree.slice)
             if found == "mask":
                 return "tensor", applied(chosen, evaluate, mask)
-        index = tuple(self._index(each) for each in elements(tree.slice))
+        index = tuple(self._index(element) for element in elements(tree.slice))
         if kind == "tensor":
             return "tensor", applied(partial(part, index, self._source.typed(tree.slice)), evaluate)
         (first, *others) = index
@@ -295,7 +295,7 @@ class Compiler:
             case None:
                 return None
             case ast.Slice():
-                return slice(*(self._index(each) for each in (tree.lower, tree.upper, tree.step)))
+                return slice(*(self._index(bound) for bound in (tree.lower, tree.upper, tree.step)))
             case ast.Constant(value=int(number)):
                 return number
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):

@@ -38,10 +38,10 @@ class NodeSubject:
     def ratio(self) -> float | None:
         """Its rms, relative to the largest that arrived where it comes from."""
         arrived = [
-            each.total.statistics.rms
+            incoming.total.statistics.rms
             for sender in dict.fromkeys(self.senders)
-            for each in self.inspector.incoming(sender)
-            if each.total is not None
+            for incoming in self.inspector.incoming(sender)
+            if incoming.total is not None
         ]
         before = max(arrived, default=0.0)
         return self.gradient.statistics.rms / before if self.gradient and before else None
@@ -151,11 +151,11 @@ class Nowhere:
 def arriving(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubject]:
     """Yield the gradients that arrive at node ``index``, one per output of its forward op."""
     incoming = inspector.incoming(index)
-    for each in incoming:
-        label = "in" if len(incoming) == 1 else f"in.{each.input_nr}"
-        parts = each.contributions
+    for arrival in incoming:
+        label = "in" if len(incoming) == 1 else f"in.{arrival.input_nr}"
+        parts = arrival.contributions
         senders = tuple(part.producer for part in parts if part.producer is not None)
-        yield NodeSubject(inspector, index, each.total, label, senders, hits)
+        yield NodeSubject(inspector, index, arrival.total, label, senders, hits)
 
 
 def sent(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubject]:
@@ -166,10 +166,10 @@ def sent(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubjec
             yield NodeSubject(inspector, index, leaf.now, f"{leaf.name}.grad", (index,), hits)
         return
     outgoing = inspector.outgoing(index)
-    for each in outgoing:
-        if each.sent and each.target is not None:
-            label = "out" if len(outgoing) == 1 else f"out.{each.output_nr}"
-            yield NodeSubject(inspector, index, each.value, label, (index,), hits)
+    for edge in outgoing:
+        if edge.sent and edge.target is not None:
+            label = "out" if len(outgoing) == 1 else f"out.{edge.output_nr}"
+            yield NodeSubject(inspector, index, edge.value, label, (index,), hits)
 
 
 def _is_leaf(graph: Graph, index: int) -> bool:
@@ -221,10 +221,10 @@ def _leaf_named(inspector: Inspector, name: str) -> int:
 
 
 def _saved(detail: NodeDetail, name: str) -> Value | None:
-    for each in detail.saved:
-        if each.name == name:
-            if each.value is None:
+    for kept in detail.saved:
+        if kept.name == name:
+            if kept.value is None:
                 raise LookupError(f"saved.{name} was freed")
-            return each.value
-    names = ", ".join(f"saved.{each.name}" for each in detail.saved)
+            return kept.value
+    names = ", ".join(f"saved.{kept.name}" for kept in detail.saved)
     raise LookupError(f"this node keeps no '{name}'" + (f"; it keeps {names}" if names else ""))

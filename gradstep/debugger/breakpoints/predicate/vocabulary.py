@@ -173,10 +173,10 @@ def help_text() -> str:
         "",
         "of the gradient (rms, norm, mean, min, max: of its finite elements)",
     ]
-    lines += [_entry(word, each.meaning) for word, each in STATISTICS.items()]
-    lines += [_entry(word, each.meaning) for word, each in OF_THE_GRADIENT.items()]
+    lines += [_entry(word, stats.meaning) for word, stats in STATISTICS.items()]
+    lines += [_entry(word, known.meaning) for word, known in OF_THE_GRADIENT.items()]
     lines += ["", "of the node"]
-    lines += [_entry(word, each.meaning) for word, each in FACTS.items()]
+    lines += [_entry(word, fact.meaning) for word, fact in FACTS.items()]
     lines += ["", "tensors: print shows them; in.rms is a statistic, in[0, 2:5] a part"]
     lines += [_entry(word, meaning) for word, meaning in TENSORS.items()]
     lines += [
@@ -201,4 +201,4 @@ def _entry(word: str, meaning: str) -> str:
             lines.append("")
         lines[-1] += f" {part}" if lines[-1] else part
     head, *rest = lines
-    return "\n".join([f"  {word:<{width}}{head}", *(" " * (width + 2) + each for each in rest)])
+    return "\n".join([f"  {word:<{width}}{head}", *(" " * (width + 2) + line for line in rest)])

@@ -92,11 +92,11 @@ class GraphTracer:
                 return
             deferred.notes.append(note)
             nbytes = NOTE
-            for each in outputs:
-                nbytes += each.array.nbytes
-            for each in values:  # constants: of all others, the graph knows, or they were results
-                if each is not None and each.edge is None:
-                    nbytes += each.array.nbytes
+            for output in outputs:
+                nbytes += output.array.nbytes
+            for value in values:  # constants: of all others, the graph knows, or they were results
+                if value is not None and value.edge is None:
+                    nbytes += value.array.nbytes
             deferred.nbytes += nbytes
             if deferred.nbytes > deferred.most:
                 self.settle()
@@ -313,8 +313,8 @@ class GraphTracer:
         departure = Departure(next_number(), how, user_source(sys._getframe(2)), leaves)
         if how == "numpy()":
             self._departure = departure
-        for each in leaves:
-            leaf = each()
+        for reference in leaves:
+            leaf = reference()
             record = None if leaf is None else leaf_record(leaf)
             if record is not None:
                 record.departure = departure

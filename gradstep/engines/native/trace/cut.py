@@ -44,9 +44,11 @@ def _leaves_of(record: Any) -> Leaves:
     made = record[0] if isinstance(record, tuple) else None
     behind = reachable([made]) if isinstance(made, OpRecord) else []
     leaves = [
-        each.tensor() for each in behind if isinstance(each, LeafRecord) and each.requires_grad
+        record.tensor()
+        for record in behind
+        if isinstance(record, LeafRecord) and record.requires_grad
     ]
-    return tuple([ref(each) for each in leaves if each is not None])
+    return tuple([ref(leaf) for leaf in leaves if leaf is not None])
 
 
 def _cut_of(record: Any) -> Cut | None:

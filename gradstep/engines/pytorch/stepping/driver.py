@@ -113,7 +113,9 @@ class TorchDriver(BasicDriver):
         if call.inputs:
             plan = plan_from(
                 (root.edge for root in roots),
-                leading_to([each.edge for each in call.inputs if each.edge is not None], plan),
+                leading_to(
+                    [tensor.edge for tensor in call.inputs if tensor.edge is not None], plan
+                ),
             )
         self.plan = plan
         self.read_only = ""
@@ -269,7 +271,7 @@ class TorchDriver(BasicDriver):
                 index += 1
             begin = first if self._due is None else self._due[0]
             self._due = begin, index, deferred.on_step
-            self._due_runs += sum([each in runs for each in range(first, index)])
+            self._due_runs += sum([number in runs for number in range(first, index)])
             if not deferred.ran(index - first, self._bytes_of_runs(first, index)):
                 return
 
@@ -313,7 +315,7 @@ class TorchDriver(BasicDriver):
         return self._effects
 
     def inner_passes(self) -> Iterable[Nested]:
-        return [each for passes in self._engine.inside.values() for each in passes]
+        return [inner for passes in self._engine.inside.values() for inner in passes]
 
     def added(self, index: int) -> Any:
         run = self._engine.runs.get(index)
@@ -359,8 +361,8 @@ class TorchDriver(BasicDriver):
         """The GPUs on which nodes of the pass run."""
         if not torch.cuda.is_initialized():
             return []
-        used = {each.device for node in self.order for each in metadata_of(node.origin)}
-        return [each for each in used if each.type == "cuda"]
+        used = {described.device for node in self.order for described in metadata_of(node.origin)}
+        return [device for device in used if device.type == "cuda"]
 
     # steps
 
@@ -510,7 +512,7 @@ class TorchDriver(BasicDriver):
     def forget(self, start: int) -> None:
         """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
         self._engine.restore(start)
-        for index in [each for each in self._effects if each >= start]:
+        for index in [number for number in self._effects if number >= start]:
             for leaf, _ in self._effects.pop(index).gradients:
                 del self.changed_gradients[leaf][index]
         # steps that were thinned out did not undo what they took
@@ -619,7 +621,7 @@ class TorchDriver(BasicDriver):
         changed += [held for held, *_ in self._engine.gradients.first.values() if held is not None]
         extents = map(extent_of, changed)
         return sorted(
-            (each.storage, each.storage + each.nbytes) for each in extents if each.storage
+            (extent.storage, extent.storage + extent.nbytes) for extent in extents if extent.storage
         )
 
     def _is_rewritable(self, extent: Extent) -> bool:
@@ -649,7 +651,9 @@ class TorchDriver(BasicDriver):
             return None  # the engine does not call it with nothing
         if node.is_function and any(g is None for g in step.hooked):
             return None  # whether it is given zeros instead cannot be read
-        if any(each.nested for each in (self._effects.get(step.index),) if each is not None):
+        if any(
+            effects.nested for effects in (self._effects.get(step.index),) if effects is not None
+        ):
             return None  # a pass inside would add to .grad once more
         if node.is_packed():
             return None  # hooks of the program's, such as a checkpoint's, unpack only once
@@ -698,7 +702,7 @@ class TorchDriver(BasicDriver):
 
     def summed_up(self, step: Step) -> Any:
         after, effects = step.after, self._effects.get(step.index)
-        hooked = effects is not None and any(each.kind == "accumulated" for each in effects.calls)
+        hooked = effects is not None and any(call.kind == "accumulated" for call in effects.calls)
         if after is None or hooked or after.layout is not torch.strided or self._is_watched:
             return after
         if step.index not in self._engine.gradients.versions:
@@ -732,7 +736,7 @@ class TorchDriver(BasicDriver):
         if not self.call.is_grad or not self._engine.diverged:
             return result
         # the last run does not give what was taken at nodes that did not run again
-        places = [each.edge for each in self.call.inputs]
+        places = [tensor.edge for tensor in self.call.inputs]
         given = result or [None] * len(places)
         return tuple(
             self._captured.get(place) if g is None else g
@@ -800,5 +804,8 @@ def _sum(before: Any, added: Any) -> Any:
 
 def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -> HookCall:
     """Tell what hooks made of gradients."""
-    arrays = [tuple(None if g is None else array_of(g) for g in each) for each in (before, after)]
+    arrays = [
+        tuple(None if g is None else array_of(g) for g in gradients)
+        for gradients in (before, after)
+    ]
     return HookCall(kind, name, 0, arrays[0], arrays[1])

@@ -110,15 +110,15 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
     norms: list[float | None] = [None] * len(tensors)
     alike: dict[Any, tuple[list[int], list[torch.Tensor]]] = {}
     with unobserved(), torch.no_grad():
-        for at, each in enumerate(tensors):
-            if each is None or not has_memory(each):
+        for at, tensor in enumerate(tensors):
+            if tensor is None or not has_memory(tensor):
                 continue
-            long = precisely and each.numel() > _LONG
-            key = type(each), each.dtype, each.layout, at if long else each.device
+            long = precisely and tensor.numel() > _LONG
+            key = type(tensor), tensor.dtype, tensor.layout, at if long else tensor.device
             if (together := alike.get(key)) is None:
                 together = alike[key] = [], []
             together[0].append(at)
-            together[1].append(each)
+            together[1].append(tensor)
         started: dict[torch.device, list[tuple[list[int], torch.Tensor]]] = {}
         for (kind, dtype, layout, _), (places, chosen) in alike.items():
             together = _started(chosen, kind, dtype, layout)
@@ -129,7 +129,7 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
                 norms[at] = _norm(tensors[at], precisely)
         for of_device in started.values():
             alone = len(of_device) == 1  # as nearly always
-            given = of_device[0][1] if alone else torch.cat([each for _, each in of_device])
+            given = of_device[0][1] if alone else torch.cat([tensor for _, tensor in of_device])
             lengths = given.tolist()
             found_at = chain(*[places for places, _ in of_device])
             for at, length in zip(found_at, lengths, strict=True):
@@ -251,7 +251,7 @@ class _Heard:
     def end(self, made: Iterator[Any]) -> None:
         """Tell of what is left, and of what the call has ``made``."""
         self._sums.clear()
-        self._held += [each for each in made if each is not None]
+        self._held += [tensor for tensor in made if tensor is not None]
         self._tell()
 
 

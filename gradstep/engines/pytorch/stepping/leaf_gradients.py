@@ -106,7 +106,7 @@ class LeafGradients:
             if added is not None:
                 self.added[index] = ref(added), version_of(added)
                 if held is known and index in self._sharing:
-                    self._note(index, [each for each in self._sharing[index] if each != index])
+                    self._note(index, [leaf for leaf in self._sharing[index] if leaf != index])
             if version_of(leaf) != self._of_leaf[index]:
                 self.rewritten.add(index)
             return held
@@ -191,7 +191,7 @@ class LeafGradients:
         self._of_leaf = renumbered(self._of_leaf, places)
         self.rewritten = {places[index] for index in self.rewritten}
         self._sharing = {
-            places[index]: [places[each] for each in group]
+            places[index]: [places[leaf] for leaf in group]
             for index, group in self._sharing.items()
         }
         changed = {node: renumbered(leaves, places) for node, leaves in self.changed.items()}
@@ -200,7 +200,7 @@ class LeafGradients:
 
 def renumbered(by_place: Mapping[int, _T], places: Mapping[int, int]) -> dict[int, _T]:
     """Return ``by_place`` with other places."""
-    return {places[place]: each for place, each in by_place.items()}
+    return {places[place]: changes for place, changes in by_place.items()}
 
 
 def _held(leaf: torch.Tensor) -> tuple[Any, int]:

@@ -137,7 +137,7 @@ class ObservedEngine:
     def _find_ends(self) -> set[TorchNode]:
         if not self.call.is_grad:
             return set()
-        inputs = {owner(each.edge) for each in self.call.inputs if each.edge is not None}
+        inputs = {owner(tensor.edge) for tensor in self.call.inputs if tensor.edge is not None}
         return {
             node
             for node in inputs
@@ -195,7 +195,7 @@ class ObservedEngine:
         """Count the nodes from ``index`` to ``stop`` that have not run and will."""
         missing = stop - index
         if len(self.runs) > passed:  # some ran sooner than foretold
-            missing -= sum(index <= each < stop for each in self.runs)
+            missing -= sum(index <= number < stop for number in self.runs)
         if self.ends:
             missing -= sum(node in self.ends for node in self.order[index:stop])
         return missing
@@ -572,7 +572,7 @@ class ObservedEngine:
             table.clear()
             table.update(now)
         self.gradients.forget(start)
-        self.inside = {index: each for index, each in self.inside.items() if index < start}
+        self.inside = {index: passes for index, passes in self.inside.items() if index < start}
         self.runs.clear()
         self._halted_at = start - 1 if start else None
         self._done = True
@@ -622,5 +622,5 @@ class ObservedEngine:
         try:
             yield
         finally:
-            for each in now.values():
-                put_gradient(*each)
+            for table in now.values():
+                put_gradient(*table)

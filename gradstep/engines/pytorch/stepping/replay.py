@@ -123,9 +123,9 @@ class NodeReplay:
         """Take what a node that ran did from its record."""
         for place in places_of(step.node):
             self.pending[place] = None
-        for each in step.deliveries:
-            if each.edge is not None:
-                self.pending[each.edge] = each.after
+        for delivery in step.deliveries:
+            if delivery.edge is not None:
+                self.pending[delivery.edge] = delivery.after
 
 
 def replays(node: Any) -> bool:

@@ -48,8 +48,10 @@ class ThreadState(NamedTuple):
             torch.is_grad_enabled(),
             torch.is_inference_mode_enabled(),
             tuple(
-                _Autocast(each, torch.get_autocast_dtype(each), torch.is_autocast_enabled(each))
-                for each in devices
+                _Autocast(
+                    device, torch.get_autocast_dtype(device), torch.is_autocast_enabled(device)
+                )
+                for device in devices
             ),
             torch.is_autocast_cache_enabled(),
             tuple(mode for mode in functions if not isinstance(mode, Lines)),
@@ -84,10 +86,10 @@ class ThreadState(NamedTuple):
             stack.enter_context(self.on_devices())
             stack.enter_context(torch.inference_mode(self.inference))
             stack.enter_context(torch.set_grad_enabled(self.gradients))
-            for each in self.autocast:
+            for state in self.autocast:
                 stack.enter_context(
                     torch.autocast(
-                        each.device, each.dtype, each.enabled, cache_enabled=self.autocast_cache
+                        state.device, state.dtype, state.enabled, cache_enabled=self.autocast_cache
                     )
                 )
             for pack, unpack in self.saved_hooks:

@@ -76,18 +76,18 @@ def flow_of(
     graph: Graph, node: int, incoming: Iterable[Incoming], outgoing: Iterable[Outgoing]
 ) -> NodeFlow:
     """Return the flow at a node, of what arrived there and what it sent."""
-    totals = [each.total.statistics for each in incoming if each.total is not None]
+    totals = [arrival.total.statistics for arrival in incoming if arrival.total is not None]
     arrived = _rms(totals[0]) if totals else None
-    if any(each.trouble for each in totals):
+    if any(total.trouble for total in totals):
         arrived = math.nan
     names = graph.names
     if not arrived or math.isnan(arrived) or is_accumulate(names[node]):
         return NodeFlow(arrived)
     factors = [
-        _rms(each.value.statistics) / arrived
-        for each in outgoing
-        if each.sent and each.value is not None
-        if each.target is not None and not is_accumulate(names[each.target])
+        _rms(sent.value.statistics) / arrived
+        for sent in outgoing
+        if sent.sent and sent.value is not None
+        if sent.target is not None and not is_accumulate(names[sent.target])
     ]
     if not factors:
         return NodeFlow(arrived)

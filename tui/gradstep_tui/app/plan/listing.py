@@ -69,9 +69,12 @@ class Listing(NamedTuple):
         flows = ((node, flow.known(node) or NodeFlow(None)) for node in chosen)
         # what is not known stands at the end; nan is larger than anything
         if self.order == "jump":
-            keys = {node: each.jump if each.factor is not None else -1.0 for node, each in flows}
+            keys = {
+                node: flow_there.jump if flow_there.factor is not None else -1.0
+                for node, flow_there in flows
+            }
         else:
-            keys = {node: _size(each.rms) for node, each in flows}
+            keys = {node: _size(flow_there.rms) for node, flow_there in flows}
         return sorted(chosen, key=lambda node: -keys[node])
 
 

@@ -92,7 +92,7 @@ class Modules:
         """Return the stretches that are hidden when the modules ``folded`` are."""
         spans: list[Span] = []
         for span in self.spans if folded else ():
-            outer = next((each for each in _parents(span.scope) if each in folded), None)
+            outer = next((parent for parent in _parents(span.scope) if parent in folded), None)
             if outer is None:
                 continue
             if spans and spans[-1].scope == outer and spans[-1].stop == span.start:

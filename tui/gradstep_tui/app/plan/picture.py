@@ -50,10 +50,10 @@ def _with_gradients(snapshot: Snapshot, outgoing: Callable[[int], Iterable[Outgo
     if snapshot.length > MOST_NODES:
         return graph
     sent: dict[tuple[int, int], Statistics | None] = {
-        (index, each.output_nr): None if each.value is None else each.value.statistics
+        (index, edge.output_nr): None if edge.value is None else edge.value.statistics
         for index in range(min(snapshot.length, snapshot.position + 1))
-        for each in outgoing(index)
-        if each.sent
+        for edge in outgoing(index)
+        if edge.sent
     }
     statistics = dict(graph.edge_statistics)
     undefined = set(graph.edge_undefined)

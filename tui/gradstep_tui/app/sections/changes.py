@@ -18,9 +18,9 @@ def page(view: ScreenView) -> Page:
             "e sets, * scales, ~ clips, 0 zeroes the sum at the row; x mutes",
         )
     lines: list[Line] = [
-        [Part(f" E {each.number:>2} ", "strong"), Part(printable(each.text)),
-         Part(f"  made {before(each.position, view.snapshot.length)}", "muted")]
-        for each in edits
+        [Part(f" E {edit.number:>2} ", "strong"), Part(printable(edit.text)),
+         Part(f"  made {before(edit.position, view.snapshot.length)}", "muted")]
+        for edit in edits
     ]  # fmt: skip
     notes = view.notes
     lines.append([Part("difference from the unedited run", "title")])

@@ -110,7 +110,7 @@ def _rule_lines(detail: NodeDetail, *, known: bool) -> list[Line]:
 def _rules(detail: NodeDetail) -> dict[int, str]:
     """Return the rule for what is sent along each edge, with numbers where its terms are single
     ones."""
-    needed = [each.output_nr for each in detail.outgoing if each.target is not None]
+    needed = [outgoing.output_nr for outgoing in detail.outgoing if outgoing.target is not None]
     if len(detail.terms) == len(needed):
         return {
             nr: f"{term.rule} = {term.numbers}"
@@ -141,11 +141,13 @@ def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
 
 def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
     """Return what the letters of its row in the list mean."""
-    totals = [each.total.statistics for each in detail.incoming if each.total is not None]
+    totals = [
+        incoming.total.statistics for incoming in detail.incoming if incoming.total is not None
+    ]
     words = (
-        ("N: nan", any(each.nans for each in totals)),
-        ("I: infinite", any(each.infs for each in totals)),
-        ("0: all zero", any(each.size and each.zeros == each.size for each in totals)),
+        ("N: nan", any(total.nans for total in totals)),
+        ("I: infinite", any(total.infs for total in totals)),
+        ("0: all zero", any(total.size and total.zeros == total.size for total in totals)),
         ("H: has hooks", bool(detail.hooks)),
         ("E: changed by you", any(edit.index == detail.index for edit in snapshot.edits)),
         (">: a pass ran inside", bool(detail.nested)),

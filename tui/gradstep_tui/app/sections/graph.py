@@ -89,19 +89,21 @@ def _consumers(detail: NodeDetail, view: ScreenView) -> list[Box]:
     is_new = detail.index in view.last_move
     return [
         Box(
-            node_label(view.snapshot, each.target, WIDEST - 8),
-            _shown(each.value, known=each.sent, is_new=is_new),
-            each.target,
+            node_label(view.snapshot, outgoing.target, WIDEST - 8),
+            _shown(outgoing.value, known=outgoing.sent, is_new=is_new),
+            outgoing.target,
         )
-        for each in detail.outgoing
-        if each.target is not None
+        for outgoing in detail.outgoing
+        if outgoing.target is not None
     ]
 
 
 def _here(detail: NodeDetail, view: ScreenView) -> Box:
-    arrived = sum(each.arrived for each in detail.incoming)
-    expected = sum(each.expected for each in detail.incoming)
-    total = next((each.total for each in detail.incoming if each.total is not None), None)
+    arrived = sum(incoming.arrived for incoming in detail.incoming)
+    expected = sum(incoming.expected for incoming in detail.incoming)
+    total = next(
+        (incoming.total for incoming in detail.incoming if incoming.total is not None), None
+    )
     part = _shown(total, known=bool(arrived), is_new=detail.index in view.changed)
     note = f"Σ{arrived}/{expected} " if expected > 1 else ""
     return Box(

@@ -30,7 +30,8 @@ def page(view: ScreenView) -> Page:
 def _line_of(branches: Sequence[Branch], scope: str) -> int:
     """Return the line of the innermost module around ``scope`` that is shown."""
     return max(
-        (number for number, each in enumerate(branches) if in_scope(scope, each.scope)), default=0
+        (number for number, branch in enumerate(branches) if in_scope(scope, branch.scope)),
+        default=0,
     )
 
 

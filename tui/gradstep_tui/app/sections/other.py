@@ -46,5 +46,7 @@ def _rows(here: NodeDetail, there: NodeDetail) -> Iterator[_Row]:
             label, summary(one.total, one.without_total), summary(other.total, other.without_total)
         )
     for mine, its in zip(here.outgoing, there.outgoing, strict=False):
-        sent = [summary(each.value) if each.sent else "nothing yet" for each in (mine, its)]
+        sent = [
+            summary(gradient.value) if gradient.sent else "nothing yet" for gradient in (mine, its)
+        ]
         yield _Row(f"out {mine.output_nr}", *sent)

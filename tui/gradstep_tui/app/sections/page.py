@@ -103,7 +103,7 @@ class ScreenView:
                 view = replace(view, last_move=range(now, now + 1), changed=_sent_to(old, snapshot))
             if snapshot.edits != old.edits:
                 self.notes.flow.forget(now)
-                edited = {each.index for each in {*snapshot.edits} ^ {*old.edits}}
+                edited = {edit.index for edit in {*snapshot.edits} ^ {*old.edits}}
                 view = replace(view, last_move=range(now, now), changed=frozenset(edited))
         if selected is None or selected == snapshot.position:
             return view
@@ -121,11 +121,11 @@ def _sent_to(before: Snapshot, now: Snapshot) -> frozenset[int]:
     if longer is None:
         return frozenset()
     first, last = sorted((before.phase, now.phase))
-    sent = {each.output_nr for each in longer.phases[first:last] if each.kind == "delivery"}
+    sent = {phase.output_nr for phase in longer.phases[first:last] if phase.kind == "delivery"}
     return frozenset(
-        each.target
-        for each in longer.outgoing
-        if each.output_nr in sent and each.target is not None
+        outgoing.target
+        for outgoing in longer.outgoing
+        if outgoing.output_nr in sent and outgoing.target is not None
     )
 
 

@@ -41,14 +41,14 @@ def _page(view: ScreenView, run: Run, here: int) -> Page:
 def _chosen(view: ScreenView, run: Run) -> tuple[str, frozenset[int]]:
     """Return the name of the selected leaf or module, and the numbers of its leaves in the
     recording; outside of all modules, all leaves."""
-    leaf = next((each.name for each in view.snapshot.leaves if each.index == view.node), None)
+    leaf = next((leaf.name for leaf in view.snapshot.leaves if leaf.index == view.node), None)
     if leaf is not None:
-        return leaf, frozenset(each.number for each in run.leaves if each.name == leaf)
+        return leaf, frozenset(facts.number for facts in run.leaves if facts.name == leaf)
     scope = view.modules.scope_of(view.node)
-    inside = [each.number for each in run.leaves if in_scope(each.name, scope)] if scope else []
+    inside = [leaf.number for leaf in run.leaves if in_scope(leaf.name, scope)] if scope else []
     if inside:
         return scope, frozenset(inside)
-    return "all leaves", frozenset(each.number for each in run.leaves)
+    return "all leaves", frozenset(leaf.number for leaf in run.leaves)
 
 
 def _sample(described: Sequence[tuple[int, bool]], room: int, here: int) -> list[int]:
@@ -57,7 +57,7 @@ def _sample(described: Sequence[tuple[int, bool]], room: int, here: int) -> list
     columns = min(room, len(described))
     sample = []
     for column in range(columns):
-        start, end = (len(described) * each // columns for each in (column, column + 1))
+        start, end = (len(described) * end_column // columns for end_column in (column, column + 1))
         part = described[start:end]
         wrong = [index for index, troubled in part if troubled]
         is_here = any(index == here for index, _ in part)
@@ -68,8 +68,8 @@ def _sample(described: Sequence[tuple[int, bool]], room: int, here: int) -> list
 def _size(facts: Sequence[LeafFacts], leaves: Collection[int]) -> float | None:
     """Return the root mean square of the gradients of some leaves, NaN where one is not finite, and
     None without any."""
-    known = [each.after for each in facts if each.leaf in leaves and each.after is not None]
-    if any(each.trouble for each in known):
+    known = [fact.after for fact in facts if fact.leaf in leaves and fact.after is not None]
+    if any(stats.trouble for stats in known):
         return math.nan
-    count = sum(each.size for each in known)
-    return math.sqrt(sum(each.rms**2 * each.size for each in known) / count) if count else None
+    count = sum(stats.size for stats in known)
+    return math.sqrt(sum(stats.rms**2 * stats.size for stats in known) / count) if count else None

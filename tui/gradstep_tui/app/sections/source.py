@@ -31,8 +31,8 @@ def page(view: ScreenView) -> Page:
          Part(f"  {node_label(snapshot, owner)}{of_leaf}", "muted")]
     ]  # fmt: skip
     around = lines_around(source, AROUND, AROUND)
-    place = next((number for number, each in enumerate(around, 1) if each.here), 0)
-    lines += [numbered(each, len(str(around[-1].number))) for each in around]
+    place = next((number for number, line in enumerate(around, 1) if line.here), 0)
+    lines += [numbered(line, len(str(around[-1].number))) for line in around]
     # a few lines below it are in view as well
     return Page(lines, focus=min(len(lines) - 1, place + view.height // 2 - 1))
 

@@ -113,14 +113,16 @@ def _of_node(detail: NodeDetail, view: ScreenView) -> list[tuple[str, str]]:
 
 def _ratio(detail: NodeDetail, view: ScreenView) -> float | None:
     """Return the rms of what arrived, over that of what arrived at the node that sent it."""
-    here = next((each.total for each in detail.incoming if each.total is not None), None)
-    senders = {one.producer for each in detail.incoming for one in each.contributions}
+    here = next(
+        (incoming.total for incoming in detail.incoming if incoming.total is not None), None
+    )
+    senders = {one.producer for incoming in detail.incoming for one in incoming.contributions}
     before = [
-        each.total.statistics.rms
+        incoming.total.statistics.rms
         for sender in senders
         if sender is not None
-        for each in view.facts.detail(sender).incoming
-        if each.total is not None
+        for incoming in view.facts.detail(sender).incoming
+        if incoming.total is not None
     ]
     if here is None or not before or not max(before) > 0:
         return None
@@ -141,10 +143,10 @@ def saved_lines(saved: tuple[Saved, ...]) -> list[Line]:
     """Return a heading, and one or more lines per tensor."""
     if not saved:
         return [[Part("saved", "saved"), Part("  nothing", "muted")]]
-    total = format_bytes(sum(each.nbytes for each in saved))
+    total = format_bytes(sum(kept.nbytes for kept in saved))
     lines: list[Line] = [[Part("saved", "saved"), Part(f"  {total}", "muted")]]
-    for each in saved:
-        lines += _saved_lines(each)
+    for kept in saved:
+        lines += _saved_lines(kept)
     return lines
 
 
@@ -178,7 +180,9 @@ def value_text(detail: NodeDetail) -> str:
     Raises:
         ValueError: it has too many elements.
     """
-    total = next((each.total for each in detail.incoming if each.total is not None), None)
+    total = next(
+        (incoming.total for incoming in detail.incoming if incoming.total is not None), None
+    )
     if total is None:
         return ""
     if not total.has_numbers:

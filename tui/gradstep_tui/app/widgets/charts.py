@@ -22,7 +22,7 @@ def decades(values: Iterable[float | None]) -> tuple[float, float]:
     >>> decades([None, 0.01, float("nan"), 100.0])
     (-2.0, 2.0)
     """
-    logs = [math.log10(each) for each in values if each is not None and 0 < each < math.inf]
+    logs = [math.log10(value) for value in values if value is not None and 0 < value < math.inf]
     return (min(logs), max(logs)) if logs else (0.0, 0.0)
 
 
@@ -95,9 +95,9 @@ def chart(
              └─▲─
               1 call 3
     """  # fmt: skip
-    low, high = decades(each for column in columns for each in column)
+    low, high = decades(size for column in columns for size in column)
     low, high = math.floor(low), max(math.ceil(high), math.floor(low) + 1)
-    places = [{_chart_row(each, low, high, rows): each for each in column} for column in columns]
+    places = [{_chart_row(size, low, high, rows): size for size in column} for column in columns]
     lines: list[Line] = []
     for row in range(rows - 1, -1, -1):
         power = low + (high - low) * row / (rows - 1)

@@ -322,7 +322,7 @@ class ExecutionList(ViewWidget):
                 else any(start <= index < stop for index in point.indices)
             )
         ]
-        stop_mark = " " if not points else "●" if any(each.enabled for each in points) else "◌"
+        stop_mark = " " if not points else "●" if any(point.enabled for point in points) else "◌"
         if any(point.enabled and point.condition for point in points):
             stop_mark = "◆"
         position = self.view.snapshot.position

@@ -158,8 +158,8 @@ class Pane(ViewWidget):
     def _tabs(self) -> list[tuple[str, str]]:
         """Return the tabs that fit, as text and name, around the active one."""
         tabs = [
-            (f"[{each.name}]" if place == self.active else f" {each.name} ", each.name)
-            for place, each in enumerate(self.sections)
+            (f"[{section.name}]" if place == self.active else f" {section.name} ", section.name)
+            for place, section in enumerate(self.sections)
         ]
         room = self.text_width - 8
         first = self.active

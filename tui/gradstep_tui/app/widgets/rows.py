@@ -87,7 +87,7 @@ def fit_columns(
         lanes = all_lanes  # which takes no more room than saying how many are hidden
     left = width - 4 - 2 * lanes - overflow_width(lanes_used, lanes, natural.number)
     left -= natural.number + 1 + FLAG_WIDTH
-    left -= sum(each + 1 for each in (gradient, value) if each)
+    left -= sum(cells + 1 for cells in (gradient, value) if cells)
     name = max(6, min(natural.name, left - 1))
     left -= name + 1
     taken = {}

@@ -46,7 +46,7 @@ class SourceStrip(ViewWidget):
             return wrapped([Part(f" source: {printable(hint)}", "muted")], self.text_width or 80)
         lines = lines_around(origin[1], 1, 0)
         width = len(str(origin[1].line))
-        return [numbered(each, width) for each in lines]
+        return [numbered(line, width) for line in lines]
 
     def line_count(self) -> int:
         return len(self._lines)
@@ -74,11 +74,11 @@ class LeafStrip(ViewWidget):
     def line(self, y: int) -> Line:
         snapshot = self.view.snapshot
         leaves = snapshot.leaves
-        reached = [each for each in leaves.reached if each.arrived]
-        done = [each for each in reached if each.arrived >= each.expected]
-        waiting = [each for each in reached if each.arrived < each.expected]
+        reached = [leaf for leaf in leaves.reached if leaf.arrived]
+        done = [leaf for leaf in reached if leaf.arrived >= leaf.expected]
+        waiting = [leaf for leaf in reached if leaf.arrived < leaf.expected]
         # those that have just changed, those that change next, then the others
-        untouched = (each for each in leaves if not each.arrived)  # a model has thousands
+        untouched = (leaf for leaf in leaves if not leaf.arrived)  # a model has thousands
         chosen = chain(done[-1:], waiting, untouched, reversed(done[:-1]))
         line: Line = [Part(" .grad ", "leaf")]
         shown = 0

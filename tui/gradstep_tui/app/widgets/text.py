@@ -72,10 +72,11 @@ def in_ascii(text: str) -> str:
     if text.isascii():
         return text
     plain = (
-        each if each.isascii() else shown[: cell_len(each)].ljust(cell_len(each))
-        if (shown := each.translate(_ASCII)).isascii()
-        else "?" * cell_len(each)
-        for each in text
+        character if character.isascii()
+        else shown[: cell_len(character)].ljust(cell_len(character))
+        if (shown := character.translate(_ASCII)).isascii()
+        else "?" * cell_len(character)
+        for character in text
     )  # fmt: skip
     return "".join(plain)
 
