@@ -260,42 +260,6 @@ def test_dropout_keeps_the_mean_and_lets_go_of_the_same_gradients() -> None:
     assert nn.Dropout(1.0)(x).sum().item() == 0
 
 
-def test_convolution_is_the_sum_it_is_defined_as() -> None:
-    rng = np.random.default_rng(0)
-    x, w = rng.standard_normal((2, 4, 6, 7)), rng.standard_normal((6, 2, 3, 2))
-    y = F.conv2d(
-        torch.tensor(x), torch.tensor(w), stride=(2, 1), padding=(1, 2), dilation=(1, 2), groups=2
-    )
-    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (2, 2)))
-    expected = np.zeros((2, 6, 3, 9))
-    for n, o, i, j in np.ndindex(expected.shape):
-        patch = padded[n, o // 3 * 2 :, 2 * i : 2 * i + 3, j : j + 3 : 2][:2]
-        expected[n, o, i, j] = (patch * w[o]).sum()
-    np.testing.assert_allclose(y.numpy(), expected, atol=1e-12)
-    assert y.array.flags.c_contiguous
-
-
-def test_pooling_takes_the_first_of_equals_and_passes_nan_on() -> None:
-    x = torch.tensor([[[[1.0, 1.0, 0.0, float("nan")], [1.0, 1.0, 2.0, 3.0]]]], requires_grad=True)
-    y = F.max_pool2d(x, 2)
-    assert y.tolist()[0][0][0][0] == 1.0
-    assert np.isnan(y.tolist()[0][0][0][1])
-    y[..., 0].sum().backward()
-    assert x.grad.tolist() == [[[[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]]
-
-
-def test_losses_as_modules_are_the_functions() -> None:
-    scores, labels = torch.randn(4, 3), torch.tensor([0, 2, 1, 1])
-    loss = nn.CrossEntropyLoss()(scores, labels)
-    assert loss.item() == F.cross_entropy(scores, labels).item()
-    assert nn.NLLLoss()(F.log_softmax(scores, 1), labels).item() == loss.item()
-    assert nn.MSELoss(reduction="sum")(scores, scores * 0).item() == pytest.approx(
-        float((scores.numpy() ** 2).sum())
-    )
-    weighted = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 2.0, 0.5]))
-    assert list(weighted.state_dict()) == ["weight"]
-
-
 def test_softmax_survives_large_scores() -> None:
     x = torch.tensor([[1000.0, 0.0, -1000.0]], requires_grad=True)
     assert F.softmax(x, dim=1).tolist() == [[1.0, 0.0, 0.0]]
