@@ -112,9 +112,10 @@ def run_command(command: str, folder: Path, code: int) -> Any:
     is that of the command before.
 
     What ``check`` looks at depends on how long the program takes, importing included, and what
-    ``record`` says beside it on when the program's output is written: these are real processes.
+    ``record`` and ``--fail-on`` say beside it on when the program's output is written: these are
+    real processes.
     """
-    if re.match(r"gradstep (?!check .*py|record )[^|<>;&$*]*$", command):
+    if re.match(r"gradstep (?!check .*py|record |debug --fail-on)[^|<>;&$*]*$", command):
         plain = {"NO_COLOR": "1", "COLUMNS": "80"}
         done = run_gradstep(shlex.split(command)[1:], folder, plain, merged=True)
         output = done.stdout.replace(f"{folder}{os.sep}", "")
