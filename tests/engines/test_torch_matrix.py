@@ -224,6 +224,8 @@ def words_of(case: Case) -> list[str]:
         words += ["--call", "last"]
     if case.command == "diff" and not {"--repeat", "--vary"} & {*words}:
         words += ["train.py"]
+    if "--hops" in words:
+        words += ["--around", "sum"]
     if case.command in ("render", "film") and not {"-o", "--output"} & {*words}:
         words += ["-o", f"out.{suffix_of(case)}"]
     return [*words, "train.py", *([LEAVES[case.program]] if case.command == "why" else [])]
@@ -284,7 +286,8 @@ def problems(case: Case, folder: Path) -> list[str]:
         printed = [line for line in ours.stdout.splitlines() if line in expected]
         if case.command == "diff":  # the programs run apart, and tell nothing
             continue
-        ends = "--call" in words and words[words.index("--call") + 1] not in ("last", "all")
+        call = words[words.index("--call") + 1] if "--call" in words else "last"
+        ends = "--calls" in words or call not in ("last", "all")
         if printed != (expected[: len(printed)] if ends and case.command != "debug" else expected):
             found.append(f"printed {printed}, not {expected}: {ours.stderr[-300:]}")
     found += [f"{path.name}: {what}" for path in folder.glob("out.*") if (what := broken(path))]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,7 +21,8 @@ from gradstep.graph.model import Graph, Half
 from gradstep_viz import theme
 from gradstep_viz.layout import lay_out
 from gradstep_viz.layout.crossings import order
-from gradstep_viz.layout.layers import make_layers
+from gradstep_viz.layout.layers import MOST_LANES, make_layers
+from gradstep_viz.layout.saved import row_ends
 from gradstep_viz.level_of_detail import Composer, folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.compose import make_picture
@@ -237,6 +240,38 @@ def test_ranks_go_down_along_every_line_of_an_acyclic_graph(pairs: list[tuple[in
     for row, members in enumerate(layers.rows):
         assert all(layers.ranks[vertex] == row for vertex in members)
     assert sum(map(len, layers.rows)) == len(layers.ranks)
+
+
+@pytest.mark.parametrize("at_top", [True, False])
+def test_the_shortest_of_many_long_lines_at_a_vertex_get_lanes(at_top: bool) -> None:
+    hub, others = (0, range(2, 31)) if at_top else (30, range(29))
+    long = [(hub, other) if at_top else (other, hub) for other in others]
+    layers = make_layers(31, [*pairwise(range(31)), *long])
+    with_lanes = [arc for arc in long if arc in layers.chains]
+    shortest = sorted(long, key=lambda arc: arc[1] - arc[0])[:MOST_LANES]
+    assert sorted(with_lanes) == sorted(shortest)
+
+
+def test_the_bends_of_long_lines_stay_in_proportion_to_the_picture() -> None:
+    spans = [506, 1000, 1000, 1000, 1000, 1000, 1001]  # 5,500 bends, and those of one more
+    long = [(vertex, vertex + span) for vertex, span in enumerate(spans)]
+    layers = make_layers(1500, [*pairwise(range(1500)), *long])
+    assert [arc for arc in long if len(layers.chains.get(arc, ()))] == long[:-1]
+
+
+@pytest.mark.parametrize(
+    ("half", "lane", "ends"),
+    [("backward", 90.0, ({}, {0: 0})), ("backward", 110.0, ({0: 1}, {0: 0})),
+     ("forward", 10.0, ({0: 1}, {})), ("forward", -10.0, ({0: 1}, {0: 0}))],
+)  # fmt: skip
+def test_no_box_is_the_last_of_its_row_where_a_lane_is_outside(
+    half: Half, lane: float, ends: tuple[dict[int, int], dict[int, int]]
+) -> None:
+    grid: Any = SimpleNamespace(
+        halves=["forward", "backward"], sources=[int(half == "backward")], bends=[range(2, 3)],
+        vertex=[0, 1], rows=[0, 0], x=[0.0, 100.0, lane], layers=SimpleNamespace(ranks=[0, 0, 0]),
+    )  # fmt: skip
+    assert row_ends(grid) == ends
 
 
 @pytest.mark.parametrize("length", [20_000, pytest.param(100_000, marks=pytest.mark.slow)])

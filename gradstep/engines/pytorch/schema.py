@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -22,6 +23,16 @@ def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]
     for at, argument in enumerate(op._schema.arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             yield from tensors_in(args[at] if at < len(args) else kwargs.get(argument.name))
+
+
+@lru_cache(maxsize=4096)
+def is_question(op: Any) -> bool:
+    """Return whether ``op`` makes no tensor, nor changes one, as those that read a size.
+
+    PyTorch asks such while it makes a node, and holds locks that reading the graph needs.
+    """
+    schema = op._schema
+    return not schema.is_mutable and not any("Tensor" in str(each.type) for each in schema.returns)
 
 
 def gives_new_memory(op: Any) -> bool:

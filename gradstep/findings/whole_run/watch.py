@@ -468,10 +468,8 @@ def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way |
 
 def has_equal_rows(tensor: Any) -> bool:
     """Return whether a matrix has several rows, all the same to the bit."""
-    if tensor.ndim < 2 or tensor.shape[0] < 2 or not tensor.numel():
-        return False
-    array = array_of(tensor)
-    return bool(array.size) and bool((array == array[:1]).all())
+    array = array_of(tensor)  # a nested tensor has no shape
+    return array.ndim > 1 and len(array) > 1 and array.size > 0 and bool((array == array[:1]).all())
 
 
 def lines_of(run: Run) -> Iterator[tuple[Source | None, list[CallFacts]]]:

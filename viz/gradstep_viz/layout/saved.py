@@ -73,7 +73,7 @@ def plan_saved(grid: Grid, columns: HalfColumns, aside: Mapping[int, int]) -> li
     lines = [line for line, arc in enumerate(grid.arcs) if arc is None]
     if not lines:
         return []
-    first, last = _row_ends(grid)
+    first, last = row_ends(grid)
     plans: list[SavedLine] = []
     for line in lines:
         source, target = grid.sources[line], grid.targets[line]
@@ -200,36 +200,29 @@ def _set_drops(
             plan.drop = free[number % len(free)] if free else DROPS[0]
 
 
-def _row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
+def row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
     """Find the first backward box and the last forward box of each row, where no lane is
     outside."""
-    edges: dict[int, list[float]] = {}
-    for source, bends in zip(grid.sources, grid.bends, strict=True):
-        if bends:
-            side = 1 if grid.halves[source] == "forward" else 0
-            for bend in bends:
-                x, row = grid.x[bend], grid.layers.ranks[bend]
-                ends = edges.setdefault(row, [x, x])
-                ends[side] = max(ends[side], x) if side else min(ends[side], x)
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for index, half in enumerate(grid.halves):
-        row, x = grid.rows[index], grid.x[grid.vertex[index]]
-        ends = edges.get(row, [x, x])
-        if half == "forward":
-            other = last.get(row)
-            if other is None or x > grid.x[grid.vertex[other]]:
-                last[row] = index
-        else:
-            other = first.get(row)
-            if other is None or x < grid.x[grid.vertex[other]]:
-                first[row] = index
-    for row, (low, high) in edges.items():
-        if row in first and low < grid.x[grid.vertex[first[row]]]:
-            del first[row]
-        if row in last and high > grid.x[grid.vertex[last[row]]]:
-            del last[row]
-    return first, last
+    boxes = [
+        (half, grid.rows[index], grid.x[grid.vertex[index]], index)
+        for index, half in enumerate(grid.halves)
+    ]
+    lanes = [
+        (grid.halves[source], grid.layers.ranks[bend], grid.x[bend], None)
+        for source, bends in zip(grid.sources, grid.bends, strict=True)
+        for bend in bends or ()
+    ]
+    first: dict[int, tuple[float, int | None]] = {}
+    last: dict[int, tuple[float, int | None]] = {}
+    for half, row, x, index in (*boxes, *lanes):
+        ends, outwards = (last, x) if half == "forward" else (first, -x)
+        if row not in ends or outwards > ends[row][0]:
+            ends[row] = outwards, index
+    return _boxes(first), _boxes(last)
+
+
+def _boxes(ends: Mapping[int, tuple[float, int | None]]) -> dict[int, int]:
+    return {row: index for row, (_, index) in ends.items() if index is not None}
 
 
 def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
