@@ -22,61 +22,41 @@ class _ValuesAndIndices(NamedTuple):
 class max(_ValuesAndIndices):
     """The largest elements along a dimension, and where they are."""
 
-    __slots__ = ()
-
 
 class min(_ValuesAndIndices):
     """The smallest elements along a dimension, and where they are."""
-
-    __slots__ = ()
 
 
 class cummax(_ValuesAndIndices):
     """The largest elements so far, and where they are."""
 
-    __slots__ = ()
-
 
 class cummin(_ValuesAndIndices):
     """The smallest elements so far, and where they are."""
-
-    __slots__ = ()
 
 
 class kthvalue(_ValuesAndIndices):
     """The k-th smallest elements along a dimension, and where they are."""
 
-    __slots__ = ()
-
 
 class median(_ValuesAndIndices):
     """The middle elements along a dimension, and where they are."""
-
-    __slots__ = ()
 
 
 class mode(_ValuesAndIndices):
     """The most frequent elements along a dimension, and where they are."""
 
-    __slots__ = ()
-
 
 class nanmedian(_ValuesAndIndices):
     """The middle elements that are not NaN, and where they are."""
-
-    __slots__ = ()
 
 
 class sort(_ValuesAndIndices):
     """The elements in order, and where they were."""
 
-    __slots__ = ()
-
 
 class topk(_ValuesAndIndices):
     """The largest or smallest elements, and where they were."""
-
-    __slots__ = ()
 
 
 class aminmax(NamedTuple):

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from autograd_core.functions import full
 from autograd_core.nn import functional as F
-from autograd_core.nn.modules.module import Module
+from autograd_core.nn.modules.module import Module, OfFunction
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
 
-class _Activation(Module):
+class _Activation(OfFunction):
     """A function whose options are attributes of the module, under the names they have there."""
-
-    function: ClassVar[Callable[..., Tensor]]
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
@@ -39,128 +36,92 @@ class _InPlace(_Activation):
         super().__init__(inplace=inplace)
 
 
-class ReLU(_InPlace):
+class ReLU(_InPlace, function=F.relu):
     """The input where it is positive, else 0."""
 
-    function = staticmethod(F.relu)
 
-
-class ReLU6(_InPlace):
+class ReLU6(_InPlace, function=F.relu6):
     """The input clamped to the range from 0 to 6."""
 
-    function = staticmethod(F.relu6)
 
-
-class SELU(_InPlace):
+class SELU(_InPlace, function=F.selu):
     """ELU with the constants that preserve mean 0 and variance 1."""
 
-    function = staticmethod(F.selu)
 
-
-class SiLU(_InPlace):
+class SiLU(_InPlace, function=F.silu):
     """The input times its sigmoid."""
 
-    function = staticmethod(F.silu)
 
-
-class Mish(_InPlace):
+class Mish(_InPlace, function=F.mish):
     """``input * tanh(softplus(input))``."""
 
-    function = staticmethod(F.mish)
 
-
-class Hardsigmoid(_InPlace):
+class Hardsigmoid(_InPlace, function=F.hardsigmoid):
     """``input / 6 + 1 / 2``, clamped to the range from 0 to 1."""
 
-    function = staticmethod(F.hardsigmoid)
 
-
-class Hardswish(_InPlace):
+class Hardswish(_InPlace, function=F.hardswish):
     """The input times its :class:`Hardsigmoid`."""
 
-    function = staticmethod(F.hardswish)
 
-
-class Tanh(_Activation):
+class Tanh(_Activation, function=F.tanh):
     """The hyperbolic tangent."""
 
-    function = staticmethod(F.tanh)
 
-
-class Sigmoid(_Activation):
+class Sigmoid(_Activation, function=F.sigmoid):
     """The logistic sigmoid."""
 
-    function = staticmethod(F.sigmoid)
 
-
-class LogSigmoid(_Activation):
+class LogSigmoid(_Activation, function=F.logsigmoid):
     """The logarithm of the sigmoid."""
 
-    function = staticmethod(F.logsigmoid)
 
-
-class Softsign(_Activation):
+class Softsign(_Activation, function=F.softsign):
     """``input / (1 + abs(input))``."""
 
-    function = staticmethod(F.softsign)
 
-
-class Tanhshrink(_Activation):
+class Tanhshrink(_Activation, function=F.tanhshrink):
     """``input - tanh(input)``."""
 
-    function = staticmethod(F.tanhshrink)
 
-
-class ELU(_Activation):
+class ELU(_Activation, function=F.elu):
     """The input where it is positive, else ``alpha * (exp(input) - 1)``."""
 
-    function = staticmethod(F.elu)
-
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(alpha=alpha, inplace=inplace)
 
 
-class CELU(_Activation):
+class CELU(_Activation, function=F.celu):
     """The input where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
 
-    function = staticmethod(F.celu)
-
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(alpha=alpha, inplace=inplace)
 
 
-class GELU(_Activation):
+class GELU(_Activation, function=F.gelu):
     """The input times its normal cumulative distribution function, which approximate="tanh"
     approximates."""
-
-    function = staticmethod(F.gelu)
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__(approximate=approximate)
 
 
-class GLU(_Activation):
+class GLU(_Activation, function=F.glu):
     """The first half of the input along ``dim`` times the sigmoid of the second half."""
-
-    function = staticmethod(F.glu)
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__(dim=dim)
 
 
-class Softplus(_Activation):
+class Softplus(_Activation, function=F.softplus):
     """``log(1 + exp(beta * input)) / beta``, linear where ``beta * input > threshold``."""
-
-    function = staticmethod(F.softplus)
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__(beta=beta, threshold=threshold)
 
 
-class LeakyReLU(_Activation):
+class LeakyReLU(_Activation, function=F.leaky_relu):
     """The input where it is positive, else ``negative_slope * input``."""
-
-    function = staticmethod(F.leaky_relu)
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
         super().__init__(negative_slope=negative_slope, inplace=inplace)
@@ -176,19 +137,15 @@ class RReLU(_Activation):
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
-class Hardtanh(_Activation):
+class Hardtanh(_Activation, function=F.hardtanh):
     """The input clamped to the range from ``min_val`` to ``max_val``."""
-
-    function = staticmethod(F.hardtanh)
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
 
 
-class Threshold(_Activation):
+class Threshold(_Activation, function=F.threshold):
     """The input where it is above ``threshold``, else ``value``."""
-
-    function = staticmethod(F.threshold)
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(threshold=threshold, value=value, inplace=inplace)
@@ -202,16 +159,12 @@ class _Shrink(_Activation):
         return str(self.lambd)
 
 
-class Hardshrink(_Shrink):
+class Hardshrink(_Shrink, function=F.hardshrink):
     """The input, with values between ``-lambd`` and ``lambd`` set to 0."""
 
-    function = staticmethod(F.hardshrink)
 
-
-class Softshrink(_Shrink):
+class Softshrink(_Shrink, function=F.softshrink):
     """The input, moved towards 0 by ``lambd``."""
-
-    function = staticmethod(F.softshrink)
 
 
 class _AlongDim(_Activation):
@@ -219,22 +172,16 @@ class _AlongDim(_Activation):
         super().__init__(dim=dim)
 
 
-class Softmax(_AlongDim):
+class Softmax(_AlongDim, function=F.softmax):
     """The softmax: positive numbers that sum to 1 along ``dim``."""
 
-    function = staticmethod(F.softmax)
 
-
-class Softmin(_AlongDim):
+class Softmin(_AlongDim, function=F.softmin):
     """The :class:`Softmax` of the negative input."""
 
-    function = staticmethod(F.softmin)
 
-
-class LogSoftmax(_AlongDim):
+class LogSoftmax(_AlongDim, function=F.log_softmax):
     """The logarithm of the :class:`Softmax`."""
-
-    function = staticmethod(F.log_softmax)
 
 
 class PReLU(Module):

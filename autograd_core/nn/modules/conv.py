@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from autograd_core.dtype import dtype
@@ -11,19 +11,17 @@ from autograd_core.functions import empty
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.functional.sizes import Sizes, sizes
-from autograd_core.nn.modules.module import Module
+from autograd_core.nn.modules.module import OfFunction
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
 _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _ConvNd(Module):
+class _ConvNd(OfFunction):
     """The base of all convolutions: the options, the weight, and how they print."""
 
-    dims: ClassVar[int]
     transposed: ClassVar[bool] = False
-    function: ClassVar[Callable[..., Tensor]]
     padding: tuple[int, ...] | str
 
     def _set_up(
@@ -144,28 +142,19 @@ class _Forward(_ConvNd):
         return [n for n in reversed(self.padding) for _ in range(2)]
 
 
-class Conv1d(_Forward):
+class Conv1d(_Forward, dims=1, function=F.conv1d):
     """A convolution of signals (N, in_channels, L) with a weight (out_channels, in_channels /
     groups, l)."""
 
-    dims = 1
-    function = staticmethod(F.conv1d)
 
-
-class Conv2d(_Forward):
+class Conv2d(_Forward, dims=2, function=F.conv2d):
     """A convolution of images (N, in_channels, H, W) with a weight (out_channels, in_channels /
     groups, h, w)."""
 
-    dims = 2
-    function = staticmethod(F.conv2d)
 
-
-class Conv3d(_Forward):
+class Conv3d(_Forward, dims=3, function=F.conv3d):
     """A convolution of volumes (N, in_channels, D, H, W) with a weight (out_channels, in_channels /
     groups, d, h, w)."""
-
-    dims = 3
-    function = staticmethod(F.conv3d)
 
 
 class _Transposed(_ConvNd):
@@ -226,25 +215,16 @@ class _Transposed(_ConvNd):
         return tuple(n - a for n, a in zip(requested, least, strict=True))
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_Transposed, dims=1, function=F.conv_transpose1d):
     """A transposed convolution of signals (N, in_channels, L) with a weight (in_channels,
     out_channels / groups, l)."""
 
-    dims = 1
-    function = staticmethod(F.conv_transpose1d)
 
-
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_Transposed, dims=2, function=F.conv_transpose2d):
     """A transposed convolution of images (N, in_channels, H, W) with a weight (in_channels,
     out_channels / groups, h, w)."""
 
-    dims = 2
-    function = staticmethod(F.conv_transpose2d)
 
-
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_Transposed, dims=3, function=F.conv_transpose3d):
     """A transposed convolution of volumes (N, in_channels, D, H, W) with a weight (in_channels,
     out_channels / groups, d, h, w)."""
-
-    dims = 3
-    function = staticmethod(F.conv_transpose3d)

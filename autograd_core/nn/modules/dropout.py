@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
-
 from autograd_core.nn import functional as F
-from autograd_core.nn.modules.module import Module
+from autograd_core.nn.modules.module import OfFunction
 from autograd_core.tensor import Tensor
 
 
-class _DropoutNd(Module):
-    function: ClassVar[Callable[..., Tensor]]
-
+class _DropoutNd(OfFunction):
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if not 0 <= p <= 1:
@@ -27,38 +22,26 @@ class _DropoutNd(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_DropoutNd):
+class Dropout(_DropoutNd, function=F.dropout):
     """Dropout: in training, each element is set to zero with probability ``p``, and the others are
     scaled up."""
 
-    function = staticmethod(F.dropout)
 
-
-class Dropout1d(_DropoutNd):
+class Dropout1d(_DropoutNd, function=F.dropout1d):
     """Dropout of whole channels of (N, C, L) or (C, L)."""
 
-    function = staticmethod(F.dropout1d)
 
-
-class Dropout2d(_DropoutNd):
+class Dropout2d(_DropoutNd, function=F.dropout2d):
     """Dropout of whole channels of (N, C, H, W)."""
 
-    function = staticmethod(F.dropout2d)
 
-
-class Dropout3d(_DropoutNd):
+class Dropout3d(_DropoutNd, function=F.dropout3d):
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
-    function = staticmethod(F.dropout3d)
 
-
-class AlphaDropout(_DropoutNd):
+class AlphaDropout(_DropoutNd, function=F.alpha_dropout):
     """Dropout for SELU: it preserves mean and variance."""
 
-    function = staticmethod(F.alpha_dropout)
 
-
-class FeatureAlphaDropout(_DropoutNd):
+class FeatureAlphaDropout(_DropoutNd, function=F.feature_alpha_dropout):
     """AlphaDropout of whole channels of (N, C, ...)."""
-
-    function = staticmethod(F.feature_alpha_dropout)

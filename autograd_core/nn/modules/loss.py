@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from autograd_core.nn import functional as F
 from autograd_core.nn.functional.reduction import reduction_of
-from autograd_core.nn.modules.module import Module
+from autograd_core.nn.modules.module import OfFunction
 from autograd_core.op.keywords import torch_form
 from autograd_core.tensor import Tensor
 
 
-class _Loss(Module):
+class _Loss(OfFunction):
     """A function of tensors whose options are attributes of the module; those that are tensors
     are buffers."""
-
-    function: ClassVar[Callable[..., Tensor]]
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -46,35 +44,25 @@ class _Reduced(_Loss):
         super().__init__(reduction=reduction_of(size_average, reduce, reduction))
 
 
-class MSELoss(_Reduced):
+class MSELoss(_Reduced, function=F.mse_loss):
     """The mean of the squared differences."""
 
-    function = staticmethod(F.mse_loss)
 
-
-class L1Loss(_Reduced):
+class L1Loss(_Reduced, function=F.l1_loss):
     """The mean of the absolute differences."""
 
-    function = staticmethod(F.l1_loss)
 
-
-class SoftMarginLoss(_Reduced):
+class SoftMarginLoss(_Reduced, function=F.soft_margin_loss):
     """The soft margin loss: ``log(1 + exp(-target * input))`` for targets 1 and -1."""
 
-    function = staticmethod(F.soft_margin_loss)
 
-
-class MultiLabelMarginLoss(_Reduced):
+class MultiLabelMarginLoss(_Reduced, function=F.multilabel_margin_loss):
     """The multi-class multi-label hinge loss: every correct class should score 1 above every
     other."""
 
-    function = staticmethod(F.multilabel_margin_loss)
 
-
-class SmoothL1Loss(_Loss):
+class SmoothL1Loss(_Loss, function=F.smooth_l1_loss):
     """The smooth L1 loss: squared differences below ``beta``, absolute differences above."""
-
-    function = staticmethod(F.smooth_l1_loss)
 
     def __init__(
         self,
@@ -87,19 +75,15 @@ class SmoothL1Loss(_Loss):
         super().__init__(reduction=reduction, beta=beta)
 
 
-class HuberLoss(_Loss):
+class HuberLoss(_Loss, function=F.huber_loss):
     """The Huber loss: ``delta`` times :class:`SmoothL1Loss`."""
-
-    function = staticmethod(F.huber_loss)
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction, delta=delta)
 
 
-class NLLLoss(_Loss):
+class NLLLoss(_Loss, function=F.nll_loss):
     """The negative log likelihood of the target classes, given log probabilities (N, C)."""
-
-    function = staticmethod(F.nll_loss)
 
     def __init__(
         self,
@@ -113,10 +97,8 @@ class NLLLoss(_Loss):
         super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction)
 
 
-class CrossEntropyLoss(_Loss):
+class CrossEntropyLoss(_Loss, function=F.cross_entropy):
     """The cross entropy of the target classes, given unnormalized scores (N, C)."""
-
-    function = staticmethod(F.cross_entropy)
 
     def __init__(
         self,
@@ -136,10 +118,8 @@ class CrossEntropyLoss(_Loss):
         )
 
 
-class BCELoss(_Loss):
+class BCELoss(_Loss, function=F.binary_cross_entropy):
     """The binary cross entropy of targets, given their probabilities."""
-
-    function = staticmethod(F.binary_cross_entropy)
 
     def __init__(
         self,
@@ -152,10 +132,8 @@ class BCELoss(_Loss):
         super().__init__(weight=weight, reduction=reduction)
 
 
-class BCEWithLogitsLoss(_Loss):
+class BCEWithLogitsLoss(_Loss, function=F.binary_cross_entropy_with_logits):
     """The binary cross entropy of targets, given unnormalized scores."""
-
-    function = staticmethod(F.binary_cross_entropy_with_logits)
 
     def __init__(
         self,
@@ -169,10 +147,8 @@ class BCEWithLogitsLoss(_Loss):
         super().__init__(weight=weight, reduction=reduction, pos_weight=pos_weight)
 
 
-class MultiLabelSoftMarginLoss(_Loss):
+class MultiLabelSoftMarginLoss(_Loss, function=F.multilabel_soft_margin_loss):
     """The mean of :class:`BCEWithLogitsLoss` over classes."""
-
-    function = staticmethod(F.multilabel_soft_margin_loss)
 
     def __init__(
         self,
@@ -185,10 +161,8 @@ class MultiLabelSoftMarginLoss(_Loss):
         super().__init__(weight=weight, reduction=reduction)
 
 
-class MultiMarginLoss(_Loss):
+class MultiMarginLoss(_Loss, function=F.multi_margin_loss):
     """The multi-class hinge loss: the target class should score ``margin`` above the others."""
-
-    function = staticmethod(F.multi_margin_loss)
 
     def __init__(
         self,
@@ -203,10 +177,8 @@ class MultiMarginLoss(_Loss):
         super().__init__(p=p, margin=margin, weight=weight, reduction=reduction)
 
 
-class KLDivLoss(_Loss):
+class KLDivLoss(_Loss, function=F.kl_div):
     """The Kullback-Leibler divergence of target probabilities from input log probabilities."""
-
-    function = staticmethod(F.kl_div)
 
     def __init__(
         self,
@@ -219,10 +191,8 @@ class KLDivLoss(_Loss):
         super().__init__(reduction=reduction, log_target=log_target)
 
 
-class PoissonNLLLoss(_Loss):
+class PoissonNLLLoss(_Loss, function=F.poisson_nll_loss):
     """The negative log likelihood of counts, given the rate or its logarithm."""
-
-    function = staticmethod(F.poisson_nll_loss)
 
     def __init__(
         self,
@@ -237,10 +207,8 @@ class PoissonNLLLoss(_Loss):
         super().__init__(log_input=log_input, full=full, eps=eps, reduction=reduction)
 
 
-class GaussianNLLLoss(_Loss):
+class GaussianNLLLoss(_Loss, function=F.gaussian_nll_loss):
     """The negative log likelihood of targets, given means and variances."""
-
-    function = staticmethod(F.gaussian_nll_loss)
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(full=full, eps=eps, reduction=reduction)
@@ -258,11 +226,9 @@ class _Margin(_Loss):
         super().__init__(margin=margin, reduction=reduction)
 
 
-class HingeEmbeddingLoss(_Margin):
+class HingeEmbeddingLoss(_Margin, function=F.hinge_embedding_loss):
     """The hinge embedding loss: the distance of similar pairs, and the shortfall from ``margin`` of
     dissimilar ones."""
-
-    function = staticmethod(F.hinge_embedding_loss)
 
     def __init__(
         self,
@@ -274,24 +240,18 @@ class HingeEmbeddingLoss(_Margin):
         super().__init__(margin, size_average, reduce, reduction)
 
 
-class MarginRankingLoss(_Margin):
+class MarginRankingLoss(_Margin, function=F.margin_ranking_loss):
     """The margin ranking loss: one input should be ``margin`` above the other."""
 
-    function = staticmethod(F.margin_ranking_loss)
 
-
-class CosineEmbeddingLoss(_Margin):
+class CosineEmbeddingLoss(_Margin, function=F.cosine_embedding_loss):
     """The cosine embedding loss: ``1 - cos`` for similar pairs, and the excess of ``cos`` over
     ``margin`` for dissimilar ones."""
 
-    function = staticmethod(F.cosine_embedding_loss)
 
-
-class TripletMarginLoss(_Loss):
+class TripletMarginLoss(_Loss, function=F.triplet_margin_loss):
     """The triplet loss: the negative should be ``margin`` farther from the anchor than the
     positive."""
-
-    function = staticmethod(F.triplet_margin_loss)
 
     def __init__(
         self,
@@ -307,10 +267,8 @@ class TripletMarginLoss(_Loss):
         super().__init__(margin=margin, p=p, eps=eps, swap=swap, reduction=reduction)
 
 
-class TripletMarginWithDistanceLoss(_Loss):
+class TripletMarginWithDistanceLoss(_Loss, function=F.triplet_margin_with_distance_loss):
     """:class:`TripletMarginLoss` with a custom distance."""
-
-    function = staticmethod(F.triplet_margin_with_distance_loss)
 
     def __init__(
         self,
@@ -324,11 +282,9 @@ class TripletMarginWithDistanceLoss(_Loss):
         super().__init__(distance_function=apart, margin=margin, swap=swap, reduction=reduction)
 
 
-class CTCLoss(_Loss):
+class CTCLoss(_Loss, function=F.ctc_loss):
     """Connectionist temporal classification: the negative log likelihood of label sequences without
     alignment."""
-
-    function = staticmethod(F.ctc_loss)
 
     def __init__(
         self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False

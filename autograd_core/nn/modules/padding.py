@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from autograd_core.nn import functional as F
 from autograd_core.nn.functional.sizes import Sizes
-from autograd_core.nn.modules.module import Module
+from autograd_core.nn.modules.module import OfFunction
 from autograd_core.tensor import Tensor
 
 
-class _Pad(Module):
+class _Pad(OfFunction):
     """The base of padding layers. ``padding`` is one width for all sides, or one for each, those of
     the last dimension first."""
-
-    dims: ClassVar[int]
-    mode: ClassVar[str]
 
     def __init__(self, padding: Sizes) -> None:
         super().__init__()
@@ -30,9 +26,7 @@ class _Pad(Module):
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad):
-    mode = "constant"
-
+class _ConstantPad(_Pad, mode="constant"):
     def __init__(self, padding: Sizes, value: float) -> None:
         super().__init__(padding)
         self.value = value
@@ -44,16 +38,12 @@ class _ConstantPad(_Pad):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPad, dims=1):
     """Padding of signals with ``value``."""
 
-    dims = 1
 
-
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPad, dims=2):
     """Padding of images with ``value``."""
-
-    dims = 2
 
 
 class _ZeroPad(_ConstantPad):
@@ -64,49 +54,33 @@ class _ZeroPad(_ConstantPad):
         return f"{self.padding}"
 
 
-class ZeroPad1d(_ZeroPad):
+class ZeroPad1d(_ZeroPad, dims=1):
     """Padding of signals with zeros."""
 
-    dims = 1
 
-
-class ZeroPad2d(_ZeroPad):
+class ZeroPad2d(_ZeroPad, dims=2):
     """Padding of images with zeros."""
 
-    dims = 2
 
-
-class ReflectionPad1d(_Pad):
+class ReflectionPad1d(_Pad, dims=1, mode="reflect"):
     """Padding of signals by reflection at their ends."""
 
-    dims, mode = 1, "reflect"
 
-
-class ReflectionPad2d(_Pad):
+class ReflectionPad2d(_Pad, dims=2, mode="reflect"):
     """Padding of images by reflection at their edges."""
 
-    dims, mode = 2, "reflect"
 
-
-class ReplicationPad1d(_Pad):
+class ReplicationPad1d(_Pad, dims=1, mode="replicate"):
     """Padding of signals that repeats their ends."""
 
-    dims, mode = 1, "replicate"
 
-
-class ReplicationPad2d(_Pad):
+class ReplicationPad2d(_Pad, dims=2, mode="replicate"):
     """Padding of images that repeats their edges."""
 
-    dims, mode = 2, "replicate"
 
-
-class CircularPad1d(_Pad):
+class CircularPad1d(_Pad, dims=1, mode="circular"):
     """Padding of signals that continues at the other end."""
 
-    dims, mode = 1, "circular"
 
-
-class CircularPad2d(_Pad):
+class CircularPad2d(_Pad, dims=2, mode="circular"):
     """Padding of images that continues at the other edge."""
-
-    dims, mode = 2, "circular"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from autograd_core.nn import functional as F
 from autograd_core.nn.functional.sizes import Sizes, sizes
-from autograd_core.nn.modules.module import Module
+from autograd_core.nn.modules.module import OfFunction
 from autograd_core.tensor import Tensor
 
 
-class _Pool(Module):
+class _Pool(OfFunction):
     """A function of the input and of the attributes that ``options`` names."""
 
-    function: ClassVar[Callable[..., Any]]
     options: ClassVar[tuple[str, ...]]
     shown: ClassVar[tuple[str, ...]]
 
@@ -48,26 +47,19 @@ class _MaxPoolNd(_Pool):
         self.ceil_mode = ceil_mode
 
 
-class MaxPool1d(_MaxPoolNd):
+class MaxPool1d(_MaxPoolNd, function=F.max_pool1d):
     """Max pooling of signals (N, C, L): the largest element in each window."""
 
-    function = staticmethod(F.max_pool1d)
 
-
-class MaxPool2d(_MaxPoolNd):
+class MaxPool2d(_MaxPoolNd, function=F.max_pool2d):
     """Max pooling of images (N, C, H, W): the largest element in each window."""
 
-    function = staticmethod(F.max_pool2d)
 
-
-class MaxPool3d(_MaxPoolNd):
+class MaxPool3d(_MaxPoolNd, function=F.max_pool3d):
     """Max pooling of volumes (N, C, D, H, W): the largest element in each window."""
-
-    function = staticmethod(F.max_pool3d)
 
 
 class _MaxUnpool(_Pool):
-    dims: ClassVar[int]
     shown = ("kernel_size", "stride", "padding")
 
     def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
@@ -85,25 +77,16 @@ class _MaxUnpool(_Pool):
         return found
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpool, dims=1, function=F.max_unpool1d):
     """The inverse of MaxPool1d: the maxima of signals in their places, with zeros elsewhere."""
 
-    dims = 1
-    function = staticmethod(F.max_unpool1d)
 
-
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpool, dims=2, function=F.max_unpool2d):
     """The inverse of MaxPool2d: the maxima of images in their places, with zeros elsewhere."""
 
-    dims = 2
-    function = staticmethod(F.max_unpool2d)
 
-
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpool, dims=3, function=F.max_unpool3d):
     """The inverse of MaxPool3d: the maxima of volumes in their places, with zeros elsewhere."""
-
-    dims = 3
-    function = staticmethod(F.max_unpool3d)
 
 
 class _AvgPool(_Pool):
@@ -130,10 +113,9 @@ class _AvgPool(_Pool):
         self.divisor_override = divisor_override
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPool, function=F.avg_pool1d):
     """Average pooling of signals (N, C, L): the mean of each window."""
 
-    function = staticmethod(F.avg_pool1d)
     options = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
 
     def __init__(
@@ -150,16 +132,12 @@ class AvgPool1d(_AvgPool):
         )
 
 
-class AvgPool2d(_AvgPool):
+class AvgPool2d(_AvgPool, function=F.avg_pool2d):
     """Average pooling of images (N, C, H, W): the mean of each window."""
 
-    function = staticmethod(F.avg_pool2d)
 
-
-class AvgPool3d(_AvgPool):
+class AvgPool3d(_AvgPool, function=F.avg_pool3d):
     """Average pooling of volumes (N, C, D, H, W): the mean of each window."""
-
-    function = staticmethod(F.avg_pool3d)
 
 
 class _Adaptive(_Pool):
@@ -171,22 +149,16 @@ class _Adaptive(_Pool):
         self.output_size = output_size
 
 
-class AdaptiveAvgPool1d(_Adaptive):
+class AdaptiveAvgPool1d(_Adaptive, function=F.adaptive_avg_pool1d):
     """Adaptive average pooling of signals: the means of ``output_size`` windows."""
 
-    function = staticmethod(F.adaptive_avg_pool1d)
 
-
-class AdaptiveAvgPool2d(_Adaptive):
+class AdaptiveAvgPool2d(_Adaptive, function=F.adaptive_avg_pool2d):
     """Adaptive average pooling of images: the means of ``output_size`` windows."""
 
-    function = staticmethod(F.adaptive_avg_pool2d)
 
-
-class AdaptiveAvgPool3d(_Adaptive):
+class AdaptiveAvgPool3d(_Adaptive, function=F.adaptive_avg_pool3d):
     """Adaptive average pooling of volumes: the means of ``output_size`` windows."""
-
-    function = staticmethod(F.adaptive_avg_pool3d)
 
 
 class _AdaptiveMax(_Adaptive):
@@ -197,19 +169,13 @@ class _AdaptiveMax(_Adaptive):
         self.return_indices = return_indices
 
 
-class AdaptiveMaxPool1d(_AdaptiveMax):
+class AdaptiveMaxPool1d(_AdaptiveMax, function=F.adaptive_max_pool1d):
     """Adaptive max pooling of signals: the largest elements of ``output_size`` windows."""
 
-    function = staticmethod(F.adaptive_max_pool1d)
 
-
-class AdaptiveMaxPool2d(_AdaptiveMax):
+class AdaptiveMaxPool2d(_AdaptiveMax, function=F.adaptive_max_pool2d):
     """Adaptive max pooling of images: the largest elements of ``output_size`` windows."""
 
-    function = staticmethod(F.adaptive_max_pool2d)
 
-
-class AdaptiveMaxPool3d(_AdaptiveMax):
+class AdaptiveMaxPool3d(_AdaptiveMax, function=F.adaptive_max_pool3d):
     """Adaptive max pooling of volumes: the largest elements of ``output_size`` windows."""
-
-    function = staticmethod(F.adaptive_max_pool3d)
