@@ -17,13 +17,12 @@ from autograd_core.autograd.accumulate import only_here
 from autograd_core.autograd.double_backward import differentiate
 from autograd_core.autograd.node import GENERAL, TWO_EDGES, TWO_REDUCED, Node
 from autograd_core.dtype import float32
-from autograd_core.op.backward_text import backward_text
 from autograd_core.op.blocks import LARGE, in_blocks
-from autograd_core.op.call_text import call_text, reduces_rarely
 from autograd_core.op.generic import NAMESPACE, SavedNode
 from autograd_core.op.inspect import saved_attributes
 from autograd_core.op.literals import as_passes, inlined
 from autograd_core.op.record import REQUIRED, Op
+from autograd_core.op.templates import backward_text, call_text, reduces_rarely
 from autograd_core.op.variadic import variadic_call
 
 _compiled: dict[str, CodeType] = {}

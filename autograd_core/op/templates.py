@@ -1,14 +1,14 @@
 """The code of an op: the templates of its ``call`` and its ``backward``, and what fills them.
 
-A line that is a name, ``$compute``, stands for lines; a name within a line for text.  An elementwise
-op computes in ``POINTWISE``, a view in ``VIEW``; ``gradstep ops NAME --code`` shows what comes out.
+A line that is a name, ``$compute``, stands for lines; a name within a line for text.  What comes
+out shows ``gradstep ops NAME --code``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
-from string import Template
-from typing import Final
+from typing import Any, Final
 
 from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES
 from autograd_core.op.literals import inlined
@@ -92,14 +92,17 @@ else: $call
 """
 
 
-def _filled(template: str, **parts: str | Iterable[str]) -> list[str]:
+_NAME: Final = re.compile(r"\$(\w+)")
+
+
+def _filled(template: str, **parts: Any) -> list[str]:
     """Return the lines of a template; no line for a name that stands for none."""
-    lines = []
+    lines: list[str] = []
     for line in template.splitlines():
         text = line.lstrip()
         part = parts.get(text[1:]) if text.startswith("$") else None
         if part is None:
-            lines.append(Template(line).substitute(parts))
+            lines.append(_NAME.sub(lambda name: parts[name[1]], line) if "$" in line else line)
         else:
             indent = line[: len(line) - len(text)]
             lines += [indent + each for each in ([part] if isinstance(part, str) else part)]
