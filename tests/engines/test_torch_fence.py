@@ -229,7 +229,7 @@ def test_gradients_of_every_layout_are_looked_at(layout: str, fill: str, tmp_pat
 
 @pytest.mark.parametrize("layout", ["strided", "jagged"])
 def test_nested_tensors_are_checked(layout: str, tmp_path: Path) -> None:
-    """PyTorch asks in Python for the size of a jagged leaf while it makes the node of it, locked."""
+    """PyTorch asks in Python for the size of a jagged leaf while it makes its node, locked."""
     (tmp_path / "train.py").write_text(NESTED.format(fill=1.0, layout=layout), "utf-8")
     done = run_gradstep(["check", "train.py"], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
