@@ -224,7 +224,8 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     shown = run(RIGHT, "--derivatives", "train.py")[2]
     assert "\rchecked 3 of 3 nodes" in shown
-    assert "\rcall 2, " in shown
+    assert "nodes\r\x1b[K\x1b7" in shown  # the line is cleared before the program goes on
+    assert "\x1b[Kcall 2, " in shown
 
 
 SIGN = """\

@@ -223,19 +223,22 @@ class _Progress:
     """Tells how far a run is that takes long: a line on a terminal, and what is certain already."""
 
     def __init__(self, tells: Callable[[Finding], None] | None) -> None:
-        self._line = ProgressLine(output.progress, pause=0.2, patience=_PATIENCE)
+        self._nodes = ProgressLine(output.progress, pause=0.2, patience=_PATIENCE)
+        # between calls the program runs, which may print
+        self._calls = ProgressLine(output.progress_beside, pause=0.2, patience=_PATIENCE)
         self._has_offered = False
         self._tells = tells
         self._told = 0
 
     @property
     def seconds(self) -> float:
-        return self._line.seconds
+        return self._calls.seconds
 
     def of_nodes(self, done: int, length: int) -> None:
-        self._line.show(f"checked {done:,} of {length:,} nodes")
+        self._nodes.show(f"checked {done:,} of {length:,} nodes")
 
     def of_calls(self, count: int, evidence: Evidence) -> None:
+        self._nodes.close()
         if self.seconds > _PATIENCE:
             self._tell(certain(evidence))
         if self.seconds > _LONG and not self._has_offered:
@@ -247,7 +250,7 @@ class _Progress:
             )
         counts = Counter(finding.severity for _, finding in evidence.seen if finding.is_bad)
         kinds = [plural(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
-        self._line.show(", ".join([f"call {count:,}", f"{self.seconds:.0f} s", *kinds]))
+        self._calls.show(", ".join([f"call {count:,}", f"{self.seconds:.0f} s", *kinds]))
 
     def _tell(self, findings: Sequence[tuple[str, Finding]]) -> None:
         for _, finding in findings[self._told :]:
@@ -257,5 +260,6 @@ class _Progress:
         self._told = len(findings)
 
     def close(self) -> None:
-        """Clear the line."""
-        self._line.close()
+        """Clear the lines."""
+        self._nodes.close()
+        self._calls.close()
