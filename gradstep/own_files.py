@@ -68,21 +68,21 @@ def frames_of_program(stack: Sequence[_F]) -> list[_F]:
     overrides, *around, calls = (
         getattr(sys.modules.get(name), "__file__", None) for name in _OF_MODES
     )
-    found: list[_F] = []
+    frames: list[_F] = []
     ours = False
     for frame in stack:
         if frame.filename == _RUNS_SCRIPTS:
-            found.clear()
+            frames.clear()
         if _is_hidden(frame.filename):
-            while found and found[-1].filename in around:
-                found.pop()
-            if found and found[-1].filename == overrides:
-                del found[-2:]
+            while frames and frames[-1].filename in around:
+                frames.pop()
+            if frames and frames[-1].filename == overrides:
+                del frames[-2:]
             ours = True
         elif not (ours and frame.filename == calls):
-            found.append(frame)
+            frames.append(frame)
             ours = False
-    return found
+    return frames
 
 
 def _is_hidden(file: str) -> bool:
@@ -92,10 +92,10 @@ def _is_hidden(file: str) -> bool:
 def imported_pytorch() -> ModuleType | None:
     """Return PyTorch, None where the program has not imported it; a ``torch.py`` of its own is
     none, and neither is the core under that name."""
-    found = sys.modules.get("torch")
-    inner = getattr(found, "_C", None)
-    genuine = getattr(inner, "__name__", "") == "torch._C" and hasattr(found, "Tensor")
-    return found if genuine else None
+    module = sys.modules.get("torch")
+    inner = getattr(module, "_C", None)
+    genuine = getattr(inner, "__name__", "") == "torch._C" and hasattr(module, "Tensor")
+    return module if genuine else None
 
 
 @lru_cache(maxsize=4096)  # asked for every op of a program

@@ -52,7 +52,7 @@ def _formula_text(
     tree = _Fill(dict(zip(placed, stand_ins, strict=True)), dict(constants)).visit(tree)
     text = _pretty(_LONG.sub(_rounded, ast.unparse(ast.fix_missing_locations(tree))))
     # names such as "layer.0.weight" are no identifiers, so they enter last
-    return re.sub(r"_\d+_", lambda found: stand_ins.get(found[0], found[0]), text)
+    return re.sub(r"_\d+_", lambda match: stand_ins.get(match[0], match[0]), text)
 
 
 class _Fill(ast.NodeTransformer):

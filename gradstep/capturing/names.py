@@ -400,9 +400,9 @@ def _frames_of_program(stack: Sequence[FrameType]) -> list[FrameType]:
     """Return the frames of the user's own files, from the inside out as those of ``stack`` are,
     then those of libraries that these called; those of libraries alone where the user's program
     has none."""
-    found = [frame for frame in stack if is_user_file(_file(frame))]
-    own = [at for at, frame in enumerate(found) if not _is_of_library(_file(frame))]
-    inside = found[: own[-1] + 1] if own else found
+    frames = [frame for frame in stack if is_user_file(_file(frame))]
+    own = [at for at, frame in enumerate(frames) if not _is_of_library(_file(frame))]
+    inside = frames[: own[-1] + 1] if own else frames
     return sorted(inside, key=lambda frame: _is_of_library(_file(frame)))
 
 

@@ -42,14 +42,14 @@ def operation_at(source: Source | None, op: str) -> Operation | None:
     line = "" if source is None else getline(source.file, source.line)
     if source is None or not line.isascii():
         return None
-    found = [
+    operations = [
         (node, operands)
         for node in nodes_on(source)
         if (operands := operands_of(node, op)) is not None
     ]
-    if len(found) != 1:
+    if len(operations) != 1:
         return None
-    node, operands = found[0]
+    node, operands = operations[0]
     at = node.col_offset
     if isinstance(node, ast.Call) and operands and operands[0] not in node.args:
         at = operands[0].end_col_offset or 0  # of a method, its name

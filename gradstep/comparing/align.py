@@ -200,7 +200,7 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
     is, where one forward half is derived from its backward half, what no gradient reaches: it has
     nothing to say of that."""
     half = "forward" if "forward" in (*one.halves, *other.halves) else "backward"
-    found: list[tuple[float, Change]] = []
+    ordered: list[tuple[float, Change]] = []
     inputs, inputs_there = _inputs(one, half), _inputs(other, half)
     back = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
     hides = one.derived_forward != other.derived_forward
@@ -212,7 +212,7 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
         if partner < 0:
             if hides and _is_constant(one, id):
                 continue
-            found.append((id, Change("removed", id, -1)))
+            ordered.append((id, Change("removed", id, -1)))
             continue
         details = _details(one, id, other, partner)
         types = _types(one, id, other, partner)
@@ -227,14 +227,14 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
             names = [", ".join(other.address(node[1]) for node in ids) for ids in (mine, theirs)]
             details.append(f"inputs {names[0]} → {names[1]}")
         if details:
-            found.append((id, Change("changed", id, partner, tuple(details))))
+            ordered.append((id, Change("changed", id, partner, tuple(details))))
     last = -1
     for partner in range(len(other)):
         if other.halves[partner] == half:
             last = back.get(partner, last)
             if partner not in back and not (hides and _is_constant(other, partner)):
-                found.append((last + 0.5, Change("added", -1, partner)))
-    yield from (change for _, change in sorted(found, key=lambda pair: pair[0]))
+                ordered.append((last + 0.5, Change("added", -1, partner)))
+    yield from (change for _, change in sorted(ordered, key=lambda pair: pair[0]))
 
 
 def _is_constant(graph: Graph, id: int) -> bool:

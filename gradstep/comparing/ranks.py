@@ -136,8 +136,8 @@ def _first_structure(runs: Mapping[int, Run], calls: Calls) -> RankFinding | Non
             place = f" in {module}" if module else ""
             more = f" ({plural(len(differences), 'difference')})"
             named = " → ".join(dict.fromkeys(filter(None, addresses)))
-            said = f"its graph is not that of rank {usual}: {what} {named}{place}{more}"
-            return RankFinding(odd, calls[odd[0]][key].title, said)
+            text = f"its graph is not that of rank {usual}: {what} {named}{place}{more}"
+            return RankFinding(odd, calls[odd[0]][key].title, text)
     return None
 
 

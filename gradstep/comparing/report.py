@@ -91,8 +91,8 @@ def _divergence(comparison: Comparison, here: Path) -> list[str]:
         lines.append(f"  at {_place(first.source, here)}")
     call = f"  in {first.call}"
     lines.append(call if first.line is None else f"{call}, {_place(first.line, here)}")
-    for input_place in first.inputs[:_MOST]:
-        lines.append(f"  input {input_place.address}: {input_place.gap or 'not recorded'}")
+    for given in first.inputs[:_MOST]:
+        lines.append(f"  input {given.address}: {given.gap or 'not recorded'}")
     if first.unknown:
         lines.append(f"  before it, not recorded: {_listed(first.unknown)}")
     if first.growth:

@@ -368,7 +368,7 @@ class _Both:
         if mine is None or its is None:
             return None
         look = _Look(mine, its)
-        found: Place | None = None
+        difference: Place | None = None
         any_size: Place | None = None
         growth: list[Where] = []
         gaps = []
@@ -381,14 +381,14 @@ class _Both:
             if distance.is_same:
                 continue
             any_size = any_size or place
-            if found is None and distance.is_beyond(self.comparison.tolerance):
-                found = place
+            if difference is None and distance.is_beyond(self.comparison.tolerance):
+                difference = place
                 growth.append(Where(_what(one, place), distance))
-            elif found and growth[-1].gap and _grown(growth[-1].gap, distance):
+            elif difference and growth[-1].gap and _grown(growth[-1].gap, distance):
                 growth.append(Where(_what(one, place), distance))
         self._count(gaps)
         self.comparison.places = beyond
-        first = found or any_size
+        first = difference or any_size
         if first is None:
             return None
         inputs, unknown = _inputs_at(one, partners, (mine, its), look, first)

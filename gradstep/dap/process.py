@@ -64,10 +64,10 @@ def accepted(listener: socket.socket, token: str) -> socket.socket | None:
         try:
             connection, _ = listener.accept()
             connection.settimeout(PATIENCE)
-            said = connection.recv(len(token), socket.MSG_WAITALL)
+            word = connection.recv(len(token), socket.MSG_WAITALL)
         except OSError:
             return None
-        if secrets.compare_digest(said, token.encode()):
+        if secrets.compare_digest(word, token.encode()):
             connection.settimeout(None)
             return connection
         connection.close()

@@ -57,12 +57,12 @@ def read_message(stream: BinaryIO) -> Body | None:
     if len(text) < length:
         return None
     try:
-        found = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError):
         raise BadMessage("a message is not JSON") from None
-    if not isinstance(found, dict):
+    if not isinstance(message, dict):
         raise BadMessage("a message is not a JSON object")
-    return found
+    return message
 
 
 class Channel:
@@ -135,10 +135,10 @@ def object_in(body: Body, name: str) -> Body:
     Raises:
         Refused: it is something else.
     """
-    found = body.get(name) or {}
-    if not isinstance(found, dict):
+    value = body.get(name) or {}
+    if not isinstance(value, dict):
         raise Refused(f"'{name}' is not a JSON object")
-    return found
+    return value
 
 
 def text_in(body: Body, name: str, default: str | None = None) -> str:
@@ -147,22 +147,22 @@ def text_in(body: Body, name: str, default: str | None = None) -> str:
     Raises:
         Refused: it is missing, or something else.
     """
-    found = body.get(name)
-    if found is None and default is not None:
+    value = body.get(name)
+    if value is None and default is not None:
         return default
-    if not isinstance(found, str):
-        raise Refused(f"'{name}' is {'missing' if found is None else 'not a text'}")
-    return found
+    if not isinstance(value, str):
+        raise Refused(f"'{name}' is {'missing' if value is None else 'not a text'}")
+    return value
 
 
 def number_in(body: Body, name: str, default: int | None = None) -> int:
     """Return an integer; as :func:`text_in`."""
-    found = body.get(name)
-    if found is None and default is not None:
+    value = body.get(name)
+    if value is None and default is not None:
         return default
-    if not isinstance(found, int) or isinstance(found, bool):
-        raise Refused(f"'{name}' is {'missing' if found is None else 'not an integer'}")
-    return found
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Refused(f"'{name}' is {'missing' if value is None else 'not an integer'}")
+    return value
 
 
 def list_in(body: Body, name: str, kind: type) -> list[Any]:
@@ -171,7 +171,7 @@ def list_in(body: Body, name: str, kind: type) -> list[Any]:
     Raises:
         Refused: it is something else.
     """
-    found = body.get(name) or []
-    if not isinstance(found, list) or not all(isinstance(entry, kind) for entry in found):
+    value = body.get(name) or []
+    if not isinstance(value, list) or not all(isinstance(entry, kind) for entry in value):
         raise Refused(f"'{name}' is not a list of {'texts' if kind is str else 'objects'}")
-    return found
+    return value

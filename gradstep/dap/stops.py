@@ -164,8 +164,8 @@ def _hit_properties(text: str) -> Body:
     Raises:
         Refused: it is something else.
     """
-    found = _HITS.fullmatch(text)
-    if found is None or not int(found[2]):
+    match = _HITS.fullmatch(text)
+    if match is None or not int(match[2]):
         raise Refused(f"'{text}' is not a number of hits, such as 3, >= 3, > 3 or == 3")
-    first = int(found[2]) + (found[1] == ">")
-    return {"ignore": first - 1, "temporary": found[1] in ("=", "==")}
+    first = int(match[2]) + (match[1] == ">")
+    return {"ignore": first - 1, "temporary": match[1] in ("=", "==")}

@@ -159,18 +159,18 @@ class Views:
 
     def body(self, variable: Variable) -> Body:
         """Return a variable as the protocol has it."""
-        found: Body = {
+        fields: Body = {
             "name": variable.name,
             "value": printable(variable.value),
             "variablesReference": self._refer(variable.children) if variable.children else 0,
         }
         if variable.type:
-            found["type"] = variable.type
+            fields["type"] = variable.type
         if variable.expression:
-            found["evaluateName"] = variable.expression
+            fields["evaluateName"] = variable.expression
         if variable.change is None:
-            found["presentationHint"] = {"attributes": ["readOnly"]}
-        return found
+            fields["presentationHint"] = {"attributes": ["readOnly"]}
+        return fields
 
     def _inputs(self, detail: NodeDetail) -> list[Variable]:
         several = len(detail.incoming) > 1

@@ -352,9 +352,9 @@ class PassSession:
         Raises:
             UnknownAddress: there is no such place in this plan.
         """
-        found = self.breakpoints.locate(location)
-        ahead = [index for index in found if index > self.position]
-        self._go(ahead[min(count, len(ahead)) - 1] if ahead else found[0])
+        indices = self.breakpoints.locate(location)
+        ahead = [index for index in indices if index > self.position]
+        self._go(ahead[min(count, len(ahead)) - 1] if ahead else indices[0])
 
     def jump(self, position: int) -> None:
         """Go to any position, forwards or back, past every stop."""

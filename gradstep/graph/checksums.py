@@ -85,7 +85,7 @@ def _of_long(words: Words) -> int:
     return total
 
 
-def _of_short(together: list[tuple[int, Words]], found: list[int]) -> None:
+def _of_short(together: list[tuple[int, Words]], checksums: list[int]) -> None:
     if not together:
         return
     sizes = tuple([words.size for _, words in together])
@@ -94,7 +94,7 @@ def _of_short(together: list[tuple[int, Words]], found: list[int]) -> None:
     mixed *= factors
     sums = np.add.reduceat(mixed, starts).tolist()
     for (at, _), total in zip(together, sums, strict=True):
-        found[at] = _wrapped(found[at] + total)
+        checksums[at] = _wrapped(checksums[at] + total)
 
 
 @lru_cache(maxsize=64)

@@ -38,8 +38,8 @@ def not_shown(what: str, error: Exception) -> None:
     let_through(error)
     frames = extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
-    said = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-    text = f"not shown: {what}, by a defect of gradstep{where}; please report it ({said})"
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
+    text = f"not shown: {what}, by a defect of gradstep{where}; please report it ({reason})"
     if text not in _told and len(_told) < _MOST:
         _told.add(text)
         tell(text)
@@ -249,15 +249,15 @@ def answered(
         call_run.reset(token)
 
 
-def read(found: Callable[[], Iterable[T]]) -> Iterator[T]:
-    """Yield what ``found`` finds in an object of the program's, as far as the object lets itself be
-    read: one that is half built, or stands for another, may raise whatever it likes.
+def read(entries: Callable[[], Iterable[T]]) -> Iterator[T]:
+    """Yield what ``entries`` reads from an object of the program's, as far as that can be read: one
+    that is half built, or stands for another, may raise whatever it likes.
 
     >>> list(read(lambda: (1 / number for number in (2, 1, 0, 5))))
     [0.5, 1.0]
     """
     try:
-        yield from found()
+        yield from entries()
     except Exception as error:
         let_through(error)
         return

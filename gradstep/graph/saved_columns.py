@@ -113,7 +113,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         part.storages = [self.storages[at] for at in chosen]
         if self.lines:
             lines = ((new, self.lines.get(at)) for new, at in enumerate(chosen))
-            part.lines = {new: found for new, found in lines if found}
+            part.lines = {new: sources for new, sources in lines if sources}
         return part
 
     def with_lines(self, named: Callable[[Source], Source]) -> SavedColumns:

@@ -296,10 +296,10 @@ class _Record:
         )
 
     def saved(self) -> tuple[SavedValue, ...]:
-        found = []
+        entries = []
         for index, record in enumerate(self.get("saved", list, [])):
             entry = _Record(record, f"{self.where}.saved[{index}]")
-            found.append(
+            entries.append(
                 SavedValue(
                     entry.get("name", str),
                     entry.shape(),
@@ -310,7 +310,7 @@ class _Record:
                     tuple(_read_source(line, entry.where) for line in entry.get("lines", list, [])),
                 )
             )
-        return tuple(found)
+        return tuple(entries)
 
 
 def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int, int]) -> None:

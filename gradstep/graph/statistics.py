@@ -72,11 +72,11 @@ def statistics_by_parts(
     numbers, is_zero = np.empty(most), np.empty(most, np.bool_)
     with np.errstate(under="ignore"):  # whatever the program set
         for array in arrays:
-            found = None
+            columns = None
             if array.dtype.kind in "fiub" and array.size:
                 # in the order in which they lie in memory: a transposed one is not copied
-                found = _of_moderate(array.ravel("K"), numbers, is_zero)
-            yield found or _of_any(np.asarray(array, dtype=np.float64).ravel())
+                columns = _of_moderate(array.ravel("K"), numbers, is_zero)
+            yield columns or _of_any(np.asarray(array, dtype=np.float64).ravel())
 
 
 FEW: Final = 16

@@ -52,8 +52,8 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
 
     if _MESSAGE in str(error):
         record = engine_of(roots).tensors(roots)[0].record
-        found = lost_graph(record[0]) if isinstance(record, tuple) else ()
-        return tuple(replace(finding, source=_portable(finding.source)) for finding in found)
+        lost = lost_graph(record[0]) if isinstance(record, tuple) else ()
+        return tuple(replace(finding, source=_portable(finding.source)) for finding in lost)
     findings = refusals(roots, names_in_traceback(error.__traceback__), str(error))
     return tuple(
         replace(finding, source=_portable(finding.source), other=_portable(finding.other))

@@ -21,17 +21,17 @@ def paths_by_rank(names: Sequence[str]) -> dict[int, Path]:
         Failure: two are of the same rank.
         RecordingError: one cannot be read.
     """
-    found: dict[int, Path] = {}
+    paths: dict[int, Path] = {}
     for name in names:
         with FileRun(Path(name)) as run:
             rank = run.header.rank
-        if rank in found:
+        if rank in paths:
             raise Failure(
-                f"{found[rank]} and {name} are both of rank {rank}: name one recording of each",
+                f"{paths[rank]} and {name} are both of rank {rank}: name one recording of each",
                 ExitCode.USAGE,
             )
-        found[rank] = Path(name)
-    return dict(sorted(found.items()))
+        paths[rank] = Path(name)
+    return dict(sorted(paths.items()))
 
 
 def compared(paths: Sequence[Path]) -> list[RankFinding]:

@@ -25,19 +25,19 @@ class LogText:
     def __init__(self, text: str) -> None:
         self._parts: list[Any] = []
         at = 0
-        for found in _BRACES.finditer(text):
-            self._parts.append(text[at : found.start()])
-            at = found.end()
-            if found[1] is not None:
+        for braces in _BRACES.finditer(text):
+            self._parts.append(text[at : braces.start()])
+            at = braces.end()
+            if braces[1] is not None:
                 try:
-                    self._parts.append(parse(found[1]))
+                    self._parts.append(parse(braces[1]))
                 except ExpressionError as error:
-                    column = found.start(1) + error.column
+                    column = braces.start(1) + error.column
                     raise ExpressionError(str(error), column) from None
-            elif len(found[0]) == 1:
-                raise ExpressionError("a brace stands alone: write it twice", found.start())
+            elif len(braces[0]) == 1:
+                raise ExpressionError("a brace stands alone: write it twice", braces.start())
             else:
-                self._parts.append(found[0][0])
+                self._parts.append(braces[0][0])
         self._parts.append(text[at:])
 
     def filled(self, subject: NodeSubject) -> str:

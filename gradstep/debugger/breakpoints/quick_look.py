@@ -43,15 +43,15 @@ class QuickLook:
         if conditions is None or self._mistaken:
             return None
         at_places = any(point.kind != "catch" for point in self._breakpoints.points)
-        found = _Suspicion(conditions)
+        suspicion = _Suspicion(conditions)
         if at_places:  # what enters the pass arrives at a node, though none sends it
-            found.hear(call.seeds, [None] * len(call.seeds))
-        if found.is_there:
+            suspicion.hear(call.seeds, [None] * len(call.seeds))
+        if suspicion.is_there:
             return None
-        run = engine_of_call(call).kept_run(call, found.hear)
+        run = engine_of_call(call).kept_run(call, suspicion.hear)
         if run is None:
             return None
-        if found.is_there or not run.whole:
+        if suspicion.is_there or not run.whole:
             self.undone = True
             run.undo()
             return None

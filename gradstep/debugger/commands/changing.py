@@ -40,9 +40,9 @@ def _target(console: Console, words: list[Operands], at: Operands, kind: str) ->
     default."""
     index, nr = console.session.selected, 0
     for word in words:
-        found = _EDGE.fullmatch(word.text)
-        if found is not None:
-            kind, nr = found[1], int(found[2] or 0)
+        match = _EDGE.fullmatch(word.text)
+        if match is not None:
+            kind, nr = match[1], int(match[2] or 0)
             continue
         place = word.text.removesuffix(".grad")
         if place != word.text:
@@ -139,24 +139,24 @@ def _muting(muted: bool) -> Callable[[Console, Operands], str]:
 
 
 def _undo(console: Console, operands: Operands) -> str:
-    said: list[str] = []
+    lines: list[str] = []
     for _ in range(operands.count()):
-        if said and not console.session.edit.records:
-            said.append("nothing is left to undo")
+        if lines and not console.session.edit.records:
+            lines.append("nothing is left to undo")
             break
-        said.append(_edited(operands, console.session.edit.undo))
-    return "\n".join([*said, arrived(console)])
+        lines.append(_edited(operands, console.session.edit.undo))
+    return "\n".join([*lines, arrived(console)])
 
 
 def _difference(console: Console, operands: Operands) -> str:
     try:
-        found = console.session.edit.difference()
+        differences = console.session.edit.difference()
     except EditError as error:
         raise operands.error(str(error)) from None
-    if not found:
+    if not differences:
         return "nothing was changed, or nothing that a leaf depends on"
     rows: list[tuple[str, ...]] = [("leaf", "|difference|", "largest", "relative")]
-    for leaf in found:
+    for leaf in differences:
         if leaf.norm is None or leaf.maximum is None or leaf.relative is None:
             ran = leaf.index < console.session.position
             missing = "None in one of the two runs" if ran else "not there yet"

@@ -39,17 +39,17 @@ def _check(console: Console, operands: Operands) -> str:
 def _all(console: Console) -> str:
     from gradstep.findings.checking import check_plan  # slow to load
 
-    found, end = [], ""
+    checks, end = [], ""
     console.session.take_interrupt()  # an old one
     for check in check_plan(console.session):
-        found.append(check)
+        checks.append(check)
         if console.session.take_interrupt():
             end = f"; interrupted after {step_number(check.index)}"
             break
-    wrong = [check for check in found if check.verdict == "wrong"]
-    skipped = [check for check in found if check.verdict == "not checkable"]
-    right = len(found) - len(wrong) - len(skipped)
-    summary = f"{plural(len(found), 'node')}: {right} right, {len(wrong)} wrong"
+    wrong = [check for check in checks if check.verdict == "wrong"]
+    skipped = [check for check in checks if check.verdict == "not checkable"]
+    right = len(checks) - len(wrong) - len(skipped)
+    summary = f"{plural(len(checks), 'node')}: {right} right, {len(wrong)} wrong"
     if skipped:
         summary += f", {len(skipped)} not checkable"
     lines = [_line(console, check) for check in wrong]
@@ -63,17 +63,17 @@ def _not_checkable(console: Console, skipped: Sequence[NodeCheck]) -> Iterator[s
         by_reason.setdefault(check.why_not, []).append(check)
     for reason, (first, *others) in by_reason.items():
         more = f" and {len(others)} more" if others else ""
-        said = reason if first.worst else f"not checkable: {reason}"
-        yield wrapped(f"{_named(console, first)}{more}: {said}")
+        text = reason if first.worst else f"not checkable: {reason}"
+        yield wrapped(f"{_named(console, first)}{more}: {text}")
 
 
-def _line(console: Console, found: NodeCheck) -> str:
-    return wrapped(f"{_named(console, found)}: {found.sentence}")
+def _line(console: Console, check: NodeCheck) -> str:
+    return wrapped(f"{_named(console, check)}: {check.sentence}")
 
 
-def _named(console: Console, found: NodeCheck) -> str:
-    place = source_place(console.session.graph, found.index)
-    return f"{step_number(found.index)} {found.address}" + (f" ({place})" if place else "")
+def _named(console: Console, check: NodeCheck) -> str:
+    place = source_place(console.session.graph, check.index)
+    return f"{step_number(check.index)} {check.address}" + (f" ({place})" if place else "")
 
 
 def _certify(console: Console, operands: Operands) -> str:
@@ -89,11 +89,15 @@ def _lint(console: Console, operands: Operands) -> str:
 
     session = console.session
     lines = []
-    for found in lint(session.roots, names=session.names, fresh=_fresh(session)):
-        place = f" ({PurePath(found.source.file).name}:{found.source.line})" if found.source else ""
-        remedy = _UNTRACED if found.code == "untraced" else found.remedy
+    for finding in lint(session.roots, names=session.names, fresh=_fresh(session)):
+        place = (
+            f" ({PurePath(finding.source.file).name}:{finding.source.line})"
+            if finding.source
+            else ""
+        )
+        remedy = _UNTRACED if finding.code == "untraced" else finding.remedy
         lines += [
-            wrapped(f"{found.severity}: {found.what}{_times(found)}{place}"),
+            wrapped(f"{finding.severity}: {finding.what}{_times(finding)}{place}"),
             wrapped(f"  {remedy}"),
         ]
     return "\n".join(lines) or "no findings"
@@ -111,8 +115,8 @@ def _fresh(session: PassSession) -> set[int]:
     }
 
 
-def _times(found: Finding) -> str:
-    return f" ({found.count} times)" if found.count > 1 else ""
+def _times(finding: Finding) -> str:
+    return f" ({finding.count} times)" if finding.count > 1 else ""
 
 
 COMMANDS: Final = (

@@ -74,17 +74,17 @@ class Console:
         if not self.open_block:
             self._last_line = line = line.rstrip() or self._last_line
         self.leaving = ""
-        said: list[str] = []
+        answers: list[str] = []
         try:
-            self.carry_out(line, said)
+            self.carry_out(line, answers)
         except CommandError as error:
             error.place = error.place or place
-            text = "\n".join([*said, error.text])
+            text = "\n".join([*answers, error.text])
             return Reply(text, error=True, open_block=self.open_block)
-        return Reply("\n".join(said), leave=self.leaving, open_block=self.open_block)
+        return Reply("\n".join(answers), leave=self.leaving, open_block=self.open_block)
 
-    def carry_out(self, line: str, said: list[str]) -> None:
-        """Carry out ``line`` and the commands of the stops that it leads to; ``said`` grows.
+    def carry_out(self, line: str, answers: list[str]) -> None:
+        """Carry out ``line`` and the commands of the stops that it leads to; ``answers`` grows.
 
         Raises:
             CommandError: what is wrong with one of them.
@@ -98,7 +98,7 @@ class Console:
                     raise CommandError("the commands of breakpoints keep leading to each other")
                 text = self._carry_out_one(self._to_do.popleft())
                 if text:
-                    said.append(text)
+                    answers.append(text)
         finally:
             self._to_do = outer
 

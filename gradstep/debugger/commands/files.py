@@ -47,18 +47,18 @@ def _source(console: Console, operands: Operands) -> str:
 
 
 def _carry_out(console: Console, path: str, lines: list[str]) -> str:
-    said: list[str] = []
+    answers: list[str] = []
     for number, line in enumerate(lines, 1):
         if line and not console.leaving:
             try:
-                console.carry_out(line, said)
+                console.carry_out(line, answers)
             except CommandError as error:
                 error.place = error.place or f"{path}:{number}"
                 raise
     if console.open_block:
         console.drop_block()
         raise CommandError(f"{path} ends inside a block of commands; add end")
-    return "\n".join(said)
+    return "\n".join(answers)
 
 
 def _save(console: Console, operands: Operands) -> str:

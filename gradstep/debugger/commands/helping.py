@@ -35,8 +35,8 @@ def _help(console: Console, operands: Operands) -> str:
         return _PLACES
     command = console.find(word)
     also = f"  (also: {', '.join(command.short)})" if command.short else ""
-    said = f"{command.usage}: {command.summary}{also}\n{command.details}"
-    return "\n".join(part for line in said.splitlines() for part in wrap(line, WIDTH))
+    text = f"{command.usage}: {command.summary}{also}\n{command.details}"
+    return "\n".join(part for line in text.splitlines() for part in wrap(line, WIDTH))
 
 
 def _overview() -> str:

@@ -55,11 +55,11 @@ def node(console: Console, operands: Operands) -> str:
     return "\n".join([*lines, wrapped(hint)] if hint else lines)
 
 
-def _forward(found: Value | Statistics | None) -> list[tuple[str, str]]:
+def _forward(result: Value | Statistics | None) -> list[tuple[str, str]]:
     """Return what the forward op made, or what a leaf holds."""
-    if found is None:
+    if result is None:
         return []
-    lines = described(found) if isinstance(found, Value) else [of_statistics(found)]
+    lines = described(result) if isinstance(result, Value) else [of_statistics(result)]
     return [("value" if not number else "", line) for number, line in enumerate(lines)]
 
 

@@ -61,18 +61,18 @@ def history(console: Console, operands: Operands) -> str:
     """Say how much is recorded, and what that takes."""
     snapshot = console.session.snapshot
     usage = snapshot.usage
-    said = f"{snapshot.recorded} of {snapshot.length} nodes recorded"
+    text = f"{snapshot.recorded} of {snapshot.length} nodes recorded"
     if usage is None:
-        return f"{said}, {format_bytes(snapshot.bytes_recorded)}"
-    said += f", {format_bytes(usage.bytes)} of at most {format_bytes(usage.budget)}"
+        return f"{text}, {format_bytes(snapshot.bytes_recorded)}"
+    text += f", {format_bytes(usage.bytes)} of at most {format_bytes(usage.budget)}"
     if usage.dropped:
-        said += f"\n{plural(usage.dropped, 'record')} dropped; they are computed again when needed"
+        text += f"\n{plural(usage.dropped, 'record')} dropped; they are computed again when needed"
     if graph := console.session.cursor.driver.kept_bytes():
-        said += (
+        text += (
             f"\nthe graph is kept too, {format_bytes(graph)}, until the program drops its loss "
             "(not with --no-replay)"
         )
-    return said
+    return text
 
 
 def frames(console: Console, operands: Operands) -> str:

@@ -97,12 +97,12 @@ def _list(console: Console, operands: Operands) -> str:
     """Return the program around the forward line of a node."""
     session = console.session
     index = min(_middle(console, operands), session.length - 1)
-    found = forward_line(session, index)
-    if found is None:
-        said = f"the forward line of {node_text(session.graph, index)} is not known"
+    line = forward_line(session, index)
+    if line is None:
+        problem = f"the forward line of {node_text(session.graph, index)} is not known"
         hint = session.snapshot.hint
-        return "\n".join([said, wrapped(hint)]) if hint else said
-    owner, source = found
+        return "\n".join([problem, wrapped(hint)]) if hint else problem
+    owner, source = line
     head = f"{file_and_line(source)}  {node_text(session.graph, owner)}"
     if owner != index:
         head += f", which sends to {node_text(session.graph, index)}"
@@ -204,14 +204,14 @@ def _why(console: Console, operands: Operands) -> str:
     session = console.session
     if operands.text:
         with pointing_at(operands):
-            found = explain(session, operands.text)
+            explanation = explain(session, operands.text)
     elif session.selected is None:
         raise operands.error("the gradient of which leaf? why LEAF, as in why weight")
     else:
-        found = explain_node(session, session.selected)
-    if found.index is not None and found.index < session.position:
-        session.select(found.index)
-    return str(found)
+        explanation = explain_node(session, session.selected)
+    if explanation.index is not None and explanation.index < session.position:
+        session.select(explanation.index)
+    return str(explanation)
 
 
 COMMANDS: Final = (

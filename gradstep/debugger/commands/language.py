@@ -33,9 +33,9 @@ class Operands(NamedTuple):
 
     def partition(self, separator: str) -> tuple[Operands, bool, Operands]:
         """Split at ``separator``, and say whether there is one."""
-        before, found, _ = self.text.partition(separator)
-        behind = Operands.after(self._padded, self.column + len(before) + len(found))
-        return Operands(before.rstrip(), self.column), bool(found), behind
+        before, separated, _ = self.text.partition(separator)
+        behind = Operands.after(self._padded, self.column + len(before) + len(separated))
+        return Operands(before.rstrip(), self.column), bool(separated), behind
 
     def words(self) -> list[Operands]:
         """Return every word."""
@@ -47,11 +47,11 @@ class Operands(NamedTuple):
 
     def cut(self, word: str) -> tuple[Operands, Operands | None]:
         """Split at the word ``word``; None stands for the rest where it does not occur."""
-        found = re.search(rf"(?<!\S){word}(?!\S)", self.text)
-        if found is None:
+        match = re.search(rf"(?<!\S){word}(?!\S)", self.text)
+        if match is None:
             return self, None
-        before = Operands(self.text[: found.start()].rstrip(), self.column)
-        return before, Operands.after(self._padded, self.column + found.end())
+        before = Operands(self.text[: match.start()].rstrip(), self.column)
+        return before, Operands.after(self._padded, self.column + match.end())
 
     @property
     def _padded(self) -> str:

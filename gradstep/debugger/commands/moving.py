@@ -26,13 +26,13 @@ def arrived(console: Console) -> str:
     breakpoints = console.session.breakpoints
     reached = breakpoints.take_reached()
     console.follow(reached.point.commands if reached else ())
-    said = breakpoints.take_messages()
+    lines = breakpoints.take_messages()
     if reached is not None:
-        said.append(stop_text(console.session, reached))
+        lines.append(stop_text(console.session, reached))
         if reached.trigger.subject.index != console.session.position:
             console.session.select(reached.trigger.subject.index)
-    said += [f"{_at(console)}{here(console.session)}", displays_text(console)]
-    return "\n".join(part for part in said if part)
+    lines += [f"{_at(console)}{here(console.session)}", displays_text(console)]
+    return "\n".join(part for part in lines if part)
 
 
 def _at(console: Console) -> str:
@@ -135,8 +135,8 @@ def _finish(
 
 
 def _reverse_step(console: Console, operands: Operands) -> str:
-    said = _back(lambda s, n: s.step_back(n))(console, operands)
-    return said if console.session.snapshot.phase else f"{said}\n  before its first phase"
+    answer = _back(lambda s, n: s.step_back(n))(console, operands)
+    return answer if console.session.snapshot.phase else f"{answer}\n  before its first phase"
 
 
 def _repeated(move: Callable[[PassSession], object]) -> Callable[[Console, Operands], str]:
@@ -164,9 +164,9 @@ def _continue(console: Console, operands: Operands) -> str:
         catch(console, condition)
     if session.position < session.length or len(session.frames) > 1:
         session.breakpoints.last = None
-        said = arrived_after(console)
+        answer = arrived_after(console)
         if session.breakpoints.last is not None or session.position < session.length:
-            return said
+            return answer
     if not session.breakpoints.points:
         raise operands.error("nothing to stop at: use catch nan or break PLACE first")
     console.leaving = "calls"

@@ -107,10 +107,10 @@ def _where(
         raise condition.error("a condition on the elements is needed here, as in x == 0")
     mask = _value(expression, condition, subject)
     try:
-        found = np.broadcast_to(mask.array, value.shape)
+        chosen = np.broadcast_to(mask.array, value.shape)
     except (ValueError, AttributeError):
         raise condition.error(f"it does not fit the shape {list(value.shape)}") from None
-    return _listed(console, tensor.text, value, found)
+    return _listed(console, tensor.text, value, chosen)
 
 
 def _at(console: Console, tensor: Operands, place: Operands, subject: ExpressionSubject) -> str:
@@ -135,10 +135,10 @@ def _one(tensor: Operands, value: Value, place: Operands) -> str:
     return tensor_text(f"{tensor.text}[{inside}]", part)
 
 
-def _listed(console: Console, name: str, value: Value, found: Any) -> str:
+def _listed(console: Console, name: str, value: Value, chosen: Any) -> str:
     """Return the first elements in question, each with what other tensors of the node have
     there."""
-    places = np.argwhere(found)
+    places = np.argwhere(chosen)
     head = f"{name}  {len(places):,} of {value.array.size:,} elements"
     if not len(places):
         return head

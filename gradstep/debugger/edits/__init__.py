@@ -124,14 +124,14 @@ class Edits:
         self._made[edit.record.number] = _Made(edit, before, after)
 
     def _undo(self, edit: Edit) -> None:
-        made = self._made.pop(edit.record.number, None)
-        if made is None:
+        change = self._made.pop(edit.record.number, None)
+        if change is None:
             return
         if edit.place is not None:
-            self._driver.pending[edit.place] = made.before
+            self._driver.pending[edit.place] = change.before
         else:
-            assert made.edit.leaf is not None
-            self._driver.set_grad(made.edit.leaf, made.before)
+            assert change.edit.leaf is not None
+            self._driver.set_grad(change.edit.leaf, change.before)
 
     # what holds where the pass stands
 
@@ -144,17 +144,17 @@ class Edits:
         """List what the ``.grad`` of the leaf at plan node ``index`` was changed to, and at which
         positions, up to here."""
         return [
-            (made.edit.record.position, made.after)
-            for made in self._made.values()
-            if made.edit.leaf is not None and made.edit.record.index == index
+            (change.edit.record.position, change.after)
+            for change in self._made.values()
+            if change.edit.leaf is not None and change.edit.record.index == index
         ]
 
     def of_sum(self, index: int, input_nr: int) -> list[SumChange]:
         """List what was done to the sum at an input of plan node ``index``."""
-        changes = [made for made in self._made.values() if made.edit.record.index == index]
+        changes = [change for change in self._made.values() if change.edit.record.index == index]
         place = place_of(self._driver, index, input_nr) if changes else None
         return [
-            SumChange(made.edit.record.position, made.edit.record.text, made.after)
-            for made in changes
-            if made.edit.place is not None and made.edit.place == place
+            SumChange(change.edit.record.position, change.edit.record.text, change.after)
+            for change in changes
+            if change.edit.place is not None and change.edit.place == place
         ]

@@ -106,11 +106,11 @@ class Inspector:
     def incoming(self, index: int) -> tuple[Incoming, ...]:
         """List what has arrived at node ``index``; the part of :meth:`detail` that is quickly
         told."""
-        found = self._ledger.incoming(index, self._cursor.state)
+        arrivals = self._ledger.incoming(index, self._cursor.state)
         if not self._cursor.edits:
-            return found
+            return arrivals
         return tuple(
-            replace(arrival, edits=self._edits(index, arrival.input_nr)) for arrival in found
+            replace(arrival, edits=self._edits(index, arrival.input_nr)) for arrival in arrivals
         )
 
     def _edits(self, index: int, input_nr: int) -> tuple[SumEdit, ...]:
@@ -192,8 +192,8 @@ class Inspector:
                     continue  # such as the indices of a maximum
                 if at == edge or _made_by(tensor, node):
                     return current_value(tensor)
-        found: Statistics | None = getattr(node.record, "statistics", None)
-        return found
+        stats: Statistics | None = getattr(node.record, "statistics", None)
+        return stats
 
     def _given(self, index: int, ran: bool) -> Sequence[Any]:
         """Return what the rules of node ``index`` were given, or what has arrived for them so
@@ -221,12 +221,12 @@ class Inspector:
                 lines: tuple[Source, ...] = () if at is None else (Source(*at[:2]),)
                 yield Saved(name, (), "", 0, state, None, lines)
             elif (extent := self._engine.extent(kept)) is not None:
-                found = None if tensor is None else current_value(tensor)
-                if tensor is not None and found is None:
+                current = None if tensor is None else current_value(tensor)
+                if tensor is not None and current is None:
                     state = "freed"  # by the program, which may fill it again
                 lines = tuple(Source(*line[:2]) for line in node.changed_at(name))
                 shape, dtype, nbytes = extent.shape or (), extent.dtype, extent.nbytes
-                yield Saved(name, shape, dtype, nbytes, state, found, lines)
+                yield Saved(name, shape, dtype, nbytes, state, current, lines)
 
     # leaves
 
@@ -300,8 +300,8 @@ class Inspector:
         """Return what the pass added to the ``.grad`` of a leaf: ``after`` itself, where that has
         its numbers."""
         history = self._cursor.history
-        if (found := self._cursor.driver.added(index)) is not None:
-            return found
+        if (added := self._cursor.driver.added(index)) is not None:
+            return added
         if index < len(history):
             step = history.shown(index)
             return after if before is None and step.after is after else step.hooked[0]

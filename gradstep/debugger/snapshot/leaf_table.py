@@ -68,8 +68,8 @@ class LeafTable(Sequence[LeafGradient]):
     def of(self, index: int) -> LeafGradient | None:
         """Return the leaf whose AccumulateGrad has the plan index ``index``, None if none has."""
         place = self.before(index)
-        found = place < len(self) and self.indices[place] == index
-        return self[place] if found else None
+        is_there = place < len(self) and self.indices[place] == index
+        return self[place] if is_there else None
 
     def before(self, index: int) -> int:
         """Count the leaves that the pass is done with before plan node ``index`` runs."""

@@ -88,13 +88,13 @@ def slice_of(array: Array, text: str) -> Array:
     """
     parts: list[int | slice | EllipsisType] = []
     for word in text.strip().strip("[]").split(","):
-        found = _PART.fullmatch(word.strip())
-        if found is None:
+        match = _PART.fullmatch(word.strip())
+        if match is None:
             raise ValueError(
                 f"'{word.strip()}' is not part of a slice: write numbers, ranges such as 2:5, :, "
                 "or ..., separated by commas"
             )
-        parts.append(_part(found))
+        parts.append(_part(match))
     return part_of(array, parts, text.strip().strip("[]"))
 
 
@@ -113,8 +113,8 @@ def part_of(array: Array, parts: Sequence[int | slice | EllipsisType | None], te
         raise ValueError(f"'{text}' is not a slice: {error}") from None
 
 
-def _part(found: re.Match[str]) -> int | slice | EllipsisType:
-    index, start, stop, step, dots = found.groups()
+def _part(match: re.Match[str]) -> int | slice | EllipsisType:
+    index, start, stop, step, dots = match.groups()
     if dots:
         return ...
     if index is not None:

@@ -93,8 +93,8 @@ class Timeline:
     def magnitudes(self, name: str) -> list[float | None]:
         """Per call, the root mean square of its addition to the leaf's ``.grad``; None if it added
         nothing."""
-        found: list[float | None] = []
+        sizes: list[float | None] = []
         for call in self._calls:
             added = next((leaf.added for leaf in call.leaves if leaf.name == name), None)
-            found.append(None if added is None else added.rms)
-        return found
+            sizes.append(None if added is None else added.rms)
+        return sizes

@@ -171,14 +171,14 @@ class Values:
         if (version := self._version()) != self._known:
             self._made.clear()
             self._known = version
-        found = self._made.get(id(gradient))
-        if found is None:
+        known = self._made.get(id(gradient))
+        if known is None:
             if len(self._made) >= self.MOST:
                 for old in list(self._made)[: self.MOST // 2]:
                     del self._made[old]
             # kept beside its Value, because an id is only good while its object lives
-            found = self._made[id(gradient)] = (gradient, value(gradient))
-        return found[1]
+            known = self._made[id(gradient)] = (gradient, value(gradient))
+        return known[1]
 
 
 def value(gradient: Gradient) -> Value | None:
@@ -197,5 +197,5 @@ def current_value(tensor: Any) -> Value | None:
 
 def array_of(gradient: Gradient) -> NDArray[Any]:
     """Return the numbers of a gradient; none of one without data."""
-    found = engine_of((gradient,)).array(gradient)
-    return np.zeros(0) if found is None else found
+    array = engine_of((gradient,)).array(gradient)
+    return np.zeros(0) if array is None else array

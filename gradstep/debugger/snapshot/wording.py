@@ -71,12 +71,12 @@ def extremes(value: Value) -> str:
     stats = value.statistics
     if math.isnan(stats.minimum):
         return "no finite element"
-    said = [f"rms {format_number(stats.rms)}"]
+    parts = [f"rms {format_number(stats.rms)}"]
     for word, number in (("min", stats.minimum), ("max", stats.maximum)):
         is_known = value.has_numbers and not math.isnan(number)
         place = f" at {list(_place_of(value, number))}" if is_known else ""
-        said.append(f"{word} {format_number(number)}{place}")
-    return "  ".join(said)
+        parts.append(f"{word} {format_number(number)}{place}")
+    return "  ".join(parts)
 
 
 def _place_of(value: Value, number: float) -> tuple[int, ...]:
@@ -89,17 +89,17 @@ def counts(value: Value) -> str:
     the first place. Of what was only described, the signs and places are unknown."""
     stats = value.statistics
     if not value.has_numbers:
-        found = ((stats.nans, "nan"), (stats.infs, "inf"), (stats.zeros, "zero"))
-        return "  ".join(f"{count:,} {word}" for count, word in found if count or word == "zero")
+        troubles = ((stats.nans, "nan"), (stats.infs, "inf"), (stats.zeros, "zero"))
+        return "  ".join(f"{count:,} {word}" for count, word in troubles if count or word == "zero")
     array = np.asarray(value.array)
     negative = int((array < 0).sum()) - int(np.isneginf(array).sum()) if array.size else 0
     positive = stats.size - stats.nans - stats.infs - stats.zeros - negative
-    said = []
+    parts = []
     for trouble in ("nan", "inf"):
         if count := stats.amount(trouble):
-            said.append(f"{count:,} {trouble}, first at {list(first_place(array, trouble))}")
-    said += [f"{stats.zeros:,} zero", f"{negative:,} negative", f"{positive:,} positive"]
-    return "  ".join(said)
+            parts.append(f"{count:,} {trouble}, first at {list(first_place(array, trouble))}")
+    parts += [f"{stats.zeros:,} zero", f"{negative:,} negative", f"{positive:,} positive"]
+    return "  ".join(parts)
 
 
 def restore_text(indices: Sequence[int], called: str, restore_note: str) -> str:

@@ -59,8 +59,8 @@ class Watch:
             self.running = ""
             if before is not None:
                 with within_fence("what a hook did"):
-                    made = kind != "accumulated" or bool(given)
-                    after = _made(kind, given, replaced) if made else before
+                    is_called = kind != "accumulated" or bool(given)
+                    after = _made(kind, given, replaced) if is_called else before
                     self.calls.append(HookCall(kind, hook_name(hook), output_nr, before, after))
             return replaced
 

@@ -132,9 +132,9 @@ class TorchKeptForward:
             if not results or known is None:
                 continue
             self._found[node, 0] = results[0]
-            made = self._run(reader, reading)
+            outputs = self._run(reader, reading)
             del self._found[node, 0]
-            if made and same_bits(made[0], known[0].value_of(known[1])):
+            if outputs and same_bits(outputs[0], known[0].value_of(known[1])):
                 return results
         return []
 
@@ -180,9 +180,9 @@ class TorchKeptForward:
     def _tensor(self, value: Any) -> torch.Tensor:
         if isinstance(value, torch.Tensor):
             return value
-        if value is None or (found := self._found[_at(value)]) is None:
+        if value is None or (tensor := self._found[_at(value)]) is None:
             raise LookupError(value)
-        return found
+        return tensor
 
 
 def saved_results(order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:

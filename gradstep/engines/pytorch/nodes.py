@@ -200,8 +200,8 @@ class TorchNode:
         """Find the lines that changed a value since this node saved it."""
         version = re.search(r"expected version (\d+)", str(error))
         if version is not None:
-            found = self.graph.origins.changes.since(raw.data, int(version[1]))
-            self._changed = {**self._changed, name: found}
+            lines = self.graph.origins.changes.since(raw.data, int(version[1]))
+            self._changed = {**self._changed, name: lines}
 
     @property
     def next_functions(self) -> Any:

@@ -117,9 +117,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Note what an op made."""
         if op._schema.name.startswith("aten::_foreach_"):
             # what they run inside counts changes, but not below autograd, where this is
-            for changed_one, version in changed:
-                if changed_one._version == version:
-                    torch.autograd.graph.increment_version(changed_one)
+            for output, version in changed:
+                if output._version == version:
+                    torch.autograd.graph.increment_version(output)
         self._finish(op, record, args, result, own, grad_mode)
         for tensor, version in changed:
             self._origins.changes.note(tensor, version, record.source)
@@ -282,8 +282,8 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
 
     def _made_without_graph(self, tensor: torch.Tensor) -> Cut | None:
         """Return where the graph ended that leads to a loss which requires_grad_() made a leaf."""
-        made = self._made.get(tensor, (None, 0))[0]
-        for op in reachable([made]) if isinstance(made, OpRecord) else []:
+        origin = self._made.get(tensor, (None, 0))[0]
+        for op in reachable([origin]) if isinstance(origin, OpRecord) else []:
             if isinstance(op, OpRecord) and (not op.requires_grad or "int" in op.dtype):
                 leaves: Any = tuple(
                     maker.tensor

@@ -123,5 +123,5 @@ def leading_to(places: Iterable[Any], plan: TorchPlan) -> set[TorchNode]:
 def owner(place: Any) -> TorchNode:
     """Return the node that a gradient arriving at ``place`` is for."""
     node: Any = place.node if type(place) is Port else place
-    found: TorchNode = node
-    return found
+    owning: TorchNode = node
+    return owning

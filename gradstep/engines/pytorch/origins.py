@@ -511,6 +511,6 @@ class Modules:
         known = self._whole.get(id(module))
         if known is None or known[0]() is not module:
             parts = [part for _, part in named_modules(module)]
-            found = bool(parts) and all(map(_is_plain, parts))
-            known = self._whole[id(module)] = ref(module), found
+            is_theirs = bool(parts) and all(map(_is_plain, parts))
+            known = self._whole[id(module)] = ref(module), is_theirs
         return known[1]

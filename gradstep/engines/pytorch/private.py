@@ -394,15 +394,15 @@ def saved_tensor_hooks() -> list[tuple[Any, Any]]:
     top = _find("_C._autograd._top_saved_tensors_default_hooks")
     pop = _find("_C._autograd._pop_saved_tensors_default_hooks")
     push = _find("_C._autograd._push_saved_tensors_default_hooks")
-    found: list[tuple[Any, Any]] = []
+    hooks: list[tuple[Any, Any]] = []
     if not (top and pop and push):
-        return found
+        return hooks
     while (pair := top(False)) is not None:
-        found.insert(0, pair)
+        hooks.insert(0, pair)
         pop()
-    for pair in found:
+    for pair in hooks:
         push(*pair)
-    return found
+    return hooks
 
 
 RunBackward = Callable[..., Any]
@@ -410,8 +410,8 @@ RunBackward = Callable[..., Any]
 
 def run_backward() -> RunBackward | None:
     """Return what every call of ``backward`` and ``grad`` ends in."""
-    found: RunBackward | None = _find("autograd.graph._engine_run_backward")
-    return found
+    function: RunBackward | None = _find("autograd.graph._engine_run_backward")
+    return function
 
 
 def set_run_backward(function: RunBackward) -> None:

@@ -72,9 +72,9 @@ def rerun_of(node: TorchNode, wide: bool) -> Rerun:
     for call in inputs.of(node.sequence_nr):
         if isinstance(call.function, type) and call.function is not _class_of(node):
             continue
-        found = Rerun(call, wide)
-        if found.made == node.name():
-            return found
+        rerun = Rerun(call, wide)
+        if rerun.made == node.name():
+            return rerun
     if inputs.dropped(node.sequence_nr):
         raise CannotRerun(
             f"its inputs were discarded: copies may take {format_bytes(inputs.budget.limit)}, and "
@@ -109,7 +109,7 @@ def _class_of(node: TorchNode) -> Any:
 def apart(function: Callable[[], T]) -> T:
     """Return what ``function`` returns, run where no mode of the program's is on: these belong to
     a thread.  What it draws and prints is as if it had not."""
-    found: list[T] = []
+    distinct: list[T] = []
     raised: list[BaseException] = []
     origins = current.get()
 
@@ -117,7 +117,7 @@ def apart(function: Callable[[], T]) -> T:
         current.set(origins)
         interceptor.set(None)  # passes made here are not the program's
         try:
-            found.append(function())
+            distinct.append(function())
         except BaseException as error:
             raised.append(error)
 
@@ -137,7 +137,7 @@ def apart(function: Callable[[], T]) -> T:
             random.setstate(states[2])
     if raised:
         raise raised[0]
-    return found[0]
+    return distinct[0]
 
 
 class Rerun:
@@ -202,14 +202,14 @@ class Rerun:
             taken += size
         with self._undone():
             try:
-                found = torch.autograd.grad(
+                raw = torch.autograd.grad(
                     outputs, leaves, seeds, retain_graph=True, allow_unused=True
                 )
             except RuntimeError as error:
                 if self.custom:
                     raise
                 raise CannotRerun(f"its backward raises: {_first_sentence(error)}") from None
-        gradients = [None if g is None else _real(g) for g in found]
+        gradients = [None if g is None else _real(g) for g in raw]
         if self._draws and not any(g is not None and g.any() for g in gradients):
             raise CannotRerun("PyTorch sends no gradient through random numbers")
         return gradients
@@ -361,10 +361,10 @@ def _real(tensor: torch.Tensor) -> Array:
 
 def _like(tensor: torch.Tensor, numbers: Array) -> torch.Tensor:
     """Return a tensor of the same kind with other numbers."""
-    made = torch.empty_like(tensor).detach()
-    real = torch.view_as_real(made) if made.is_complex() else made
+    tensor_like = torch.empty_like(tensor).detach()
+    real = torch.view_as_real(tensor_like) if tensor_like.is_complex() else tensor_like
     real.copy_(torch.from_numpy(np.ascontiguousarray(numbers)).reshape(real.shape))
-    return made
+    return tensor_like
 
 
 def _first_sentence(error: Exception) -> str:

@@ -336,7 +336,7 @@ def _copied_together(
     return copies
 
 
-def _describe_on_devices(tensors: Sequence[Any], found: StatisticsTable) -> None:
+def _describe_on_devices(tensors: Sequence[Any], table: StatisticsTable) -> None:
     """Describe what is not on the CPU, waiting for each device once."""
     summaries: dict[torch.device, list[tuple[int, torch.Tensor, torch.Tensor]]] = {}
     with unobserved(), torch.no_grad():
@@ -350,7 +350,7 @@ def _describe_on_devices(tensors: Sequence[Any], found: StatisticsTable) -> None
         for of_device in summaries.values():
             rows = torch.stack([summary for *_, summary in of_device]).tolist()
             for (at, t, _), row in zip(of_device, rows, strict=True):
-                found[at] = _from_summary(t, row)
+                table[at] = _from_summary(t, row)
 
 
 def _is_elsewhere(tensor: torch.Tensor) -> bool:

@@ -160,12 +160,12 @@ class RecordedCall:
     @cached_property
     def _edges_into(self) -> dict[int, list[int]]:
         """The edges to nodes with several inputs."""
-        found: dict[int, list[int]] = {}
+        edges: dict[int, list[int]] = {}
         ends = enumerate(zip(self.drawn.edge_kinds, self.drawn.edge_targets, strict=True))
         for id, (kind, target) in ends:
             if kind == "gradient" and self.order[target].ported:
-                found.setdefault(target, []).append(id)
-        return found
+                edges.setdefault(target, []).append(id)
+        return edges
 
     # what flowed
 
@@ -208,12 +208,12 @@ class RecordedCall:
 
     def hook_calls(self, index: int) -> tuple[HookCall, ...]:
         """Return the calls of hooks of node ``index``."""
-        found = []
+        calls = []
         for call in self._flow.steps[index].hooks:
             before = self.values(call.before)
             after = self.values(call.after) if call.changed else before
-            found.append(HookCall(call.kind, call.name, call.output_nr, before, after))
-        return tuple(found)
+            calls.append(HookCall(call.kind, call.name, call.output_nr, before, after))
+        return tuple(calls)
 
     # roots and leaves
 
@@ -291,20 +291,20 @@ class RecordedCall:
     @cached_property
     def _saved_edges(self) -> dict[int, list[int]]:
         """The edges of saved values, by the node that kept them."""
-        found: dict[int, list[int]] = {}
+        edges: dict[int, list[int]] = {}
         for id, kind in enumerate(self.drawn.edge_kinds):
             if kind == "saved":
-                found.setdefault(self.drawn.edge_targets[id], []).append(id)
-        return found
+                edges.setdefault(self.drawn.edge_targets[id], []).append(id)
+        return edges
 
     @cached_property
     def _several(self) -> set[int]:
         """The ops of the forward half with several results, of which the graph shows one."""
         graph = self.drawn
         columns = zip(graph.edge_kinds, graph.edge_sources, graph.edge_output_nrs, strict=True)
-        found = {source for kind, source, nr in columns if kind == "value" and nr}
+        sources = {source for kind, source, nr in columns if kind == "value" and nr}
         pairs = (graph.pairs.get(node.index) for node in self.order if node.output_count > 1)
-        return found | {pair for pair in pairs if pair is not None}
+        return sources | {pair for pair in pairs if pair is not None}
 
 
 _RESULTS = ("result", "result0")

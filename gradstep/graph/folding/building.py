@@ -110,14 +110,14 @@ class TreeBuilder:
         fold."""
         if not self._data:
             return children
-        found: list[Fold] = []
+        folds: list[Fold] = []
         for is_data, run in groupby(children, self._is_data):
             parts = list(run)
             if is_data and sum(one.heads for one in parts) >= LEAST_DATA:
                 data = self._inner("data", self._ends(parts), scope, self._arranged(parts, scope))
                 parts = [data._replace(boxes=data.width)]
-            found += parts
-        return found
+            folds += parts
+        return folds
 
     def _is_data(self, fold: Fold) -> bool:
         """Return whether none of the ops in a head, or in rounds of a loop, gets a gradient."""
@@ -140,11 +140,11 @@ class TreeBuilder:
         for symbols_of in (self._at_lines, _signatures):
             while True:
                 symbols = symbols_of(children)
-                found = find_rounds(children, symbols, self._units, self._heads, scope)
-                if not found:
+                repeats = find_rounds(children, symbols, self._units, self._heads, scope)
+                if not repeats:
                     break
                 rest, last = [], 0
-                for rounds in found:
+                for rounds in repeats:
                     first = rounds.start - rounds.lead
                     rest += children[last:first]
                     if rounds.lead:
@@ -159,11 +159,11 @@ class TreeBuilder:
         """Return for each fold a number for what it does at its line: two ops of a kind at
         different lines are no rounds of one loop."""
         node, source_of, number = self._units.node, self._graph.sources.get, self._number
-        found = []
+        at_lines = []
         for fold in folds:
             source = source_of(node(fold.unit)) if fold.kind == "head" else None
-            found.append(fold.signature if source is None else number((fold.signature, source)))
-        return found
+            at_lines.append(fold.signature if source is None else number((fold.signature, source)))
+        return at_lines
 
     def _in_bands(self, children: list[Fold], scope: str, most: int | None = None) -> list[Fold]:
         """Return the children, in bands where they are more than can be drawn side by side."""
@@ -175,7 +175,7 @@ class TreeBuilder:
         while len(children) > most:
             lines = self._lines(children)
             taken = Counter[int]()  # counted where it is asked for
-            found: list[Fold] = []
+            folds: list[Fold] = []
             known = Counter[str]()
             for band in cut_into_bands(children, self._units, self._heads, lines, self._width):
                 part = children[band.start : band.stop]
@@ -186,8 +186,8 @@ class TreeBuilder:
                 known[label] += 1
                 if known[label] > 1:  # the same lines ran again
                     label = f"{label} ({known[label]})"
-                found.append(self._inner("band", label, scope, part))
-            children, most = found, self._width
+                folds.append(self._inner("band", label, scope, part))
+            children, most = folds, self._width
         return children
 
     def _in_statements(self, children: list[Fold], scope: str) -> list[Fold]:
@@ -200,14 +200,14 @@ class TreeBuilder:
         runs = [(line, list(run)) for line, run in groupby(children, line_of)]
         if len(runs) < LEAST_GROUP:
             return children
-        found: list[Fold] = []
+        folds: list[Fold] = []
         for line, run in runs:
             if line is None or len(run) < LEAST_GROUP:
-                found += run
+                folds += run
             else:
                 name = Lines(Path(line.file).name, line.line, line.line).name
-                found.append(self._inner("band", name, scope, run))
-        return found
+                folds.append(self._inner("band", name, scope, run))
+        return folds
 
     def _ran_lines(self, folds: Sequence[Fold], taken: Mapping[int, int]) -> str:
         """Name ops by the lines at which they ran, in that order; "" where these are several files,
@@ -244,7 +244,7 @@ class TreeBuilder:
         """Return the lines of each fold; [] unless those of each follow those of the one before it,
         in one file."""
         node, source_of = self._units.node, self._graph.sources.get
-        found: list[Lines] = []
+        runs: list[Lines] = []
         for fold in folds:
             sources = [source_of(node(head.unit)) for head in heads_below(fold)]
             known = [source for source in sources if source is not None]
@@ -253,11 +253,11 @@ class TreeBuilder:
             numbers = [source.line for source in known]
             lines = Lines(Path(known[0].file).name, min(numbers), max(numbers))
             if {source.file for source in known} != {known[0].file} or (
-                found and (found[-1].file != lines.file or lines.first < found[-1].last)
+                runs and (runs[-1].file != lines.file or lines.first < runs[-1].last)
             ):
                 return []
-            found.append(lines)
-        return found
+            runs.append(lines)
+        return runs
 
     def _ends(self, parts: Sequence[Fold]) -> str:
         """Return the addresses of the first and the last op of several folds."""

@@ -202,17 +202,17 @@ def _shows_rounds(item: Item) -> bool:
 
 
 def _flatten(items: Sequence[Item], opened: dict[Key, list[Item]]) -> list[Item]:
-    found, stack = [], list(reversed(items))
+    flat, stack = [], list(reversed(items))
     while stack:
         item = stack.pop()
         inner = opened.get(item.key)
         if inner is None and item.is_small:
-            found += [Item(head) for head in heads_of(item.parts[0])]
+            flat += [Item(head) for head in heads_of(item.parts[0])]
         elif inner is None:
-            found.append(item)
+            flat.append(item)
         else:
             stack.extend(reversed(inner))
-    return found
+    return flat
 
 
 def _unroll(items: list[Item], left: int) -> list[Item]:
@@ -227,10 +227,10 @@ def _unroll(items: list[Item], left: int) -> list[Item]:
         if cost <= left:
             left -= cost
             whole.add(key)
-    found = []
+    unrolled = []
     for item in items:
         if item.like is not None and id(item.like) in whole:
-            found += [Item(head) for part in item.parts for head in heads_of(part)]
+            unrolled += [Item(head) for part in item.parts for head in heads_of(part)]
         else:
-            found.append(item)
-    return found
+            unrolled.append(item)
+    return unrolled

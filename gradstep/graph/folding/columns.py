@@ -84,6 +84,6 @@ def positions(row: Ints, count: int) -> Ints:
     >>> positions(np.array([2, -1, 0]), 4)
     array([ 2, -1,  0, -1])
     """
-    found = np.full(count, -1, np.int64)
-    found[row[row >= 0]] = np.flatnonzero(row >= 0)
-    return found
+    places = np.full(count, -1, np.int64)
+    places[row[row >= 0]] = np.flatnonzero(row >= 0)
+    return places

@@ -72,7 +72,11 @@ def contract(
 
 def _add_hooks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:
     """Tell what hooks changed inside a box at the box."""
-    changes = [(int(new_ids[id]), change) for id, found in graph.hooks.items() for change in found]
+    changes = [
+        (int(new_ids[id]), change)
+        for id, changes_by_hooks in graph.hooks.items()
+        for change in changes_by_hooks
+    ]
     for id, change in graph.edge_hooks.items():
         source, target = new_ids[graph.edge_sources[id]], new_ids[graph.edge_targets[id]]
         if source == target:

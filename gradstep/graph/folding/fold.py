@@ -157,14 +157,14 @@ class Folding:
 def _around(columns: FoldingColumns, inside: Truths) -> Truths:
     """Mark what the nodes ``inside`` read and are read by; where these are too many ops, leaves
     only; each with its partner in the other half."""
-    found = np.zeros(len(inside), np.bool_)
+    around = np.zeros(len(inside), np.bool_)
     flows = columns.flows
-    found[columns.sources[flows & inside[columns.targets]]] = True
-    found[columns.targets[flows & inside[columns.sources]]] = True
-    found &= ~inside
-    others = np.flatnonzero(found & ~columns.is_leaf)
+    around[columns.sources[flows & inside[columns.targets]]] = True
+    around[columns.targets[flows & inside[columns.sources]]] = True
+    around &= ~inside
+    others = np.flatnonzero(around & ~columns.is_leaf)
     if len(others) > MOST_NEIGHBOURS:
-        found[others] = False
-    partners = columns.partners[found]
-    found[partners[partners >= 0]] = True
-    return found & ~inside
+        around[others] = False
+    partners = columns.partners[around]
+    around[partners[partners >= 0]] = True
+    return around & ~inside

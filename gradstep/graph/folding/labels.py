@@ -38,11 +38,11 @@ def above(root: Fold, names: Sequence[str]) -> set[int]:
     parents = {id(child): fold for fold in _every(root) for child in fold.children}
     wanted: set[int] = set()
     for name in names:
-        found = _named(root, name.replace(" ", ""))
-        if not found:
+        folds = _named(root, name.replace(" ", ""))
+        if not folds:
             words = list(islice(_words(root), MOST_WORDS))
             raise unknown("that is folded", name, words, _remedy(words))
-        for fold in found:
+        for fold in folds:
             place: Fold | None = fold
             while place is not None and id(place) not in wanted:
                 wanted.add(id(place))

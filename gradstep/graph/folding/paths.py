@@ -40,10 +40,10 @@ class Paths:
     def of(self, unit: int) -> tuple[Segment, ...]:
         """Return the path of a unit."""
         key = self._scopes[unit], self._rounds[unit]
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._path(*key)
-        return found
+        path = self._known.get(key)
+        if path is None:
+            path = self._known[key] = self._path(*key)
+        return path
 
     def _path(self, scope: str, rounds: tuple[Round, ...]) -> tuple[Segment, ...]:
         names = _names(scope)

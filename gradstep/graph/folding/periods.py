@@ -33,7 +33,7 @@ def periodic_stretches(symbols: Sequence[int], least: int = 2) -> Iterator[tuple
 
 def _likely_periods(row: Numbers) -> list[int]:
     """Return the commonest distances between an n-gram and its next occurrence, n = 1, 2, 4, ..."""
-    found: set[int] = set()
+    periods: set[int] = set()
     grams, length = row, 1
     while len(grams) > 1 and length <= LONGEST_GRAM:
         order = np.argsort(grams, kind="stable")
@@ -44,10 +44,10 @@ def _likely_periods(row: Numbers) -> list[int]:
         votes = np.bincount((order[1:] - order[:-1])[same])
         for distance in np.argsort(-votes, kind="stable")[:VOTES].tolist():
             if votes[distance] >= distance > 0 and 2 * distance <= len(row):
-                found.add(distance)
+                periods.add(distance)
         # name the grams of twice the length by the pair of names that their halves have
         names = np.empty(len(grams), dtype=np.int64)
         names[order] = np.concatenate(([0], np.cumsum(~same)))
         grams = names[:-length] * len(row) + names[length:]
         length *= 2
-    return sorted(found)
+    return sorted(periods)

@@ -54,7 +54,7 @@ def find_rounds(
         return []
     wiring: Wiring | None = None
     taken = bytearray(len(siblings))
-    found = []
+    repeats = []
     for start, stop, period in periodic_stretches(symbols):
         if any(taken[start:stop]):
             continue
@@ -77,8 +77,8 @@ def find_rounds(
             rounds = rounds._replace(lead=_lead(symbols, taken, rounds))
         start -= rounds.lead
         taken[start : rounds.stop] = b"\1" * (rounds.stop - start)
-        found.append(rounds)
-    return sorted(found)
+        repeats.append(rounds)
+    return sorted(repeats)
 
 
 def _lead(symbols: Sequence[int], taken: Sequence[int], rounds: Rounds) -> int:

@@ -50,10 +50,10 @@ def _leaf_gradients(graph: Graph) -> int:
 
 
 def _of_kinds(graph: Graph, chosen: Sequence[NodeKind]) -> list[int]:
-    found: list[int] = np.flatnonzero(
+    ids: list[int] = np.flatnonzero(
         among(chosen, NODE_KINDS)[codes(graph.kinds, NODE_KINDS)]
     ).tolist()
-    return found
+    return ids
 
 
 def saved_bytes(graph: Graph) -> int:
@@ -118,16 +118,16 @@ def saved_of_edges(graph: Graph, saved: SavedColumns) -> dict[int, int]:
     starts = np.flatnonzero(np.diff(targets[order], prepend=-1))
     rank = np.empty(len(ids), np.int64)
     rank[order] = np.arange(len(ids)) - np.repeat(starts, np.diff(starts, append=len(ids)))
-    found = dict(zip(ids.tolist(), (first_of[targets] + rank).tolist(), strict=True))
+    saved_ids = dict(zip(ids.tolist(), (first_of[targets] + rank).tolist(), strict=True))
     fits = _fit_of(graph, saved)
-    odd = {graph.edge_targets[id] for id, at in found.items() if not fits(id, at)}
+    odd = {graph.edge_targets[id] for id, at in saved_ids.items() if not fits(id, at)}
     if odd:
         edges = zip(ids.tolist(), targets.tolist(), strict=True)
         others = [(id, target) for id, target in edges if target in odd]
         for id, _ in others:
-            del found[id]
-        found.update(_in_turn(others, saved, fits))
-    return found
+            del saved_ids[id]
+        saved_ids.update(_in_turn(others, saved, fits))
+    return saved_ids
 
 
 Fits = Callable[[int, int], bool]

@@ -59,15 +59,15 @@ def fold_of(
 def heads_of(fold: Fold) -> list[Fold]:
     """Return what is drawn of ``fold`` where there is room for all: its heads, in order, and what
     prepares data as a whole."""
-    found: list[Fold] = []
+    heads: list[Fold] = []
     stack = [fold]
     while stack:
         one = stack.pop()
         if one.kind in ("head", "data"):
-            found.append(one)
+            heads.append(one)
         else:
             stack.extend(reversed(one.children))
-    return found
+    return heads
 
 
 def heads_below(fold: Fold) -> Iterator[Fold]:

@@ -159,11 +159,7 @@ class SessionWorker:
 
     def _break_off(self) -> None:
         """Raise KeyboardInterrupt in the node that runs, which may never come to its end."""
-        engines = [
-            thread_there
-            for thread_there in threading.enumerate()
-            if thread_there.name == "gradstep engine"
-        ]
+        engines = [active for active in threading.enumerate() if active.name == "gradstep engine"]
         thread = engines[-1].ident if engines else self._thread
         if thread is not None:
             raised = ctypes.py_object(KeyboardInterrupt)

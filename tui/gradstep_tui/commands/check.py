@@ -87,8 +87,8 @@ def run(options: argparse.Namespace) -> int:
         return _show(report, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
 
-    def tell(found: Finding) -> None:
-        for _, finding in left([("", found)], options.ignore, str(target)):
+    def tell(certain: Finding) -> None:
+        for _, finding in left([("", certain)], options.ignore, str(target)):
             output.relay(one_line(finding, target.folder))
 
     tells = None if options.quiet else tell

@@ -45,10 +45,10 @@ def any_of(parts: Sequence[Evaluate]) -> Evaluate:
     def evaluate(subject: ExpressionSubject) -> bool | None:
         unknown = False
         for part in parts:
-            found = part(subject)
-            if found:
+            answer = part(subject)
+            if answer:
                 return True
-            unknown |= found is None
+            unknown |= answer is None
         return None if unknown else False
 
     return evaluate
@@ -58,8 +58,8 @@ def negation(part: Evaluate) -> Evaluate:
     """Not: unknown where the part is."""
 
     def evaluate(subject: ExpressionSubject) -> bool | None:
-        found = part(subject)
-        return None if found is None else not found
+        answer = part(subject)
+        return None if answer is None else not answer
 
     return evaluate
 
@@ -83,10 +83,10 @@ def real(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], float]:
     """Return ``function``, refusing results that are no real number."""
 
     def compute(left: float, right: float) -> float:
-        found = function(left, right)
-        if isinstance(found, complex):
+        number = function(left, right)
+        if isinstance(number, complex):
             raise ArithmeticError("a negative number has no such power")
-        return float(found)
+        return float(number)
 
     return compute
 

@@ -256,8 +256,8 @@ class Compiler:
         (argument,) = tree.args
         compiled = kind, evaluate = self.compile(argument)
         if kind == "tensor" and name in BY_ELEMENT:
-            made: Kind = "mask" if name.startswith("is") else "tensor"
-            return made, applied(elementwise(BY_ELEMENT[name]), evaluate)
+            result_kind: Kind = "mask" if name.startswith("is") else "tensor"
+            return result_kind, applied(elementwise(BY_ELEMENT[name]), evaluate)
         if name in FUNCTIONS:
             return "number", applied(FUNCTIONS[name], self._required(compiled, argument, "number"))
         if name in ("any", "all"):
@@ -279,8 +279,8 @@ class Compiler:
                 self._source.start(tree.slice),
             )
         if kind == "tensor" and isinstance(tree.slice, ast.Compare | ast.Call | ast.UnaryOp):
-            found, mask = self.compile(tree.slice)
-            if found == "mask":
+            selection, mask = self.compile(tree.slice)
+            if selection == "mask":
                 return "tensor", applied(chosen, evaluate, mask)
         index = tuple(self._index(element) for element in elements(tree.slice))
         if kind == "tensor":

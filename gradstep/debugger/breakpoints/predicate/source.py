@@ -57,11 +57,11 @@ class ExpressionText:
         at, before = 0, ""
         operand = False  # whether a value has just ended: after one, `in` is an operator
         while at < len(self.text):
-            found = _TOKEN.match(self.text, at)
-            if found is None or _clash(before, found[0]):
+            match = _TOKEN.match(self.text, at)
+            if match is None or _clash(before, match[0]):
                 self._refuse(at)
-            token, kind = found[0], found.lastgroup
-            at = found.end()
+            token, kind = match[0], match.lastgroup
+            at = match.end()
             if kind == "space":
                 result.append(" " * len(token))
                 continue
@@ -97,10 +97,10 @@ class ExpressionText:
         except (RecursionError, MemoryError):
             raise ExpressionError("this is nested too deeply", self._indent) from None
         at += len(self.text[at:]) - len(self.text[at:].lstrip())
-        found = _TOKEN.match(self.text, at)
-        if found is None:
+        token = _TOKEN.match(self.text, at)
+        if token is None:
             raise ExpressionError("this ends too early", len(self.text.rstrip()))
-        raise ExpressionError(f"unexpected '{found[0]}'", at)
+        raise ExpressionError(f"unexpected '{token[0]}'", at)
 
 
 def _clash(before: str, token: str) -> bool:

@@ -205,10 +205,10 @@ def named_tensor(inspector: Inspector, name: str) -> Value:
     tensor = inspector.tensor(name)
     if tensor is None:
         raise LookupError(f"the program has no tensor '{name}' here")
-    found = current_value(tensor)
-    if found is None:
+    value = current_value(tensor)
+    if value is None:
         raise LookupError(f"the program has freed the memory of '{name}'")
-    return found
+    return value
 
 
 def _leaf_named(inspector: Inspector, name: str) -> int:

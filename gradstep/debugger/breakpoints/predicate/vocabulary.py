@@ -64,8 +64,8 @@ def _finite(value: Value) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _norm(value: Value) -> float:
-    found = value.statistics
-    return found.rms * math.sqrt(found.size - found.nans - found.infs)
+    stats = value.statistics
+    return stats.rms * math.sqrt(stats.size - stats.nans - stats.infs)
 
 
 def _mean(value: Value) -> float:

@@ -41,8 +41,8 @@ def leaves_behind(tensor: Tensor) -> Leaves:
 
 
 def _leaves_of(record: Any) -> Leaves:
-    made = record[0] if isinstance(record, tuple) else None
-    behind = reachable([made]) if isinstance(made, OpRecord) else []
+    maker = record[0] if isinstance(record, tuple) else None
+    behind = reachable([maker]) if isinstance(maker, OpRecord) else []
     leaves = [
         record.tensor()
         for record in behind

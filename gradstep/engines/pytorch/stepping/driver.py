@@ -321,10 +321,12 @@ class TorchDriver(BasicDriver):
         run = self._engine.runs.get(index)
         if run is None:
             return None
-        found = self.grad(index)
-        taken_over = self._engine.gradients.before[index][1] is None and found is run[3] is not None
-        is_as_it_was = taken_over and version_of(found) == self._engine.gradients.versions[index]
-        return found if is_as_it_was else run[1][0]
+        gradient = self.grad(index)
+        taken_over = (
+            self._engine.gradients.before[index][1] is None and gradient is run[3] is not None
+        )
+        is_as_it_was = taken_over and version_of(gradient) == self._engine.gradients.versions[index]
+        return gradient if is_as_it_was else run[1][0]
 
     def _advance(self, index: int, stop: int) -> None:
         engine = self._engine
@@ -393,9 +395,9 @@ class TorchDriver(BasicDriver):
     def _capture(self, node: Any, gradients: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
         """Note what ``grad`` takes at ``node``."""
         pairs = zip(places_of(node), gradients, strict=False)
-        found = tuple((place, g) for place, g in pairs if place in self._wanted_places)
-        self._captured.update(found)
-        return found
+        captured = tuple((place, g) for place, g in pairs if place in self._wanted_places)
+        self._captured.update(captured)
+        return captured
 
     def _step(self, index: int, run: NodeRun) -> Step:
         """Make the Step of a node that has run."""
@@ -473,18 +475,18 @@ class TorchDriver(BasicDriver):
 
     def _accumulated(self, index: int, run: NodeRun) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        (_, (added, *_), _, found), (_, before, _) = run, self._engine.gradients.before[index]
+        (_, (added, *_), _, now), (_, before, _) = run, self._engine.gradients.before[index]
         if before is not None:
             self.disturbances += 1  # the engine added in place
         hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
         if not hooks and not self._is_watched:
-            return before, found, ()
+            return before, now, ()
         self._engine.gradients.versions.pop(index, None)
-        after = _sum(before, added) if self._engine.gradients.still_adds(index, added) else found
-        if same_bits(after, found):
+        after = _sum(before, added) if self._engine.gradients.still_adds(index, added) else now
+        if same_bits(after, now):
             return before, after, ()
-        found = None if found is None else copy_of(found)
-        return before, found, (_change("accumulated", "", (after,), (found,)),)
+        now = None if now is None else copy_of(now)
+        return before, now, (_change("accumulated", "", (after,), (now,)),)
 
     def run(self, start: int) -> None:
         """Run everything from plan node ``start`` on, keeping no record."""
@@ -684,13 +686,13 @@ class TorchDriver(BasicDriver):
     def kept_bytes(self) -> int:
         if not self._engine.retains or self.call.keep:
             return 0
-        found = {}
+        sizes = {}
         for node in self.order:
             for name, kept, _ in node.saved():
                 if kept is not None:
                     extent = kept.extent
-                    found[extent.storage or (node, name)] = extent.nbytes
-        return sum(found.values())
+                    sizes[extent.storage or (node, name)] = extent.nbytes
+        return sum(sizes.values())
 
     # the numbers of gradients
 
@@ -767,9 +769,9 @@ def _pending_of(driver: TorchDriver) -> Callable[[], Pending]:
     known = ref(driver)
 
     def pending() -> Pending:
-        found = known()
-        assert found is not None
-        return found.pending | found.taken_at_ends()
+        live = known()
+        assert live is not None
+        return live.pending | live.taken_at_ends()
 
     return pending
 

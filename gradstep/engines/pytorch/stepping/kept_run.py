@@ -248,10 +248,10 @@ class _Heard:
             self._inside = before
         return result if call.is_grad else True
 
-    def end(self, made: Iterator[Any]) -> None:
-        """Tell of what is left, and of what the call has ``made``."""
+    def end(self, gradients: Iterator[Any]) -> None:
+        """Tell of what is left, and of the ``gradients`` that the call has made."""
         self._sums.clear()
-        self._held += [tensor for tensor in made if tensor is not None]
+        self._held += [tensor for tensor in gradients if tensor is not None]
         self._tell()
 
 

@@ -322,7 +322,7 @@ class ObservedEngine:
             for edge in node.edges:
                 if type(edge) is TorchLeaf:
                     ways[edge] = None if edge in ways else (index, node.edges.index(edge))
-        sums, found = self._sums(), dict[int, list[int]]()
+        sums, by_leaf = self._sums(), dict[int, list[int]]()
         for leaf, way in ways.items():
             variable = leaf.tensor.origin
             if any(hook_tables(variable)):
@@ -330,8 +330,8 @@ class ObservedEngine:
                     return {}
             elif way is not None and leaf in empty and sums.get(leaf) is None:
                 index, nr = way
-                found.setdefault(index, []).append(nr)
-        return found
+                by_leaf.setdefault(index, []).append(nr)
+        return by_leaf
 
     def _sums_behind_runs(self, muted: Collection[tuple[int, int]]) -> Pending:
         """Return what waits, also of nodes that ran sooner than foretold, and that nobody has taken
@@ -401,10 +401,10 @@ class ObservedEngine:
             self._note_leaves(call)
         self._inside += 1
         try:
-            found = carry_out(call.arguments, self._hear)
+            result = carry_out(call.arguments, self._hear)
         finally:
             self._inside -= 1
-        return found if call.is_grad else True
+        return result if call.is_grad else True
 
     def _note_leaves(self, call: TorchCall) -> None:
         """Note the ``.grad`` that leaves have before ``call``, which nobody records."""

@@ -45,8 +45,8 @@ def call_node(node: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(map(_fitted, sent, node.edges))
 
 
-def _listed(made: Any) -> tuple[Any, ...]:
-    return made if isinstance(made, tuple) else (made,)
+def _listed(result: Any) -> tuple[Any, ...]:
+    return result if isinstance(result, tuple) else (result,)
 
 
 def _fitted(gradient: Any, edge: Any) -> Any:

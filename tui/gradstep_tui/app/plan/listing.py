@@ -70,11 +70,11 @@ class Listing(NamedTuple):
         # what is not known stands at the end; nan is larger than anything
         if self.order == "jump":
             keys = {
-                node: flow_there.jump if flow_there.factor is not None else -1.0
-                for node, flow_there in flows
+                node: at_node.jump if at_node.factor is not None else -1.0
+                for node, at_node in flows
             }
         else:
-            keys = {node: _size(flow_there.rms) for node, flow_there in flows}
+            keys = {node: _size(at_node.rms) for node, at_node in flows}
         return sorted(chosen, key=lambda node: -keys[node])
 
 

@@ -57,7 +57,7 @@ def _sample(described: Sequence[tuple[int, bool]], room: int, here: int) -> list
     columns = min(room, len(described))
     sample = []
     for column in range(columns):
-        start, end = (len(described) * end_column // columns for end_column in (column, column + 1))
+        start, end = (len(described) * edge // columns for edge in (column, column + 1))
         part = described[start:end]
         wrong = [index for index, troubled in part if troubled]
         is_here = any(index == here for index, _ in part)
