@@ -244,6 +244,7 @@ def _add_kept_constants(
     """Add the inputs without a gradient that nodes keep, each once, and return their ids."""
     engine, saved = reader.engine, reader.read(running)
     ids: dict[Any, int] = {}
+    taken: set[str] = set()  # by a name alone goes the first one that a loop gives to a module
     for at, value in enumerate(reader.values):
         if not _is_kept_constant(engine, running[saved.nodes[at]], saved.names[at], value):
             continue
@@ -252,9 +253,10 @@ def _add_kept_constants(
             name = name_of_input(value, names)
             called = name or names.placeholder(saved.names[at].rstrip("_"))
             ids[key] = build.node(
-                "constant", "forward", called, variable=name, shape=saved.shapes[at],
-                dtype=saved.dtypes[at],
+                "constant", "forward", called, variable="" if name in taken else name,
+                shape=saved.shapes[at], dtype=saved.dtypes[at],
             )  # fmt: skip
+            taken.add(name)
     return ids
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import runpy
 from collections.abc import Callable
@@ -25,7 +26,7 @@ from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.geometry import Route
 from gradstep_viz.picture.model import VIEWS, View
 from gradstep_viz.picture.subject import graph_of_session
-from tests.viz.laws import cut_labels
+from tests.viz.laws import cut_labels, labels_of_others
 
 EXHIBIT = re.compile(r"^\.\. exhibit:: (\S+):(\S+)\n((?:   :.*\n)*)", re.M)
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
@@ -141,3 +142,21 @@ def test_labels_of_a_second_derivative_are_not_cut(
     folding = folding_of(graph_of_session(session, view), view)
     picture = Composer(folding).compose(RenderOptions(view=view)).picture
     assert cut_labels(picture, lay_out(picture)) == []
+
+
+def test_lines_side_by_side_between_two_boxes_share_a_label_of_all() -> None:
+    x = torch.ones(4, 3, requires_grad=True)
+    with trace():
+        rows = torch.stack(torch.tanh(x).unbind())
+        loss = (rows * rows).sum()
+    session = Session(loss)
+    session.do("continue")
+    folding = folding_of(graph_of_session(session, "both"), "both")
+    picture = Composer(folding).compose(RenderOptions()).picture
+    layout = lay_out(picture)
+    labels = {(picture.boxes[line.source].title, line.label) for line in picture.lines}
+    assert labels >= {
+        ("unbind", "4 × [3]"), ("StackBackward0", f"4 × [3] · rms {2 * math.tanh(1):.3g}"),
+        ("stack", "2 × [4, 3]"), ("MulBackward0", "out 1 · [4, 3] · rms 0.762"),
+    }  # fmt: skip
+    assert cut_labels(picture, layout) == labels_of_others(picture, layout) == []

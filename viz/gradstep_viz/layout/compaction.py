@@ -93,19 +93,18 @@ def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, F
     """Find where labels may stand: to the right of both ends of their line, or of its lane, and to
     the left where that is where it comes from, or where another line runs at its right."""
     texts = grid.picture.lines.column("label")
-    lines = [line for line in lines if texts[line]]
+    arcs = np.array([grid.arcs[line] for line in lines], np.int64).reshape(-1, 2)
+    ends = arcs[:, 0] * len(x) + arcs[:, 1]
+    _, which, count = np.unique(ends, return_inverse=True, return_counts=True)
+    labelled = np.array([bool(texts[line]) for line in lines], np.bool_)
+    apart = ((count[which] - 1) * PORT_STEP / 2)[labelled]  # parallel lines, right and left of x
+    arcs, lines = arcs[labelled], [line for line in lines if texts[line]]
     room = np.array([geometry.text_width(texts[line], theme.MUTED_SIZE) for line in lines])
     room += LABEL_AWAY
-    arcs = np.array([grid.arcs[line] for line in lines], np.int64).reshape(-1, 2)
     upper, lower = x[arcs[:, 0]], x[arcs[:, 1]]
     slanting, leftwards = lower != upper, upper < lower
-    _, first, which, count = np.unique(
-        arcs[:, 0] * len(x) + arcs[:, 1],
-        return_index=True, return_inverse=True, return_counts=True,
-    )  # fmt: skip
-    apart = np.where(count[which] > 1, PORT_STEP / 2, 0)  # parallel lines, right and left of x
     beside = np.ones(len(lines), bool)
-    beside[first] = False
+    beside[np.unique(ends[labelled], return_index=True)[1]] = False
     passed = _passed(grid, arcs, x) & ~slanting & ~beside
     lanes = [(x[bends[len(bends) // 2]], room[at]) for at, line in enumerate(lines)
              if (bends := grid.bends[line])]  # fmt: skip

@@ -9,11 +9,12 @@ from gradstep.graph.folding.totals import saved_of_edges
 from gradstep.graph.model import Graph, Shape, View
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics, format_shape
+from gradstep.graph.statistics_table import StatisticsTable
 from gradstep_viz.picture import formatting
 from gradstep_viz.picture.formatting import SavedText
 from gradstep_viz.picture.magnitude import Gradients, sign
 from gradstep_viz.picture.model import Line
-from gradstep_viz.picture.records import Records, read_late
+from gradstep_viz.picture.records import MANY, Records, read_late
 from gradstep_viz.picture.tooltips import line_tooltip
 
 LONGEST_LABEL = 64
@@ -58,6 +59,11 @@ def lines_of(
         else text.label(id)
         for id, source, kind, one, step, wait in zip(ids, sources, kinds, stats, steps, waits)
     ]
+    if not (said.edge_undefined or said.edge_hooks or said.edge_others or any(waits)):
+        for parallel in _parallel(said, ids, sources, targets, labels):
+            labels[parallel[-1]] = _label_of_all(said, ids, stats, parallel, gradients)
+            for line in parallel[:-1]:
+                labels[line] = ""
     inputs, outputs = graph.edge_input_nrs, graph.edge_output_nrs
     any_changed = "changed" in saved.states
 
@@ -102,6 +108,47 @@ def _bundled(
     several = {ids[0]: ids for ids in bundles.values() if len(ids) > 1}
     left_out = {id for ids in several.values() for id in ids[1:]}
     return [end for end in ends if end[0] not in left_out], several
+
+
+def _parallel(
+    graph: Graph,
+    ids: Sequence[int],
+    sources: Sequence[int],
+    targets: Sequence[int],
+    labels: Sequence[str],
+) -> list[list[int]]:
+    """Find the lines that run side by side between two boxes, and share one label: those with the
+    same one, and three or more of the same shape."""
+    groups, stats = dict[tuple[int, int, Shape], list[int]](), graph.edge_statistics
+    ends = zip(ids, sources, targets, strict=True)
+    for line, (id, source, target) in enumerate(ends) if len(ids) <= MANY else ():
+        shape = graph.edge_shapes[id]
+        alike = id not in graph.edge_counts and not (id in stats and stats[id].trouble)
+        if graph.edge_kinds[id] != "saved" and shape and alike:
+            groups.setdefault((source, target, shape), []).append(line)
+    return [
+        lines
+        for lines in groups.values()
+        if len(lines) > 2 or (len(lines) == 2 and labels[lines[0]] == labels[lines[1]])
+    ]
+
+
+def _label_of_all(
+    graph: Graph,
+    ids: Sequence[int],
+    stats: Sequence[Statistics | None],
+    lines: Sequence[int],
+    gradients: Gradients,
+) -> str:
+    """Write the label that parallel lines share; of gradients with the size of all."""
+    id = ids[lines[0]]
+    known = _what_flows(None, 0, len(lines), graph.edge_shapes[id])
+    numbers = [stats[line] for line in lines]
+    if graph.edge_kinds[id] != "gradient" or None in numbers:
+        return known
+    pooled = StatisticsTable.of(numbers).pooled()
+    number = f"{formatting.value(pooled)} {sign(gradients.step(pooled))}".rstrip()
+    return f"{known} · {number}"
 
 
 def _waits(graph: Graph, source: int, gradients: Gradients) -> bool:
