@@ -111,6 +111,12 @@ PROGRAMS = {
         .replace("lr=0.05", "lr=0.5"),
         "it has no lower limit",
     ),
+    "changed-input": (
+        HEALTHY.replace("net(x)", "x + net(h)").replace("nn.Linear(4, 6)", "nn.ReLU(inplace=True), "
+        "nn.Linear(4, 6)").replace("x + net(h)", "(h := stem(x)) + net(h)")
+        .replace("opt =", "stem = nn.Linear(4, 4)\nopt ="),
+        "net changes its input in place, with relu(inplace=True), and add uses that input again",
+    ),
     "aliased": (HEALTHY.replace("opt =", "target_net = net\nopt ="), "copy.deepcopy(net)"),
     "equal-leaves": (
         HEALTHY.replace("opt =", "import copy\nother = copy.deepcopy(net)\nopt =")
@@ -355,6 +361,18 @@ nn.functional.cross_entropy(head(table(words).tanh()), words).backward()
         START.replace("x =", "for p in net.parameters():\n    nn.init.zeros_(p)\nx =") + LOOP,
         "zeros are for biases",
         "0.bias, std",
+    ),
+    "a critic that the actor's loss moves": (
+        START + "actor = nn.Linear(4, 1)\nd = torch.distributions.Normal(actor(x), 1)\n"
+        "(-d.log_prob(y) * (y - net(x))).mean().backward()\n",
+        "(y - net(x)).detach()",
+        "",
+    ),
+    "a parameter that was moved": (
+        START.replace("x =", "net.gain = nn.Parameter(torch.ones(1)).double()\nx =")
+        + LOOP.replace("(net(x)", "(net(x) * net.gain"),
+        "nn.Parameter(torch.ones(1).double())",
+        "leaf never learns",
     ),
     "the largest score": (
         HEALTHY.replace("(net(x) - y)", "(net(x).argmax(1, keepdim=True) - y * p)").replace(

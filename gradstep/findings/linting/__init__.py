@@ -10,6 +10,7 @@ from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.findings.linting import (
     broadcasting,
+    changed_inputs,
     constant_terms,
     cuts,
     dims,
@@ -43,6 +44,7 @@ RULES: Final[tuple[Rule[Subject], ...]] = (
     *overflow.RULES,
     *equal_leaves.RULES,
     *broadcasting.RULES,
+    *changed_inputs.RULES,
     *saturated.RULES,
     *squashed.RULES,
     *dims.RULES,

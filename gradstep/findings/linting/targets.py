@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from linecache import getline
 from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, Record
-from gradstep.capturing.statement import nodes_on
+from gradstep.capturing.statement import nodes_on, operands_of
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.findings.linting.rule import Meaning, Rule
@@ -41,6 +42,44 @@ def find_targets(subject: Subject) -> Iterator[Finding]:
                 source=term.source, other=target.source, fix=_detached(term.source),
             )  # fmt: skip
             return
+
+
+def find_weighted_log_probs(subject: Subject) -> Iterator[Finding]:
+    """Yield products of the logarithm of a probability and of what other leaves make, as where the
+    loss of an actor also moves the advantage that a critic gives."""
+    for record in subject.records:
+        line = "" if record.source is None else getline(*record.source)
+        if not isinstance(record, OpRecord) or record.name != "mul" or "log_prob" not in line:
+            continue
+        given = [each[0] for each in record.inputs if isinstance(each, tuple)]
+        if len(given) != 2 or not all(each.requires_grad for each in given):
+            continue
+        leaves = [learning_leaves(each) for each in given]
+        operands = [
+            text
+            for node in nodes_on(record.source)  # type: ignore[arg-type]
+            for each in operands_of(node, "mul") or ()
+            if "log_prob" not in (text := ast.unparse(each))
+        ]
+        if leaves[0] & leaves[1] or len(operands) != 1:
+            continue
+        yield Finding(
+            "warning", "target-graph",
+            f"{operands[0]} weighs the logarithm of a probability, and has a graph of other "
+            "leaves: this loss also teaches them to make it small, or large",
+            "detach() the weight",
+            source=record.source, fix=_weight_detached(record.source, operands[0]),
+        )  # fmt: skip
+        return
+
+
+def _weight_detached(at: Source | None, text: str) -> tuple[Fix, ...]:
+    def other(node: ast.expr) -> str | None:
+        if ast.unparse(node) != text:
+            return None
+        return f"{text}.detach()" if text.isidentifier() else f"({text}).detach()"
+
+    return Line(at).rewritten(other)
 
 
 def _detached(at: Source | None) -> tuple[Fix, ...]:
@@ -104,4 +143,5 @@ RULES: Final = (
         "F.mse_loss(q, r + net(s2).max(1).values.detach())",
         "When other terms of the loss keep the outputs apart.",
     )),
+    Rule(find_weighted_log_probs),
 )  # fmt: skip

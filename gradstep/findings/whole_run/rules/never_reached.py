@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from linecache import getline
 from typing import Final
 
-from gradstep.findings.fixes import renamed
+from gradstep.findings.fixes import renamed, with_argument
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.source_lines import assigned, calls_of
@@ -41,7 +42,8 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
             or f"use {'it' if len(names) == 1 else 'them'} in the loss after which "
             f"{optimizer}.step() runs, without detach() or no_grad() on the way",
             source=made[0] if made else line, leaves=tuple(names),
-            fix=renamed(at, "sample", "rsample"),
+            fix=renamed(at, "sample", "rsample")
+            or with_argument(at, "checkpoint", "use_reentrant", "False"),
         )  # fmt: skip
 
 
@@ -61,6 +63,13 @@ def _likely(evidence: Evidence, line: Source | None) -> tuple[str, str, Source |
             "use rsample() instead of sample()",
             sampled[0],
         )
+    for at in calls_of("checkpoint", line.file) if line is not None else []:
+        if "use_reentrant=True" in getline(*at):
+            return (
+                ", likely because checkpoint() keeps no graph where no input requires a gradient",
+                "pass use_reentrant=False to checkpoint()",
+                at,
+            )
     return "", "", None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from linecache import getline
@@ -9,7 +10,7 @@ from traceback import walk_tb
 from typing import Final
 
 from gradstep.engines.lookup import is_tensor
-from gradstep.findings.fixes import Line
+from gradstep.findings.fixes import Line, called
 from gradstep.findings.linting.finding import Finding, Fix
 from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad
@@ -32,6 +33,39 @@ def no_leaf(evidence: Evidence) -> Iterator[Finding]:
                 f"make {name} first, and call {name}.requires_grad_() on it then",
                 source=source, fix=_changed_in_place(name, source) or _asked_later(source),
             )  # fmt: skip
+
+
+def no_parameter(evidence: Evidence) -> Iterator[Finding]:
+    """Yield what stands in a module where a parameter was meant: an op made it of one, which nobody
+    holds."""
+    for name, (how, source) in evidence.results.items():
+        holder = name.rpartition(".")[0]
+        owner = holder.partition(".")[0]
+        if source is None or owner not in evidence.names.modules or not evidence.trained:
+            continue
+        yield Finding(
+            "warning", "no-leaf",
+            f"{name} is no parameter but the result of {how} of one, which no optimizer has: it "
+            "never learns",
+            "make the parameter last, of what has the right dtype and device already",
+            source=source, leaves=(name,), fix=_parameter_last(source),
+        )  # fmt: skip
+
+
+def _parameter_last(at: Source) -> tuple[Fix, ...]:
+    """Return ``nn.Parameter(x).to(device)`` as ``nn.Parameter(x.to(device))``."""
+    line = Line(at)
+
+    def other(node: ast.expr) -> str | None:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Call(args=[given]) as made)) if (
+                called(made) == "Parameter"
+            ):
+                rest = line.text(node).removeprefix(line.text(made))
+                return f"{line.text(made.func)}({line.text(given)}{rest})"
+        return None
+
+    return line.rewritten(other)
 
 
 def _changed_in_place(name: str, at: Source) -> tuple[Fix, ...]:
@@ -78,4 +112,5 @@ RULES: Final = (
         "x = torch.rand(4, requires_grad=True).double()",
         "x = torch.rand(4).double().requires_grad_()",
     )),
+    Rule(no_parameter),
 )  # fmt: skip

@@ -94,7 +94,8 @@ def _said(
         made = assigned(optimizer, line.file)
         scheduled = schedulers(line.file) if "learning rate" in cause.what else []
         if scheduled:
-            return cause.of(2), *_of_schedule(scheduled[0]), scheduled[0]
+            remedy, fix = _of_schedule(scheduled[0])
+            return cause.of(2), remedy, fix, fix[0].source if fix else scheduled[0]
         return cause.of(2), cause.remedy, (), made[0] if made else None
     steps = calls_of("step", line.file, optimizer)
     clears = calls_of("zero_grad", line.file)

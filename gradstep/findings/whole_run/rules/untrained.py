@@ -33,6 +33,9 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
         and all(seen.facts.optimizer == "" and not seen.facts.update_rms for seen in each.seen)
         and not all(seen.is_fresh for seen in each.seen)
     ]
+    if evidence.results:  # a leaf without a name is told by its result
+        known = set(map(names.of, names.tensors()))
+        left = [each for each in left if each.leaf.name in known]
     if not left:
         return
     found = [each.leaf.name for each in left]
