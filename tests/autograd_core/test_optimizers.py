@@ -33,6 +33,9 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("Rprop", {"lr": 0.1, "etas": (0.3, 1.5), "step_sizes": (0.05, 0.2)}),
     ("ASGD", {"lr": 0.1}),
     ("ASGD", {"lr": 0.1, "t0": 2, "lambd": 0.1, "weight_decay": 0.1}),
+    ("SGD", {"lr": 0.1}),
+    ("SGD", {"lr": 0.1, "momentum": 0.5, "dampening": 0.3}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1, "maximize": True}),
     ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "foreach": False, "fused": False}),
 ]
 # Where PyTorch itself rounds a number of its state to single precision.
@@ -272,3 +275,94 @@ def test_large_parameters_are_trained_as_small_ones(name: str, options: dict[str
     whole = trained(slice(None))
     np.testing.assert_array_equal(whole[:, 69_990:], trained(slice(69_990, None)))
     assert not (whole == start).any()
+
+
+def test_a_step_of_sgd_is_that_by_hand() -> None:
+    x = autograd_core.tensor([3.0, -1.0], requires_grad=True)
+    optimizer = autograd_core.optim.SGD([x], lr=0.1)
+    (x * x).sum().backward()
+    array, version = x.array, x._version
+    optimizer.step()
+    np.testing.assert_allclose(x.tolist(), [2.4, -0.8])
+    assert x.array is array
+    assert x._version == version + 1
+    assert x.grad_fn is None
+
+
+def test_the_first_step_leaves_the_gradient_alone() -> None:
+    x = autograd_core.tensor([1.0], requires_grad=True)
+    optimizer = autograd_core.optim.SGD([x], lr=0.1, momentum=0.9)
+    x.sum().backward()
+    optimizer.step()
+    optimizer.step()
+    assert x.grad.tolist() == [1.0]
+
+
+def test_parameters_without_a_gradient_stay_as_they_are() -> None:
+    x, y = (autograd_core.tensor([1.0], requires_grad=True) for _ in range(2))
+    optimizer = autograd_core.optim.SGD([x, y], lr=0.5, momentum=0.9)
+    x.sum().backward()
+    optimizer.step()
+    assert (x.tolist(), y.tolist()) == ([0.5], [1.0])
+    optimizer.zero_grad(set_to_none=False)
+    assert (x.grad.tolist(), y.grad) == ([0.0], None)
+
+
+def test_groups_have_options_of_their_own() -> None:
+    x, y = (autograd_core.tensor([1.0], requires_grad=True) for _ in range(2))
+    optimizer = autograd_core.optim.SGD([{"params": x}, {"params": [y], "lr": 0.5}], lr=0.1)
+    (x + y).sum().backward()
+    optimizer.step()
+    np.testing.assert_allclose([x.item(), y.item()], [0.9, 0.5])
+    with pytest.raises(ValueError, match="more than one parameter group"):
+        optimizer.add_param_group({"params": [y]})
+
+
+def test_a_closure_runs_with_gradients_on() -> None:
+    x = autograd_core.tensor([2.0], requires_grad=True)
+    optimizer = autograd_core.optim.SGD([x], lr=0.5)
+
+    def closure() -> Any:
+        optimizer.zero_grad()
+        loss = (x * x).sum()
+        loss.backward()
+        return loss
+
+    with autograd_core.no_grad():
+        loss = optimizer.step(closure)
+    assert (loss.item(), x.item()) == (4.0, 0.0)
+
+
+def test_it_prints_its_options() -> None:
+    text = repr(autograd_core.optim.SGD(autograd_core.nn.Linear(1, 1).parameters(), lr=0.5))
+    assert text.startswith(
+        "SGD (\nParameter Group 0\n    dampening: 0\n    differentiable: False\n"
+    )
+
+
+def test_parameters_may_come_with_their_names(torch: Any) -> None:
+    model = torch.nn.Linear(2, 3)
+    optimizer = torch.optim.SGD(model.named_parameters(), lr=0.5)
+    (group,) = optimizer.param_groups
+    assert group["param_names"] == ["weight", "bias"]
+    assert group["params"][1] is model.bias
+    model(torch.ones(1, 2)).sum().backward()
+    before = model.bias.detach().clone()
+    optimizer.step()
+    assert torch.equal(model.bias.detach(), before - 0.5)
+
+
+def test_hooks_of_a_step_get_the_optimizer_among_its_arguments(torch: Any) -> None:
+    seen: list[Any] = []
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append((o, args, kwargs)))
+    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append((o, args, kwargs)))
+    optimizer.step()
+    assert seen == [(optimizer, (optimizer,), {})] * 2
+
+
+def test_a_state_of_other_parameters_is_refused(torch: Any) -> None:
+    x, y = (torch.ones(1, requires_grad=True) for _ in range(2))
+    state = torch.optim.SGD([x], lr=1.0).state_dict()
+    with pytest.raises(ValueError, match="doesn't match the size"):
+        torch.optim.SGD([x, y], lr=1.0).load_state_dict(state)
