@@ -17,7 +17,10 @@ FREED: Final = "backward through the graph a second time"
 CHANGED: Final = "modified by an inplace operation"
 """In the message of either library, where a pass misses a saved value."""
 _AGAIN = "call that earlier backward() with retain_graph=True, or compute the loss again"
-_CARRIED = "call detach() on what is carried over from the earlier step, at or just after {}"
+_CARRIED = (
+    "call detach() on what is carried over from the earlier step, at or just after {}; or, if no "
+    "step() changes what it needs, call that earlier backward() with retain_graph=True"
+)
 _CHANGED = (
     "changed",
     "change a copy (x = x + 1 instead of x += 1), or make the change earlier, or after backward()",
