@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from gradstep.capturing import capture
     from gradstep.debugger import Session
-    from gradstep.engines.native.trace import scope
-    from gradstep.engines.tracing import trace
+    from gradstep.engines.tracing import scope, trace
     from gradstep.findings import check, lint, why
     from gradstep.graph import Graph
     from gradstep.program.recording import record
@@ -71,7 +70,7 @@ _HOMES = {
     "plot": "gradstep_viz.plots",
     "record": "gradstep.program.recording",
     "render": "gradstep_viz",
-    "scope": "gradstep.engines.native.trace",
+    "scope": "gradstep.engines.tracing",
     "to_dot": "gradstep_viz",
     "to_graphviz": "gradstep_viz",
     "trace": "gradstep.engines.tracing",

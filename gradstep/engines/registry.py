@@ -14,7 +14,8 @@ def register(library: str, home: str, *tensors: str, tracing: str = "") -> None:
 
     The engine follows :class:`gradstep.engines.protocol.Engine`.  ``tensors`` are classes that are
     tensors although they have no attribute ``grad_fn``.  ``tracing`` is a context manager in which
-    ops are traced; it takes the arguments of :func:`gradstep.trace`.
+    ops are traced; it takes the arguments of :func:`gradstep.trace`.  Beside it, ``scope`` is that
+    of :func:`gradstep.scope` for these ops.
     """
     HOMES[library] = home
     TENSORS.update(tensors)

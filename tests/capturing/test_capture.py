@@ -198,15 +198,23 @@ def test_a_module_that_a_method_of_its_owner_calls_has_the_path_from_there(torch
     assert {"layers.0/addmm:1", "layers.1/relu:1", "0/addmm:1", "1/relu:1"} <= addresses
 
 
-def test_free_code_can_name_a_scope(leaves: tuple[Any, Any]) -> None:
-    a, b = leaves
+def test_free_code_can_name_a_scope(torch: Any) -> None:
+    a = torch.ones((3, 2), requires_grad=True)
+    layer = torch.nn.Linear(2, 2)
     with scope("unseen"):
-        untraced = a * b
-    with trace(), scope("gate"):
-        y = a * b + untraced
-    graph = capture(y, "backward")
-    assert graph.scopes[0] == "gate"
-    assert {node.scope for node in graph.nodes() if node.kind == "op"} == {"gate", ""}
+        untraced = a * 2.0
+    with trace(), scope("net"):
+        y = a.exp() + untraced
+        with scope("gate"):
+            y = layer(y.sin())
+        y = y.tanh()
+    nodes = capture(y, "backward").nodes()
+    scopes = {node.address.partition(":")[0]: node.scope for node in nodes if node.kind == "op"}
+    assert scopes["mul"] == ""
+    assert {op: scopes[op] for op in scopes if op.startswith("net")} == {
+        "net/tanh": "net", "net.gate/addmm": "net.gate", "net.gate/t": "net.gate",
+        "net.gate/sin": "net.gate", "net/add": "net", "net/exp": "net",
+    }  # fmt: skip
 
 
 def test_every_node_knows_its_line(leaves: tuple[Any, Any]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import cast
 
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.engines.lookup import too_old
@@ -37,3 +39,13 @@ def attached(
         noting(lines=lines, values=values is True, budget=limit, loops=not defers),
     ):
         yield
+
+
+def scope(name: str) -> AbstractContextManager[None]:
+    """Name the ops of PyTorch inside; see :func:`gradstep.scope`."""
+    # an old PyTorch lacks what this needs, and then nothing is noted
+    origins_module = sys.modules.get("gradstep.engines.pytorch.origins")
+    origins = None if origins_module is None else origins_module.current.get()
+    if origins is None or origins.named is None or not origins.noting:
+        return nullcontext()
+    return cast("AbstractContextManager[None]", origins.named(name))

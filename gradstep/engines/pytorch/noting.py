@@ -37,6 +37,7 @@ def noting(
         if sequence_nr is not None:
             mode = Lines(origins) if lines else None
             watched = Modules(origins, mode)
+            origins.named = watched.named
             stack.enter_context(noting_hooks(RemovableHandle, skip_code))
             stack.enter_context(watched.noting())
             if mode is not None:

@@ -12,7 +12,7 @@ import sys
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial, update_wrapper
 from inspect import signature
@@ -106,6 +106,7 @@ class Origins:
         self._room = MANY
         self.modules = ModulesRun()
         self._given: dict[int, tuple[ref[Any], Any, int | str]] = {}
+        self.named: Callable[[str], AbstractContextManager[None]] | None = None  # see Modules
         self.noting = True
         self.is_paused = False  # lines are not noted, for a while
         self.running = False  # a backward pass
@@ -478,7 +479,7 @@ class Modules:
             path = joined(outside.at.path, type(module).__name__)
         assert sequence_nr is not None
         number, caller = sequence_nr(), None
-        at = _made_path(("", paths, path))
+        at = _made_path((outside.at.around, paths, path))
         self._origins.enter(at, number)
         whole = outside.whole
         if not whole and self._lines is not None and self._is_pytorchs(module):
@@ -488,6 +489,28 @@ class Modules:
                 whole, caller = True, (number, line, version_of(given))
         self._scope = _made_scope((at, whole, caller))
         return outside
+
+    @contextmanager
+    def named(self, name: str) -> Iterator[None]:
+        """Ops inside belong to the scope ``name``, within those around it."""
+        if get_ident() != self._thread:
+            yield
+            return
+        assert sequence_nr is not None
+        outside = self._scope
+        around, paths, path = outside.at
+        at = (
+            ScopePath(joined(around, name))
+            if paths is None
+            else ScopePath(around, paths, joined(path, name))
+        )
+        self._scope = outside._replace(at=at)
+        self._origins.enter(at, sequence_nr())
+        try:
+            yield
+        finally:
+            self._scope = outside
+            self._origins.enter(outside.at, sequence_nr())
 
     def _after(self, module: Any, given: tuple[Any, ...], outside: _Scope) -> None:
         """Note that ``module``, which runs, has ended, inside of ``outside``."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any, Final
 from weakref import ref
@@ -380,12 +380,9 @@ def tracing(
                 leave_mode(token)
 
 
-@contextmanager
-def scope(name: str) -> Iterator[None]:
-    """Name the ops inside in pictures and addresses. Without tracing, this costs nothing."""
+def scope(name: str) -> AbstractContextManager[None]:
+    """Name the ops of the core inside; see :func:`gradstep.scope`."""
     mode = current_mode()
     if mode is None or not isinstance(mode.tracer, GraphTracer):
-        yield
-        return
-    with mode.tracer.scope(name):
-        yield
+        return nullcontext()
+    return mode.tracer.scope(name)
