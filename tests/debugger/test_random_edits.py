@@ -73,12 +73,12 @@ def plainly(torch: Any, program: Program, change: Callable[[list[Any]], None]) -
 
 
 @REUSED
-@given(programs, st.integers(0, 60), st.integers(0, 60), st.booleans())
+@given(programs, st.integers(0, 60), st.integers(0, 60), st.booleans(), st.sampled_from([0, 2**30]))
 def test_a_scaled_sum_flows_on_as_if_a_hook_had_scaled_it(
-    torch: Any, program: Program, ran: int, at: int, finish: bool
+    torch: Any, program: Program, ran: int, at: int, finish: bool, budget: int
 ) -> None:
     loss, leaves = build(torch, program)
-    session = Session(loss, names={})
+    session = Session(loss, names={}, history_bytes=budget)
     index = at % session.length
     session.next(max(index, ran % session.length + 1))
     session.jump(index)
@@ -86,6 +86,13 @@ def test_a_scaled_sum_flows_on_as_if_a_hook_had_scaled_it(
         session.abort()  # a node with several outputs, or one to which nothing undefined came
         return
     session.edit.scale(index, 0.5)
+    session.next(ran)
+    shown = [(each.incoming, each.outgoing) for each in map(session.detail, range(session.length))]
+    session.back(at)
+    session.next(at)
+    session.jump(min(index + ran, session.length))
+    again = [(each.incoming, each.outgoing) for each in map(session.detail, range(session.length))]
+    assert again == shown
     if not finish:
         session.continue_()
     session.finish()
