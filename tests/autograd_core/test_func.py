@@ -40,6 +40,13 @@ def test_aux_comes_last_and_out_of_the_graph(torch: Any, func: Any) -> None:
     assert not aux.requires_grad
 
 
+def test_vjp_pulls_back_what_is_given_and_hands_on_the_rest(torch: Any, func: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+    result, pull, aux = func.vjp(lambda x: (x * x, x.sum()), x, has_aux=True)
+    assert (result.tolist(), aux.item()) == ([1, 4], 3)
+    assert pull(torch.tensor([1.0, 10.0]))[0].tolist() == [2, 40]
+
+
 def test_what_no_argument_reaches_has_gradient_zero(torch: Any, func: Any) -> None:
     assert func.grad(lambda x: torch.ones(2).sum())(torch.ones(3)).tolist() == [0, 0, 0]
 
