@@ -21,7 +21,6 @@ from autograd_core.autograd.grad_mode import (
     set_multithreading_enabled,
 )
 from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
-from autograd_core.autograd.variable import Variable
 from autograd_core.fallback import find as _find
 
 if _TYPE_CHECKING:
@@ -29,6 +28,7 @@ if _TYPE_CHECKING:
 
     from autograd_core.autograd import functional, profiler
     from autograd_core.autograd.function import Function
+    from autograd_core.compat import Variable
 
 # Together a tenth of the time that an import takes, and few programs use them.
 _MODULES_WHEN_ASKED_FOR = ("function", "functional", "profiler")

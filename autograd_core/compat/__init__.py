@@ -50,6 +50,25 @@ class SummaryWriter:
     add_scalar = add_scalars = add_tensor = add_text = add_video = close = flush = _write
 
 
+class _AnyTensor(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=_AnyTensor):
+    """The wrapper of PyTorch before version 0.4: today every tensor is one, and calling it gives a
+    leaf that shares the data.
+
+    >>> import autograd_core as torch
+    >>> x = Variable(torch.tensor([1.0]), requires_grad=True)
+    >>> x, isinstance(x, Variable)
+    (tensor([1.], requires_grad=True), True)
+    """
+
+    def __new__(cls, data: Tensor, requires_grad: bool = False, volatile: bool = False) -> Any:
+        return data.detach().requires_grad_(requires_grad)
+
+
 def is_complex(input: Tensor) -> bool:
     """Return False: there are no complex tensors."""
     if not isinstance(input, Tensor):
@@ -89,6 +108,7 @@ MODULES: Final[dict[str, Names]] = {
     **compilers.MODULES,
     **amp.MODULES,
     **processes.MODULES,
+    "autograd.variable": {"Variable": Variable},
     "utils.tensorboard": {"SummaryWriter": SummaryWriter},
     "utils.model_zoo": refused(_NO_DOWNLOAD, "load_url"),
     "hub": refused(_NO_DOWNLOAD, "load load_state_dict_from_url download_url_to_file get_dir "
@@ -103,16 +123,23 @@ NAMES: Final[dict[str, Names]] = {
         "_assert": _assert, "_check": _check, "is_complex": is_complex, "spmm": mm,
         **amp.NAMES, **CONSTANTS, **devices.SETTINGS,
     },
+    "autograd": {"Variable": Variable},
     "nn": {"DataParallel": processes.DataParallel},
     "utils.data": processes.IN_DATA,
 }  # fmt: skip
 _DISTRIBUTIONS = "bernoulli categorical independent kl normal uniform"
+_ADAMS = "adamax adamw nadam radam"
+_SHAPES = "fold pixelshuffle upsampling"
 _DESCENTS = "adadelta adagrad asgd rmsprop rprop sgd"
 ALIASES: Final[dict[str, str]] = {
     **{f"distributions.{name}": "distributions" for name in _DISTRIBUTIONS.split()},
     "nn.modules.instancenorm": "nn.modules.batchnorm",
-    "nn.modules.pixelshuffle": "nn.modules.flatten",
-    **{f"optim.{name}": "optim.adam" for name in ["adamw", "adamax", "nadam", "radam"]},
+    **{
+        f"nn.modules.{name}": "nn.modules.flatten"
+        for name in ["fold", "pixelshuffle", "upsampling"]
+    },
+    "nn.utils.convert_parameters": "nn.utils.clip_grad",
+    **{f"optim.{name}": "optim.adam" for name in _ADAMS.split()},
     **{f"optim.{name}": "optim.descent" for name in _DESCENTS.split()},
 }
 

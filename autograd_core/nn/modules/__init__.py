@@ -26,7 +26,7 @@ from autograd_core.nn.modules.dropout import (
 from autograd_core.nn.modules.flatten import (
     ChannelShuffle, Flatten, Identity, PixelShuffle, PixelUnshuffle, Unflatten,
 )
-from autograd_core.nn.modules.fold import Fold, Unfold
+from autograd_core.nn.modules.flatten import Fold, Unfold
 from autograd_core.nn.modules.linear import Bilinear, Linear
 from autograd_core.nn.modules.loss import (
     BCELoss, BCEWithLogitsLoss, CosineEmbeddingLoss, CrossEntropyLoss, CTCLoss, GaussianNLLLoss,
@@ -52,7 +52,7 @@ from autograd_core.nn.modules.transformer import (
     Transformer, TransformerDecoder, TransformerDecoderLayer, TransformerEncoder,
     TransformerEncoderLayer,
 )
-from autograd_core.nn.modules.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
+from autograd_core.nn.modules.flatten import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "GRU", "LSTM", "RNN", "SELU", "AdaptiveAvgPool1d",

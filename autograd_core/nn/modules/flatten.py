@@ -7,6 +7,7 @@ from typing import Any
 
 from autograd_core import functions
 from autograd_core.nn import functional as F
+from autograd_core.nn.functional.sizes import Sizes
 from autograd_core.nn.modules.module import Module
 from autograd_core.tensor import Tensor
 
@@ -93,3 +94,100 @@ class ChannelShuffle(Module):
 
     def extra_repr(self) -> str:
         return f"groups={self.groups}"
+
+
+class Unfold(Module):
+    """The windows of images (N, C, H, W) as columns (N, C * h * w, windows)."""
+
+    def __init__(
+        self, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.dilation = dilation
+        self.padding = padding
+        self.stride = stride
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
+
+    def extra_repr(self) -> str:
+        return (
+            f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, "
+            f"stride={self.stride}"
+        )
+
+
+class Fold(Unfold):
+    """Images from the columns of :class:`Unfold`; elements of overlapping windows are added."""
+
+    def __init__(
+        self,
+        output_size: Sizes,
+        kernel_size: Sizes,
+        dilation: Sizes = 1,
+        padding: Sizes = 0,
+        stride: Sizes = 1,
+    ) -> None:
+        super().__init__(kernel_size, dilation, padding, stride)
+        self.output_size = output_size
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.fold(
+            input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride
+        )
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}, {super().extra_repr()}"
+
+
+class Upsample(Module):
+    """A layer that resizes to ``size``, or by ``scale_factor``, as :func:`interpolate` does."""
+
+    def __init__(
+        self,
+        size: Sizes | None = None,
+        scale_factor: float | Sequence[float] | None = None,
+        mode: str = "nearest",
+        align_corners: bool | None = None,
+        recompute_scale_factor: bool | None = None,
+    ) -> None:
+        super().__init__()
+        self.name = type(self).__name__
+        self.size = size
+        self.scale_factor = (
+            tuple(map(float, scale_factor))
+            if isinstance(scale_factor, Sequence)
+            else scale_factor and float(scale_factor)
+        )
+        self.mode = mode
+        self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.interpolate(
+            input, self.size, self.scale_factor, self.mode, self.align_corners,
+            self.recompute_scale_factor,
+        )  # fmt: skip
+
+    def extra_repr(self) -> str:
+        given = "size" if self.scale_factor is None else "scale_factor"
+        return f"{given}={getattr(self, given)!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample):
+    """Upsampling of images by repeating elements."""
+
+    def __init__(
+        self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
+    ) -> None:
+        super().__init__(size, scale_factor, mode="nearest")
+
+
+class UpsamplingBilinear2d(Upsample):
+    """Bilinear upsampling of images, with aligned corners."""
+
+    def __init__(
+        self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
+    ) -> None:
+        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

@@ -13,8 +13,8 @@ from autograd_core.functions import index_select
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules import cells
+from autograd_core.nn.modules.cells import each, over_steps
 from autograd_core.nn.modules.module import Module
-from autograd_core.nn.modules.steps import each, over_steps
 from autograd_core.nn.parameter import Parameter
 from autograd_core.nn.utils.rnn import PackedSequence
 from autograd_core.ops.shaping import joining, shape

@@ -7,8 +7,9 @@ from autograd_core.nn.utils.clip_grad import (
     clip_grad_value_,
     clip_grads_with_norm_,
     get_total_norm,
+    parameters_to_vector,
+    vector_to_parameters,
 )
-from autograd_core.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
 from autograd_core.nn.utils.norms import (
     remove_spectral_norm,
     remove_weight_norm,

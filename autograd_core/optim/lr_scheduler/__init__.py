@@ -11,12 +11,13 @@ from autograd_core.optim.lr_scheduler.cyclic import CyclicLR, OneCycleLR
 from autograd_core.optim.lr_scheduler.factors import (
     ConstantLR,
     ExponentialLR,
+    LambdaLR,
     LinearLR,
+    MultiplicativeLR,
     MultiStepLR,
     PolynomialLR,
     StepLR,
 )
-from autograd_core.optim.lr_scheduler.functions import LambdaLR, MultiplicativeLR
 from autograd_core.optim.lr_scheduler.plateau import ReduceLROnPlateau
 
 _LRScheduler = LRScheduler  # its older name, from which users derive

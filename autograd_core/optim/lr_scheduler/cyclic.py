@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd_core.optim.lr_scheduler.base import LRScheduler, checked, of_groups, set_rate
-from autograd_core.optim.lr_scheduler.functions import held
+from autograd_core.optim.lr_scheduler.factors import held
 from autograd_core.optim.optimizer import Optimizer
 
 
