@@ -63,7 +63,7 @@ def shown(page: Path) -> object:
 def imports_torch(path: Path) -> bool:
     """Whether a program, or the Python of a page, does so."""
     text = path.read_text("utf-8") if path.is_file() else ""
-    return re.search("^(>>> )?import torch$", text, re.MULTILINE) is not None
+    return re.search("^(>>> |   )?import torch$", text, re.MULTILINE) is not None
 
 
 def torch_mark(path: Path) -> list[pytest.MarkDecorator]:

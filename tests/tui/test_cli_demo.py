@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,11 @@ def test_a_notebook_as_target_says_what_to_do(
     said = capsys.readouterr().err
     assert "begin a cell with %%gradstep check" in said
     assert "jupyter nbconvert --to script" in said
+
+
+def test_a_library_that_is_missing_is_told_with_the_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text("import not_installed_anywhere")
+    assert main(["check", str(tmp_path / "train.py")]) == 1
+    assert f"in the environment of gradstep, {sys.prefix}" in capsys.readouterr().err

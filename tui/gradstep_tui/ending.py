@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from gradstep_tui import output
@@ -32,6 +33,11 @@ def tell(error: BaseException) -> int | None:
                 output.relay(str(error))
             elif error.note:
                 output.say(error.note)
+            if isinstance(error.error, ModuleNotFoundError):
+                output.say(
+                    f"programs run in the environment of gradstep, {sys.prefix}: install it where "
+                    "what they import is"
+                )
             if error.findings:
                 # it is slow to load, as above
                 from gradstep.findings.reports.findings import finding_text
