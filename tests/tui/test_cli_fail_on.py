@@ -8,12 +8,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
 
-from gradstep_tui.debugging import CallDebugger
 from tests.both import on_the_core
 from tests.forking import run_gradstep
 from tests.tui.conftest import Ended, Gradstep
@@ -332,119 +330,3 @@ def test_a_division_by_zero_is_named_also_where_a_pass_runs_once(
     heading, there, *_ = run.stderr.splitlines()
     assert "backward() call 3: inf began in the forward pass, at #3 div:1 (--fail-on" in heading
     assert there.endswith("inf at 1 of 3 places, first at [2], where it divides by 0")
-
-
-DEFERRED = {
-    "constants": """
-        def build(step):
-            scale = torch.tensor([1.0, 0.0, 2.0])
-            mask = torch.log(scale - 1) if step == 2 else scale
-            return (w * mask).sum()
-        """,
-    "changed in place": """
-        def build(step):
-            h = w * 2
-            h += 1
-            h[0] = -1.0 if step == 2 else 1.0
-            z = h * 1
-            z.sub_(0.5)
-            h.mul_(0)
-            return z.sqrt().sum()
-        """,
-    "made once": """
-        turned = m.t()
-        offset = torch.tensor([[0.0], [1.0], [2.0]]) - 1
-        def build(step):
-            return ((turned @ w[:2].reshape(2, 1) + 3 * offset * (step == 2)).sqrt()).sum()
-        """,
-    "two losses": """
-        def build(step):
-            h = (m @ w).relu()
-            other = (h * 2 - 10).exp().sum()
-            (h.sum() * 1).backward(retain_graph=True)
-            loss = other.log() if step < 2 else (other * 0).log()
-            return loss
-        """,
-    "data": """
-        def build(step):
-            h = w * 2
-            w.data = w.data - 1 if step == 2 else w.data
-            state = h.detach().numpy()
-            state[0] = 0.0
-            return (h.detach() * w / w.detach()).sqrt().sum()
-        """,
-    "modules": """
-        class Block(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.inner = torch.nn.Linear(3, 2)
-
-            def forward(self, x, step):
-                x = self.inner(x)
-                return x / (x * (step != 2)).abs().sum()
-
-        net = torch.nn.ModuleDict({"a": Block(), "b": torch.nn.Linear(2, 1)})
-
-        def build(step):
-            h = net["a"](w * torch.ones(4, 3), step)
-            with gradstep.scope("loss"):
-                return (net["b"](h) ** 2).mean()
-        """,
-    "user code": """
-        class Root(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, x):
-                ctx.save_for_backward(x)
-                return x.sqrt()
-
-            @staticmethod
-            def backward(ctx, gradient):
-                (x,) = ctx.saved_tensors
-                w.data.mul_(1.0)
-                return gradient / (2 * x.sqrt())
-
-        def build(step):
-            h = w * torch.full((3,), float(step != 2))
-            h.register_hook(lambda g: g * 1)
-            return (Root.apply(h) * 0).sum()
-        """,
-    "second derivatives": """
-        def build(step):
-            y = (w ** 3).sum()
-            (slope,) = torch.autograd.grad(y, w, create_graph=True)
-            return (slope - 3 * (step != 2)).sqrt().sum() * (slope * 1).sum()
-        """,
-    "carried along": """
-        state = torch.zeros(3)
-        def build(step):
-            global state
-            late = float(step == 2)
-            state = (m.t() @ m @ w) / (state.detach() * (1 - late) + 1 - late)
-            return state.sum()
-        """,
-}
-
-
-@on_the_core
-@pytest.mark.parametrize("program", DEFERRED)
-def test_what_is_noted_late_is_told_as_what_is_noted_at_once(
-    program: str, gradstep: Gradstep, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    script = (
-        "import autograd_core as torch\n"
-        "import gradstep\n"
-        "torch.manual_seed(1)\n"
-        "w = torch.ones(3, requires_grad=True)\n"
-        "m = torch.ones(2, 3, requires_grad=True)\n"
-        f"{dedent(DEFERRED[program])}\n"
-        "for step in range(4):\n"
-        "    loss = build(step)\n"
-        "    print(step, loss.item())\n"
-        "    loss.backward()\n"
-        "    print(w.grad.tolist())\n"
-    )
-    late = gradstep(script, "debug", "--fail-on", "nan,inf", "train.py")
-    monkeypatch.setattr(CallDebugger, "only_watches", False)
-    assert gradstep(script, "debug", "--fail-on", "nan,inf", "train.py") == late
-    assert late.code == 5
-    assert "backward() call" in late.err
