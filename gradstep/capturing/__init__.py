@@ -92,6 +92,9 @@ def capture(
         whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
         running = whole if order is None or list(order) == list(whole) else order
         reader = SavedReader(engine, whole)
+        for paths in dict.fromkeys(one.scope.paths for one in reader.records(whole) if one):
+            if paths is not None:
+                known.add_parts(paths)
         ids: dict[GradFn, int] = {}
         ids_of: list[ForwardOf] = [ids.get]
         recorded: Recorded = []

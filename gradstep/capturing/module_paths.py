@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
+from gradstep.engines.lookup import named_parameters
 from gradstep.graph.fence import class_has, read, text_of, variables_in
 
 MOST_ELEMENTS: Final = 1000
@@ -85,12 +86,14 @@ class ModulePaths:
 
     Attributes:
         searched: whether modules were looked for in this call of the outermost one.
+        parameters: the parameters and their paths, by identity: they may outlive their modules.
     """
 
     def __init__(self, outermost: Any) -> None:
         self._outermost = ref(outermost)
         self._of: dict[int, tuple[str, tuple[_Step, ...]]] = {}
         self.searched = False
+        self.parameters: dict[int, tuple[ref[Any], str]] = {}
 
     @property
     def outermost(self) -> Any:
@@ -122,6 +125,8 @@ class ModulePaths:
         return at is module
 
     def _search(self, path: str, module: Any, steps: tuple[_Step, ...]) -> None:
+        for name, tensor in named_parameters(module):
+            self.parameters.setdefault(id(tensor), (ref(tensor), joined(path, name)))
         parts = []
         for name, part in named_modules(module):
             if id(part) not in self._of:

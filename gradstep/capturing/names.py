@@ -15,6 +15,7 @@ from gradstep.capturing.loops import loop_variables
 from gradstep.capturing.module_paths import (
     MOST_ELEMENTS,
     OUTSIDE,
+    ModulePaths,
     ScopePath,
     is_module,
     is_of_library,
@@ -97,6 +98,16 @@ class Names:
         self._fronts = {**others._fronts, **self._fronts}
         self.optimizers = {**others.optimizers, **self.optimizers}
         self.scalers = {**others.scalers, **self.scalers}
+
+    def add_parts(self, paths: ModulePaths) -> None:
+        """Add the names within an outermost module of parameters that have none: nothing that the
+        program has a name for has that module."""
+        taken = set(self._names.values())
+        for identity, (known, path) in paths.parameters.items():
+            tensor = known()
+            if tensor is not None and identity not in self._names and path not in taken:
+                self._names[identity] = path
+                self._alive.append(tensor)
 
     def add_loss(self, tensor: Any) -> None:
         """Call a tensor "loss" that has no name, unless another one is called so."""

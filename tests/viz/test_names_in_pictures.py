@@ -52,6 +52,12 @@ nn.functional.mse_loss(Net()(torch.ones(2, 3)), target).backward()
 """
 
 
+@pytest.mark.torch  # on the core, the graph outlives the parameters
+def test_parameters_of_a_model_without_a_name_have_their_names_in_it() -> None:
+    graph = picture_programs.graph_of_code(NET, "pytorch")
+    assert {"layer.weight", "layer.bias"} <= set(graph.variables.values())
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("count", [60, 300, pytest.param(1600, marks=pytest.mark.slow)])
 def test_a_long_script_folds_into_boxes_named_by_their_lines(engine: str, count: int) -> None:
