@@ -4,11 +4,10 @@ engines; what a gradient scaler skips is a note, unless it skips everything."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from gradstep_tui.cli import main
+from tests.both import on_pytorch
 from tests.tui.conftest import Gradstep
 
 Check = Callable[..., tuple[int, str]]
@@ -163,7 +162,7 @@ Trainer().fit()
 """
 
 
-@pytest.mark.torch
+@on_pytorch
 @pytest.mark.parametrize(
     ("size", "start", "expression", "all_calls"),
     [
@@ -173,29 +172,23 @@ Trainer().fit()
     ],
 )
 def test_what_a_scaler_skips_is_a_note_unless_it_skips_everything(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    size: int,
-    start: str,
-    expression: str,
-    all_calls: int,
+    check: Check, size: int, start: str, expression: str, all_calls: int
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    script = SCALED.replace("SIZE", str(size)).replace("START", start)
-    Path("train.py").write_text(script.replace("EXPRESSION", expression))
-    assert main(["check", "train.py"]) == all_calls
-    printed = capfd.readouterr().out
+    code, printed = check(scaled(size, start, expression))
+    assert code == all_calls
     assert ("every step was skipped" in printed) == bool(all_calls)
     assert "[unchanged]" not in printed
 
 
-@pytest.mark.torch
+@on_pytorch
 def test_a_derivative_that_is_infinite_without_a_scaler_is_no_matter_of_scale(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    check: Check,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    script = SCALED.replace("SIZE", "4").replace("START", "0.0")
-    Path("train.py").write_text(script.replace("EXPRESSION", "sqrt().sum()"))
-    assert main(["check", "train.py"]) == 5
-    assert "sqrt:1" in capfd.readouterr().out
+    code, printed = check(scaled(4, "0.0", "sqrt().sum()"))
+    assert code == 5
+    assert "sqrt:1" in printed
+
+
+def scaled(size: int, start: str, expression: str) -> str:
+    script = SCALED.replace("SIZE", str(size)).replace("START", start)
+    return script.replace("EXPRESSION", expression)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gradstep_tui.cli import main
+from tests.both import on_the_core
 from tests.forking import run_gradstep
 from tests.tui.conftest import Ended, Gradstep
 
@@ -156,20 +156,19 @@ def test_the_programs_own_hook_tells_of_what_it_raises(
     ]
 
 
-def test_a_hook_of_the_program_goes_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@on_the_core
+def test_a_hook_of_the_program_goes_with_it(gradstep: Gradstep) -> None:
     hook = sys.excepthook
-    Path("train.py").write_text("import sys\nsys.excepthook = print\nraise KeyError('mine')\n")
-    assert main(["render", "train.py"]) == 1
-    assert "<class 'KeyError'> 'mine'" in capsys.readouterr().out
+    script = "import sys\nsys.excepthook = print\nraise KeyError('mine')\n"
+    code, out, _ = gradstep(script, "render", "train.py")
+    assert code == 1
+    assert "<class 'KeyError'> 'mine'" in out
     assert sys.excepthook is hook
 
 
 TIMER = """\
 import signal
-import autograd_core as torch
+import LIBRARY as torch
 
 class Late(Exception):
     pass
@@ -190,22 +189,18 @@ signal.alarm(3600)
 """
 
 
+@on_the_core
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers")
 @pytest.mark.parametrize("command", ["debug --fail-on nan", "check", "render -o x.txt --call last"])
 def test_timers_and_what_their_handlers_raise_are_the_programs(
-    command: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    command: str, gradstep: Gradstep
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "script.py").write_text(TIMER)
     before = signal.getsignal(signal.SIGALRM)
     try:
-        assert main([*command.split(), "script.py"]) in (0, 5)  # the loss is always the same
+        code, out, err = gradstep(TIMER, *command.split(), "train.py")
+        assert code in (0, 5)  # the loss is always the same
         assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
     finally:
         signal.signal(signal.SIGALRM, before)
-    told = capsys.readouterr()
-    assert "late\n" in told.out
-    assert "not shown" not in told.err
+    assert "late\n" in out
+    assert "not shown" not in err

@@ -4,42 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from textwrap import dedent
+from typing import Any
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+from tests.both import TORCH
+from tests.forking import run_python
+from tests.tui.conftest import Ended, Gradstep
 
-from gradstep_tui.cli import main  # noqa: E402
-from tests.forking import run_python  # noqa: E402
-
-pytestmark = pytest.mark.torch
-
-Run = Callable[..., tuple[int, str, str]]
+Run = Callable[..., Ended]
+pytestmark = [
+    pytest.mark.parametrize("torch", [TORCH], indirect=True), pytest.mark.usefixtures("no_modes"),
+]  # fmt: skip
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+def run(gradstep: Gradstep) -> Run:
     """Check ``script`` with these arguments, and return what came of it."""
-    monkeypatch.chdir(tmp_path)
-
-    def check(script: str, *arguments: str) -> tuple[int, str, str]:
-        Path("train.py").write_text(dedent(script), "utf-8")
-        code = main(["check", *(arguments or ("train.py",))])
-        return code, *capsys.readouterr()
-
-    return check
+    return lambda script, *arguments: gradstep(script, "check", *(arguments or ("train.py",)))
 
 
 @pytest.fixture
-def no_modes() -> None:
+def no_modes(torch: Any) -> None:
     """Take away function modes, such as a default device, that an earlier test has left: their
     frames stand in every traceback."""
     while torch.overrides._get_current_function_mode_stack():
         torch.overrides._pop_mode()
 
 
-@pytest.mark.usefixtures("no_modes")
 @pytest.mark.parametrize(
     "last",
     ["torch.ones(2) @ torch.ones(3)", "F.apply(x)", "x.view(7)", "x.sum().backward(x)"],
@@ -63,18 +55,15 @@ def test_the_traceback_of_a_failing_script_has_no_frame_of_a_mode(run: Run, last
     assert set(files[1:]) <= {"train.py", "function.py", "_tensor.py", "__init__.py", "graph.py"}
 
 
-@pytest.mark.usefixtures("no_modes")
 def test_tracebacks_that_a_script_prints_have_no_frame_of_ours(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    gradstep: Gradstep, tmp_path: Path
 ) -> None:
-    script = tmp_path / "train.py"
-    script.write_text(dedent(PRINTS_TRACEBACKS), "utf-8")
-    plain = run_python([str(script)], tmp_path)
+    script = str(tmp_path / "train.py")
+    code, out, err = gradstep(PRINTS_TRACEBACKS, "debug", "--fail-on", "nan", script)
+    plain = run_python([script], tmp_path)
     assert plain.stdout.count("in forward") == 2
     assert plain.stdout.endswith("2 backward\n")
-    assert main(["debug", "--fail-on", "nan", str(script)]) == 0
-    out, err = capsys.readouterr()
-    assert out == plain.stdout
+    assert (code, out) == (0, plain.stdout)
     assert "in backward\n    traceback.print_stack()" in err
     assert "autograd_core" not in err
 
