@@ -30,7 +30,7 @@ def _largest(
     if not return_indices:
         return found
     # hidden from the caller of the op, and seldom asked for: found again
-    _, within = pool.op.kernel(x.array, *windows, ceil_mode)  # type: ignore[attr-defined]
+    _, within = pool.op.kernel(x.array, *windows, ceil_mode)
     indices = pooling.indices_of(within, windows, x._shape[x.ndim - dims :])
     return found, Tensor.from_array(indices)
 

@@ -13,21 +13,27 @@ from autograd_core.ops.networks.pooling import padded_image, pooled_size
 from autograd_core.ops.networks.windows import Windows
 
 
-@op(
-    self=lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
-    divisor_override: avg_pool_backward(
-        g, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    ),
-    second=Second(
-        "AvgPool2DBackwardBackward0",
-        lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
-        avg_pool2d(
-            g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+def _means_of(dims: int) -> Any:
+    """Return the rules of means of windows of so many dimensions."""
+    return op(
+        self=lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+        divisor_override: avg_pool_backward(
+            g, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+            divisor_override
         ),
-    ),
-    linear=True,
-    node="AvgPool2DBackward0",
+        second=Second(
+            f"AvgPool{dims}DBackwardBackward0",
+            lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
+            _any_avg_pool(
+                g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+            ),
+        ),
+        linear=True,
+        node=f"AvgPool{dims}DBackward0",
     )  # fmt: skip
+
+
+@_means_of(2)
 def avg_pool2d(
     self, /, kernel_size, stride, padding=(0, 0), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
@@ -39,21 +45,7 @@ def avg_pool2d(
     return _means(self, windows, ceil_mode, count_include_pad, divisor_override)
 
 
-@op(
-    self=lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
-    divisor_override: avg_pool_backward(
-        g, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    ),
-    second=Second(
-        "AvgPool3DBackwardBackward0",
-        lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
-        avg_pool3d(
-            g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-        ),
-    ),
-    linear=True,
-    node="AvgPool3DBackward0",
-    )  # fmt: skip
+@_means_of(3)
 def avg_pool3d(
     self, /, kernel_size, stride, padding=(0, 0, 0), ceil_mode=False, count_include_pad=True,
     divisor_override=None,

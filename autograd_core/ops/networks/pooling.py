@@ -16,21 +16,26 @@ from autograd_core.ops.networks.windows import Windows
 from autograd_core.ops.pointwise.elementwise import masked
 
 
-@op(
-    self=lambda g, self, result1, kernel_size, stride, padding, dilation: max_pool_backward(
-        g, result1, self.shape, kernel_size, stride, padding, dilation
-    ),
-    second=Second(
-        "MaxPool2DWithIndicesBackwardBackward0",
-        lambda g, result1, kernel_size, stride, padding, dilation: max_pool_gather(
-            g, result1, kernel_size, stride, padding, dilation
+def _maxima(dims: int) -> Any:
+    """Return the rules of maxima in windows of so many dimensions."""
+    return op(
+        self=lambda g, self, result1, kernel_size, stride, padding, dilation: max_pool_backward(
+            g, result1, self.shape, kernel_size, stride, padding, dilation
         ),
-    ),
-    outputs="result result1",
-    nondiff="result1",
-    hidden="result1",
-    node="MaxPool2DWithIndicesBackward0",
-)
+        second=Second(
+            f"MaxPool{dims}DWithIndicesBackwardBackward0",
+            lambda g, result1, kernel_size, stride, padding, dilation: max_pool_gather(
+                g, result1, kernel_size, stride, padding, dilation
+            ),
+        ),
+        outputs="result result1",
+        nondiff="result1",
+        hidden="result1",
+        node=f"MaxPool{dims}DWithIndicesBackward0",
+    )
+
+
+@_maxima(2)
 def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_mode=False):
     """Return the largest element in each window of images (..., H, W), the first of equal ones.
 
@@ -40,21 +45,7 @@ def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ce
     return _largest(self, Windows(kernel_size, stride, padding, dilation), ceil_mode)
 
 
-@op(
-    self=lambda g, self, result1, kernel_size, stride, padding, dilation: max_pool_backward(
-        g, result1, self.shape, kernel_size, stride, padding, dilation
-    ),
-    second=Second(
-        "MaxPool3DWithIndicesBackwardBackward0",
-        lambda g, result1, kernel_size, stride, padding, dilation: max_pool_gather(
-            g, result1, kernel_size, stride, padding, dilation
-        ),
-    ),
-    outputs="result result1",
-    nondiff="result1",
-    hidden="result1",
-    node="MaxPool3DWithIndicesBackward0",
-)
+@_maxima(3)
 def max_pool3d(
     self, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False
 ):

@@ -36,32 +36,30 @@ def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
     return result, indices
 
 
-@op(
-    self=lambda g, self, result1, output_size: at_indices(g, result1, self.shape, len(output_size)),
-    second=Second(
-        "AdaptiveMaxPool2DBackwardBackward0",
-        lambda g, result1, output_size: from_indices(g, result1, len(output_size)),
-    ),
-    outputs="result result1",
-    nondiff="result1",
-    node="AdaptiveMaxPool2DBackward0",
-)
+def _maxima(dims: int) -> Any:
+    """Return the rules of maxima in windows of so many dimensions."""
+    return op(
+        self=lambda g, self, result1, output_size: at_indices(
+            g, result1, self.shape, len(output_size)
+        ),
+        second=Second(
+            f"AdaptiveMaxPool{dims}DBackwardBackward0",
+            lambda g, result1, output_size: from_indices(g, result1, len(output_size)),
+        ),
+        outputs="result result1",
+        nondiff="result1",
+        node=f"AdaptiveMaxPool{dims}DBackward0",
+    )
+
+
+@_maxima(2)
 def adaptive_max_pool2d(self, /, output_size):
     """Return the largest element of each of ``output_size`` windows of images, and where it is."""
     check_implemented("adaptive_max_pool2d", self)
     return adaptive_largest(self, output_size)
 
 
-@op(
-    self=lambda g, self, result1, output_size: at_indices(g, result1, self.shape, len(output_size)),
-    second=Second(
-        "AdaptiveMaxPool3DBackwardBackward0",
-        lambda g, result1, output_size: from_indices(g, result1, len(output_size)),
-    ),
-    outputs="result result1",
-    nondiff="result1",
-    node="AdaptiveMaxPool3DBackward0",
-)
+@_maxima(3)
 def adaptive_max_pool3d(self, /, output_size):
     """Return the largest element of each of ``output_size`` windows of volumes, and where it is."""
     check_implemented("adaptive_max_pool3d_cpu", self)

@@ -179,13 +179,18 @@ def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     return g * transpose(prod_dim(but_one(x, dim), -1), dim, -1)
 
 
+_EXTREMA: dict[str, Any] = {
+    "self": lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
+    "outputs": "values indices",
+    "nondiff": "indices",
+    "layout": "contiguous",
+    "variants": "function method",
+    "out": "expect",
+}
+
+
 @op(
-    self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
-    outputs="values indices",
-    nondiff="indices",
-    layout="contiguous",
-    variants="function method",
-    out="expect",
+    **_EXTREMA,
     named=return_types.cummax,
 )
 def cummax(self, /, dim: int):
@@ -194,12 +199,7 @@ def cummax(self, /, dim: int):
 
 
 @op(
-    self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
-    outputs="values indices",
-    nondiff="indices",
-    layout="contiguous",
-    variants="function method",
-    out="expect",
+    **_EXTREMA,
     named=return_types.cummin,
 )
 def cummin(self, /, dim: int):

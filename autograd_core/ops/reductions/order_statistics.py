@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autograd_core import return_types
@@ -15,6 +17,14 @@ from autograd_core.ops.reductions.reduce import (
 )
 from autograd_core.ops.shaping.shape import at_least_1d
 from autograd_core.tensor.size import wrapped
+
+_PICKED: dict[str, Any] = {
+    "self": lambda g, self_shape, indices, dim, keepdim: put_along(
+        g, indices, self_shape, dim, keepdim
+    ),
+    "outputs": "values indices",
+    "nondiff": "indices",
+}
 
 
 @op(
@@ -45,11 +55,7 @@ def nanmedian_all(self, /):
 
 
 @op(
-    self=lambda g, self_shape, indices, dim, keepdim: put_along(
-        g, indices, self_shape, dim, keepdim
-    ),
-    outputs="values indices",
-    nondiff="indices",
+    **_PICKED,
     variants="function method",
     out="expect",
     named=return_types.kthvalue,
@@ -66,11 +72,7 @@ def kthvalue(self, /, k: int, dim: int = -1, keepdim: bool = False):
 
 
 @op(
-    self=lambda g, self_shape, indices, dim, keepdim: put_along(
-        g, indices, self_shape, dim, keepdim
-    ),
-    outputs="values indices",
-    nondiff="indices",
+    **_PICKED,
     of="median",
     node="MedianBackward1",
 )
@@ -88,11 +90,7 @@ def median_dim(self, /, dim, keepdim=False):
 
 
 @op(
-    self=lambda g, self_shape, indices, dim, keepdim: put_along(
-        g, indices, self_shape, dim, keepdim
-    ),
-    outputs="values indices",
-    nondiff="indices",
+    **_PICKED,
     of="nanmedian",
     node="NanmedianBackward1",
 )
@@ -108,11 +106,7 @@ def nanmedian_dim(self, /, dim, keepdim=False):
 
 
 @op(
-    self=lambda g, self_shape, indices, dim, keepdim: put_along(
-        g, indices, self_shape, dim, keepdim
-    ),
-    outputs="values indices",
-    nondiff="indices",
+    **_PICKED,
     variants="function method",
     out="expect",
     named=return_types.mode,
