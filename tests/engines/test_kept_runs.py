@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 import autograd_core
+from gradstep.debugger.session import Session
 from gradstep.engines.lookup import engine_of
+from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
+from gradstep_tui.commands.fail_on import FailOn
 
 
 def test_what_a_function_of_the_programs_changed_is_undone() -> None:
@@ -46,3 +50,35 @@ def test_a_pass_whose_gradients_are_exchanged_is_read_only(
     engine = engine_of([loss])
     reason = watch_only.why_watched_only(engine.call(loss, None, None, False))
     assert ("exchanged with other processes" in reason) == shared
+
+
+@pytest.mark.parametrize("way", ["a pass inside", "an optimizer"])
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_what_is_looked_at_twice_is_done_once(library: str, way: str) -> None:
+    torch = pytest.importorskip(library)
+    checkpoint = import_module(f"{library}.utils.checkpoint").checkpoint
+
+    def program() -> list[Any]:
+        torch.manual_seed(0)
+        layer, x = torch.nn.Linear(3, 3), torch.ones(2, 3, requires_grad=True)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        if way == "an optimizer":
+            layer.bias.register_post_accumulate_grad_hook(lambda _: optimizer.step())
+        nan = torch.zeros(2, requires_grad=True) * float("nan")
+        y = checkpoint(layer, x, use_reentrant=True) if way == "a pass inside" else layer(x)
+        (y.sum() + nan.sum()).backward()
+        return [each for p in layer.parameters() for each in (p.tolist(), p.grad.tolist())]
+
+    plain = program()
+    watch = FailOn("inf")  # nan at a leaf may have been infinite on the way
+
+    def handle(found: InterceptedCall) -> bool:
+        session = Session.of_call(found.call, names=found.names, breakpoints=watch.breakpoints)
+        watch.run_on(session)
+        session.finish()
+        return True
+
+    with intercepting(handle, CallSelector(), look=watch.quick_look):
+        assert program() == plain

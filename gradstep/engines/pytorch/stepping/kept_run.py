@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial
 from itertools import chain
 from math import hypot, isfinite
@@ -24,16 +25,16 @@ from gradstep.engines.pytorch.private import (
     unobserved,
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
+from gradstep.engines.pytorch.stepping.leaf_gradients import state_of, states_behind
 from gradstep.engines.pytorch.stepping.watch_only import why_watched_only
 from gradstep.engines.pytorch.tensors import (
-    copy_of,
     elements_of,
     has_memory,
     nbytes_of,
     put_gradient,
 )
 from gradstep.graph.collector import collector_paused
-from gradstep.graph.fence import not_shown, run_of
+from gradstep.graph.fence import not_shown, run_of, within_fence
 
 HELD: Final = 1 << 26
 """Bytes of gradients that wait to be measured together."""
@@ -56,25 +57,32 @@ class KeptRun:
         self._call, self._nodes = call, walked.nodes
         self.whole = True
         with unobserved(), torch.no_grad():
-            self._before = [
-                (leaf, held := leaf.grad, None if held is None else copy_of(held))
-                for leaf in walked.leaves
-            ]
+            self._before = [(leaf, *state_of(leaf)) for leaf in walked.leaves]
         given = call.arguments._replace(keep=True)
         if (noted := run_of(given.outputs)) is not None:
             noted.release = self.release
+        self._heard: _Heard | None = None
         if on_gradients is None:
-            self.result = carry_out(given)
+            self.result = carry_out(given, self._inside)
             return
         with unobserved():
-            heard = _Heard(call, walked, on_gradients)
+            heard = self._heard = _Heard(call, walked, on_gradients)
         unhook = hook_nodes(heard.hooks())
         try:
-            self.result = carry_out(given, heard.inside)
+            self.result = carry_out(given, self._inside)
         finally:
             unhook()
         heard.end(tensor for _, tensor in self._made())
         self.whole = heard.whole
+
+    def _inside(self, call: TorchCall) -> Any:
+        """Let a pass run inside a node, having noted what it adds to."""
+        with within_fence("what a pass inside another one adds"):
+            known = [leaf for leaf, *_ in self._before]
+            self._before += states_behind(call.arguments.outputs, known)
+        with nullcontext() if self._heard is None else self._heard.deaf():
+            result = carry_out(call.arguments, self._inside)
+        return result if call.is_grad else True
 
     def values(self) -> Iterator[tuple[str, Any]]:
         outputs = self._call.arguments.outputs
@@ -83,7 +91,7 @@ class KeptRun:
     def _made(self, roots: Iterable[torch.Tensor] = ()) -> Iterator[tuple[str, Any]]:
         """List the gradients that the call made, after its ``roots``."""
         returned = self.result if self._call.is_grad else None
-        return values_of_call(roots, returned, (leaf for leaf, _, _ in self._before))
+        return values_of_call(roots, returned, (leaf for leaf, *_ in self._before))
 
     def is_finite(self) -> bool:
         with unobserved():
@@ -91,8 +99,8 @@ class KeptRun:
         return all(norm is not None and isfinite(norm) for norm in measured(given))
 
     def undo(self) -> None:
-        for leaf, held, numbers in self._before:
-            put_gradient(leaf, held, numbers)
+        for state in self._before:
+            put_gradient(*state)
         if (noted := run_of(self._call.arguments.outputs)) is not None:
             noted.undone()
 
@@ -239,14 +247,14 @@ class _Heard:
         held, self._held, self._bytes = self._held, [], 0
         self._on_gradients(held, measured(held, precisely=True))
 
-    def inside(self, call: TorchCall) -> Any:
-        """Let a pass run inside a node."""
+    @contextmanager
+    def deaf(self) -> Iterator[None]:
+        """Within it, a pass runs inside a node, of which nothing is heard."""
         before, self._inside, self.whole = self._inside, True, False
         try:
-            result = carry_out(call.arguments)
+            yield
         finally:
             self._inside = before
-        return result if call.is_grad else True
 
     def end(self, gradients: Iterator[Any]) -> None:
         """Tell of what is left, and of the ``gradients`` that the call has made."""
@@ -268,12 +276,15 @@ class _Walked(NamedTuple):
 def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
     """Carry out ``call``, keeping its graph; None where that would be another call: one that frees
     only the nodes that lead to its inputs, or one with a function that runs once; or where it is
-    known that not all would be heard of."""
+    known that not all would be heard of, or that an optimizer steps in it, which cannot be
+    undone."""
     if call.inputs or why_watched_only(call):
         return None
     with collector_paused(), unobserved():
         walked = _walk(call.arguments.outputs, whole=on_gradients is not None)
-    return None if walked is None else KeptRun(call, walked, on_gradients)
+        if walked is None or any(leaf._post_accumulate_grad_hooks for leaf in walked.leaves):
+            return None
+    return KeptRun(call, walked, on_gradients)
 
 
 def _walk(roots: Any, whole: bool) -> _Walked | None:

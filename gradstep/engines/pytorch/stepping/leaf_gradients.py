@@ -13,6 +13,7 @@ from weakref import ref
 
 import torch
 
+from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.tensors import copy_of, extent_of, version_of
 
@@ -27,6 +28,19 @@ def state_of(leaf: torch.Tensor) -> State:
     with unobserved():
         held = leaf.grad
         return (None, None, 0) if held is None else (held, copy_of(held), version_of(held))
+
+
+def states_behind(
+    roots: Any, known: Iterable[torch.Tensor]
+) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
+    """Yield the leaves that a pass from ``roots`` comes to, with what they hold; not the
+    ``known``."""
+    seen = set(map(id, known))
+    for node in nodes_behind(roots):
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and id(leaf) not in seen:
+            seen.add(id(leaf))
+            yield leaf, *state_of(leaf)
 
 
 class LeafGradients:

@@ -25,12 +25,16 @@ from torch.autograd.graph import GradientEdge
 from gradstep.engines.driver import Nested, Pending
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
-from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import owner
 from gradstep.engines.pytorch.private import hook_nodes, hook_tables, running_pass, unobserved
 from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
-from gradstep.engines.pytorch.stepping.leaf_gradients import LeafGradients, renumbered, state_of
+from gradstep.engines.pytorch.stepping.leaf_gradients import (
+    LeafGradients,
+    renumbered,
+    state_of,
+    states_behind,
+)
 from gradstep.engines.pytorch.stepping.replay import deliver, places_of
 from gradstep.engines.pytorch.stepping.watch_only import is_shared_with_processes
 from gradstep.engines.pytorch.tensors import put_gradient
@@ -398,22 +402,14 @@ class ObservedEngine:
         if self.intercept is not None and not is_on_device:
             return self.intercept(call)
         if self.retains and not call.is_grad:  # what runs is to be undone
-            self._note_leaves(call)
+            known = [*self.gradients.leaves.values(), *[leaf for leaf, *_ in self._unseen]]
+            self._unseen += states_behind(call.arguments.outputs, known)
         self._inside += 1
         try:
             result = carry_out(call.arguments, self._hear)
         finally:
             self._inside -= 1
         return result if call.is_grad else True
-
-    def _note_leaves(self, call: TorchCall) -> None:
-        """Note the ``.grad`` that leaves have before ``call``, which nobody records."""
-        noted = {id(leaf) for leaf, *_ in self._unseen}
-        noted.update(map(id, self.gradients.leaves.values()))
-        for node in nodes_behind(call.arguments.outputs):
-            leaf = getattr(node, "variable", None)
-            if leaf is not None and id(leaf) not in noted:
-                self._unseen.append((leaf, *state_of(leaf)))
 
     # hooks around each node
 
