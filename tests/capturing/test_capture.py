@@ -44,17 +44,6 @@ def arrows(graph: Graph, kind: str) -> list[tuple[str, int, str, int]]:
     ]
 
 
-def test_next_functions_are_those_of_pytorch(leaves: tuple[Any, Any]) -> None:
-    Q = quadratic(*leaves)
-    assert Q.grad_fn.name() == "SubBackward0"
-    (mul, nr), (power, _) = Q.grad_fn.next_functions
-    assert (mul.name(), power.name(), nr) == ("MulBackward0", "PowBackward0", 0)
-    assert mul.next_functions[1] == (None, 0)
-    (accumulate, nr), = power.next_functions  # fmt: skip
-    assert accumulate.variable is leaves[1]
-    assert accumulate is leaves[1].edge
-
-
 def test_the_backward_half_is_the_plan(leaves: tuple[Any, Any]) -> None:
     a, b = leaves
     Q = quadratic(a, b)
@@ -246,13 +235,6 @@ def test_several_roots_are_one_graph(leaves: tuple[Any, Any]) -> None:
     assert graph.title == "one, two"
     assert sum(kind == "seed" for kind in graph.kinds) == 2
     assert sum(address == "mul:1" for _, address in boxes(graph, "backward")) == 1
-
-
-def test_freed_values_are_called_freed(leaves: tuple[Any, Any]) -> None:
-    a, b = leaves
-    y = a * b
-    y.backward()
-    assert {saved.state for saved in capture(y, "backward").node(0).saved} == {"freed"}
 
 
 def test_a_tensor_without_a_graph_is_refused() -> None:

@@ -194,13 +194,6 @@ def test_an_error_points_at_the_wrong_word(
     assert session.position == 0
 
 
-def test_the_picture_of_an_error(session: Session) -> None:
-    assert session.do("break addmm if rms >> 10").text.splitlines() == [
-        "break addmm if rms >> 10",
-        "                    ^ unexpected '>'",
-    ]
-
-
 @pytest.mark.parametrize("line", ["down", "up"])
 def test_the_ends_of_the_path_are_told(session: Session, line: str) -> None:
     reply = session.do(line)
@@ -479,10 +472,6 @@ def test_a_condition_is_no_place(session: Session, line: str, remedy: str) -> No
     assert not session.do(word).error
 
 
-def test_a_place_that_is_unknown_is_named(session: Session) -> None:
-    assert "nothing here is called 'mull'" in session.do("break mull").text
-
-
 @on_the_core
 def test_a_pass_inside_a_node_can_be_entered_and_left(torch: Any) -> None:
     x = torch.tensor([3.0], requires_grad=True)
@@ -551,11 +540,6 @@ def test_a_change_is_seen_at_once(session: Session, line: str, expression: str, 
 def test_a_value_that_does_not_fit_is_refused(session: Session, line: str, said: str) -> None:
     answers(session, "until addmm")
     assert said in session.do(line).text
-
-
-def test_a_muted_edge_sends_nothing(session: Session) -> None:
-    answers(session, "until 2/addmm", "mute out.2", "continue")
-    assert "None" in answers(session, "print 2.weight.grad")
 
 
 def test_unmute_lets_an_edge_be_heard_again_and_keeps_later_changes(session: Session) -> None:

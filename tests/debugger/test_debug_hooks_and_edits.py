@@ -238,31 +238,6 @@ def test_a_pass_inside_a_node_is_a_frame_that_can_be_walked(torch: Any, weight: 
     assert x.grad.tolist() == weight.tolist()
 
 
-@on_the_core
-def test_a_call_of_grad_is_debugged(torch: Any, weight: Any) -> None:
-    from autograd_core.autograd.call import interceptor
-
-    kept: list[Any] = []
-
-    def intercept(call: Any) -> Any:
-        session = Session.of_call(call, names=Names({"weight": weight}))
-        session.next(99)
-        session.restart()
-        session.next(2)
-        kept.append(session.snapshot.frames[0].title)
-        session.finish()
-        return session.gradients
-
-    token = interceptor.set(intercept)
-    try:
-        (g,) = torch.autograd.grad((weight * weight).sum(), weight)
-    finally:
-        interceptor.reset(token)
-    assert g.tolist() == [2.0, -4.0]
-    assert kept[0].endswith(".grad()")
-    assert weight.grad is None
-
-
 # -- long runs ---------------------------------------------------------------------------------
 
 
@@ -340,19 +315,6 @@ def test_a_pass_inside_a_node_that_fails_can_be_entered(torch: Any, weight: Any)
     assert len(inner.frames) == 2
     session.abort()
     assert weight.grad is None
-
-
-def test_breakpoints_are_those_of_the_pass_in_view(torch: Any, weight: Any) -> None:
-    loss, _ = nested_program(torch, weight)
-    session = Session(loss)
-    session.next(2)
-    session.breakpoints.add("mul", pending=True)
-    session.enter(1)
-    session.reverse_continue()
-    assert session.graph.names[session.position] == "MulBackward0"
-    assert len(session.frames) == 2
-    session.finish()
-    assert weight.grad is not None
 
 
 def test_history_says_what_it_takes_and_stays_near_its_budget(torch: Any) -> None:

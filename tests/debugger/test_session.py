@@ -318,26 +318,6 @@ def test_a_pass_for_some_leaves_is_debugged_as_it_runs(torch: Any, weight: Any) 
     assert other.grad is not None
 
 
-# -- interception ------------------------------------------------------------------------------
-
-
-@on_the_core
-def test_an_interceptor_sees_the_call_before_anything_ran(weight: Any) -> None:
-    seen = []
-
-    def intercept(call: Any) -> bool:
-        seen.append((call.roots[0].item(), weight.grad))
-        return False
-
-    token = interceptor.set(intercept)
-    try:
-        (weight * 3).backward()
-    finally:
-        interceptor.reset(token)
-    assert seen == [(6, None)]
-    assert weight.grad.item() == 3
-
-
 def test_looking_commands_speak_of_the_node_that_was_selected_until_something_moves(
     torch: Any,
 ) -> None:

@@ -89,10 +89,6 @@ def test_a_graph_that_was_freed_says_which_call_freed_it(weight: Any) -> None:
     assert session.snapshot.status == "paused"
 
 
-def test_a_forward_pass_without_tracing_says_how_to_turn_it_on(weight: Any) -> None:
-    assert "trace()" in Session(weight.sum()).snapshot.hint
-
-
 @on_the_core
 def test_memory_that_runs_out_stops_the_pass_and_loses_nothing(torch: Any, weight: Any) -> None:
     class Greedy(torch.autograd.Function):

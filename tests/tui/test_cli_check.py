@@ -256,3 +256,63 @@ def test_json_has_the_fields_of_its_schema(run: Run) -> None:
     assert (found["code"], found["severity"]) == ("zero-grad", "warning")
     assert (found["at"], found["call"]) == ({"file": "train.py", "line": 5}, "")
     assert sorted(found["leaves"]) == ["project.bias", "project.weight"]
+
+
+TWO = """
+import LIBRARY as torch
+from LIBRARY import nn
+
+A, B, x = nn.Linear(3, 1), nn.Linear(3, 1), torch.rand(4, 3)
+MORE
+opt = torch.optim.SGD([*A.parameters(), *B.parameters()], 0.1)
+A(x).pow(2).mean().backward()
+opt.step()
+opt.zero_grad()
+B(x).pow(2).mean().backward()
+opt.step()
+"""
+HELD = """
+class Both(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.A, self.B = A, B
+both = Both()
+A, B = both.A, both.B
+"""
+FORGOTTEN = """
+import LIBRARY as torch
+from LIBRARY import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used, self.forgotten = nn.Linear(3, 1), nn.Linear(3, 1)
+    def forward(self, x):
+        return self.used(x)
+
+net = Net()
+opt = torch.optim.SGD(net.parameters(), 0.1)
+net(torch.rand(4, 3)).pow(2).mean().backward()
+opt.step()
+"""
+
+
+@pytest.mark.parametrize("more", ["", HELD], ids=["apart", "held by a module that does not run"])
+def test_a_model_that_another_call_trains_is_a_note(run: Run, more: str) -> None:
+    ended = run(TWO.replace("MORE", more), "--all", "train.py")
+    said = ended.words
+    assert (ended.code, ended.err, "warning" in said) == (0, "", False)
+    assert said.count("info [unreached]") == 2
+    if not more:  # else B looks like a template of the part that is a copy of it
+        assert said.count("whose modules did not run in this forward pass") == 2
+    first, second = said.split("call 2")
+    assert "B" in first
+    assert "B.weight" not in second
+
+
+def test_a_layer_that_its_model_forgets_is_a_note(run: Run) -> None:
+    ended = run(FORGOTTEN, "--all", "train.py")
+    assert ended.code == 0  # it may be one for later
+    assert "info [unreached]" in ended.words
+    told = "forgotten.weight and forgotten.bias never get a gradient: opt is to train them"
+    assert told in ended.words
