@@ -23,6 +23,16 @@ from autograd_core.optim.optimizer import (
 from autograd_core.tensor import Tensor
 
 
+def _options(
+    lr: float, betas: tuple[float, float], eps: float, weight_decay: float, **more: float
+) -> dict[str, Any]:
+    """Return the options of an optimizer, checked in the order of PyTorch."""
+    check_options(lr=lr, eps=eps)
+    check_betas(betas)
+    check_options(weight_decay=weight_decay, **more)
+    return {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, **more}
+
+
 class Adam(Optimizer):
     """Gradient descent with running averages of gradients and squared gradients (Kingma and Ba
     2014).
@@ -60,21 +70,9 @@ class Adam(Optimizer):
             raise ValueError(
                 "lr as a Tensor is not supported for capturable=False and foreach=True"
             )
-        check_options(lr=lr, eps=eps)
-        check_betas(betas)
-        check_options(weight_decay=weight_decay)
-        super().__init__(
-            params,
-            dict(
-                lr=lr,
-                betas=betas,
-                eps=eps,
-                weight_decay=weight_decay,
-                amsgrad=amsgrad,
-                decoupled_weight_decay=decoupled_weight_decay,
-            ),
-            switches,
-        )
+        options = _options(lr, betas, eps, weight_decay, amsgrad=amsgrad)
+        options["decoupled_weight_decay"] = decoupled_weight_decay
+        super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Take one step: the mean gradient over the root of the mean square."""
@@ -127,11 +125,7 @@ class Adamax(Optimizer):
         weight_decay: float = 0,
         **switches: Any,
     ) -> None:
-        check_options(lr=lr, eps=eps)
-        check_betas(betas)
-        check_options(weight_decay=weight_decay)
-        options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, options, switches)
+        super().__init__(params, _options(lr, betas, eps, weight_decay), switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Take one step of descent."""
@@ -160,17 +154,8 @@ class NAdam(Optimizer):
         decoupled_weight_decay: bool = False,
         **switches: Any,
     ) -> None:
-        check_options(lr=lr, eps=eps)
-        check_betas(betas)
-        check_options(weight_decay=weight_decay, momentum_decay=momentum_decay)
-        options = dict(
-            lr=lr,
-            betas=betas,
-            eps=eps,
-            weight_decay=weight_decay,
-            momentum_decay=momentum_decay,
-            decoupled_weight_decay=decoupled_weight_decay,
-        )
+        options = _options(lr, betas, eps, weight_decay, momentum_decay=momentum_decay)
+        options["decoupled_weight_decay"] = decoupled_weight_decay
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -206,16 +191,8 @@ class RAdam(Optimizer):
         decoupled_weight_decay: bool = False,
         **switches: Any,
     ) -> None:
-        check_options(lr=lr, eps=eps)
-        check_betas(betas)
-        check_options(weight_decay=weight_decay)
-        options = dict(
-            lr=lr,
-            betas=betas,
-            eps=eps,
-            weight_decay=weight_decay,
-            decoupled_weight_decay=decoupled_weight_decay,
-        )
+        options = _options(lr, betas, eps, weight_decay)
+        options["decoupled_weight_decay"] = decoupled_weight_decay
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
