@@ -19,6 +19,7 @@ from gradstep.capturing.module_paths import OUTSIDE  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import entry, private  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
+from gradstep.engines.pytorch.stepping.thread_state import ThreadState  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
 from tests.engines.test_torch_graphs import each_program, run_whole  # noqa: E402
@@ -406,3 +407,22 @@ def test_a_pass_inside_in_a_thread_of_a_device_is_not_made_twice(
     assert (x.grad, w.grad) == (None, None)
     loss.backward()
     assert [x.grad.tolist(), w.grad.tolist()] == plain
+
+
+@pytest.mark.parametrize("device", ["cpu", "mps", "xpu"])
+def test_autocast_is_taken_along_to_the_thread_of_a_session(device: str) -> None:
+    torch.set_autocast_enabled(device, True)
+    try:
+        state = ThreadState.of_this_thread()
+    finally:
+        torch.set_autocast_enabled(device, False)
+    enabled: list[bool] = []
+
+    def look() -> None:
+        with state.applied():
+            enabled.append(torch.is_autocast_enabled(device))
+
+    thread = Thread(target=look)
+    thread.start()
+    thread.join()
+    assert enabled == [True]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import torch
 
@@ -12,22 +12,18 @@ from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.origins import Lines
 from gradstep.engines.pytorch.private import modes, pushed, saved_tensor_hooks
 
+_AUTOCAST: Final = ("cpu", "cuda", "mps", "xpu")  # kinds of devices on which it can be enabled
 _SMALLEST = 5e-324  # it is 0 for a thread that flushes denormal numbers
 
 
-class _Autocast(NamedTuple):
-    device: str
-    dtype: torch.dtype
-    enabled: bool
-
-
 class ThreadState(NamedTuple):
-    """The modes of a thread: gradients, inference, autocast, function and dispatch modes, hooks of
-    saved tensors, denormal numbers; and the devices and streams that are current."""
+    """The modes of a thread: gradients, inference, autocast of each kind of device, function and
+    dispatch modes, hooks of saved tensors, denormal numbers; and the devices and streams that are
+    current."""
 
     gradients: bool
     inference: bool
-    autocast: tuple[_Autocast, ...]
+    autocast: tuple[tuple[str, torch.dtype, bool], ...]
     autocast_cache: bool
     function_modes: tuple[Any, ...]
     dispatch_modes: tuple[Any, ...]
@@ -39,19 +35,14 @@ class ThreadState(NamedTuple):
     @classmethod
     def of_this_thread(cls) -> Self:
         """Return the state of the thread that asks, without our own modes."""
-        devices = ["cpu"]
         functions, dispatch = modes()
         gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
-        if gpu:
-            devices.append("cuda")
         return cls(
             torch.is_grad_enabled(),
             torch.is_inference_mode_enabled(),
             tuple(
-                _Autocast(
-                    device, torch.get_autocast_dtype(device), torch.is_autocast_enabled(device)
-                )
-                for device in devices
+                (device, torch.get_autocast_dtype(device), torch.is_autocast_enabled(device))
+                for device in _AUTOCAST
             ),
             torch.is_autocast_cache_enabled(),
             tuple(mode for mode in functions if not isinstance(mode, Lines)),
@@ -86,12 +77,8 @@ class ThreadState(NamedTuple):
             stack.enter_context(self.on_devices())
             stack.enter_context(torch.inference_mode(self.inference))
             stack.enter_context(torch.set_grad_enabled(self.gradients))
-            for state in self.autocast:
-                stack.enter_context(
-                    torch.autocast(
-                        state.device, state.dtype, state.enabled, cache_enabled=self.autocast_cache
-                    )
-                )
+            for each in self.autocast:
+                stack.enter_context(torch.autocast(*each, cache_enabled=self.autocast_cache))
             for pack, unpack in self.saved_hooks:
                 stack.enter_context(torch.autograd.graph.saved_tensors_hooks(pack, unpack))
             stack.enter_context(pushed(self.function_modes, self.dispatch_modes))
