@@ -95,7 +95,7 @@ def _prepared(
         wrapped(-1, x.ndim, of_scalars=False)
     else:
         given = (dim,) if isinstance(dim, int) else tuple(dim)
-        dim = tuple(wrapped(each, x.ndim, of_scalars=False) for each in given)
+        dim = tuple(wrapped(axis, x.ndim, of_scalars=False) for axis in given)
         if len(set(dim)) < len(dim):
             raise RuntimeError("FFT dims must be unique")
     if s is not None and len(s) > x.ndim:
@@ -135,7 +135,7 @@ def _all_or(dim: Dims, x: Tensor) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(x.ndim))
     given = (dim,) if isinstance(dim, int) else dim
-    return tuple(wrapped(each, x.ndim, of_scalars=False) for each in given)
+    return tuple(wrapped(axis, x.ndim, of_scalars=False) for axis in given)
 
 
 globals().update(NAMESPACES["fft"])

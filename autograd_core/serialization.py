@@ -29,7 +29,7 @@ File: TypeAlias = str | PathLike[str] | IO[bytes]
 _PLAIN = (type(None), bool, int, float, str)
 _STRUCTURE = "structure"
 _SEQUENCES: dict[str, Any] = {"size": Size, "tuple": tuple, "list": list, "set": set}
-_DTYPES = {each.name: each for each in ALL}
+_DTYPES = {kind.name: kind for kind in ALL}
 
 
 def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
@@ -105,13 +105,13 @@ class _Writer:
         if isinstance(value, device):
             return {"device": str(value)}
         if isinstance(value, dict):
-            pairs = [[self.described(key), self.described(each)] for key, each in value.items()]
+            pairs = [[self.described(key), self.described(entry)] for key, entry in value.items()]
             if isinstance(value, OrderedDict):
                 return {"ordered": pairs, "metadata": self.described(_metadata(value))}
             return {"dict": pairs}
         for name, kind in _SEQUENCES.items():
             if isinstance(value, kind):
-                return {name: [self.described(each) for each in value]}
+                return {name: [self.described(element) for element in value]}
         raise TypeError(
             f"save() writes tensors, numbers, strings, lists, tuples and dictionaries, no "
             f"{type(value).__name__}: of a module or an optimizer, save its state_dict()"
@@ -134,14 +134,14 @@ class _Writer:
         others by that of the first, and then their records tell where in it they lie."""
         named = dict(self._alone)
         for sharing in self._sharing.values():
-            record, array = first = min(sharing, key=lambda each: address(each[1]))
+            record, array = first = min(sharing, key=lambda pair: address(pair[1]))
             name = str(next(iter(record.values())))
             if sharing == [first] and array.flags.c_contiguous:
                 named[name] = array
                 continue
-            layouts = [layout_of(each, address(array)) for _, each in sharing]
-            for (each, _), layout in zip(sharing, layouts, strict=True):
-                each |= {"memory": name, "layout": layout}
+            layouts = [layout_of(other, address(array)) for _, other in sharing]
+            for (holder, _), layout in zip(sharing, layouts, strict=True):
+                holder |= {"memory": name, "layout": layout}
             length = max(layout.end for layout in layouts)
             named[name] = np.lib.stride_tricks.as_strided(array, (length,), (array.itemsize,))
         return named
@@ -174,11 +174,11 @@ class _Reader:
     def _tensor(self, kind: str, number: int, record: Any) -> Any:
         if kind == "array":
             return self._archive[str(number)]
-        made = Tensor.from_array(self._array(number, record))
+        tensor = Tensor.from_array(self._array(number, record))
         requires_grad = bool(record.get("requires_grad"))
         if kind == "parameter":
-            return Parameter(made, requires_grad=requires_grad)
-        return made.requires_grad_() if requires_grad else made
+            return Parameter(tensor, requires_grad=requires_grad)
+        return tensor.requires_grad_() if requires_grad else tensor
 
     def _array(self, number: int, record: Any) -> Any:
         if "layout" not in record:
@@ -195,10 +195,10 @@ class _Reader:
         return array
 
     def _dictionary(self, kind: str, pairs: Any, metadata: Any) -> dict[Any, Any]:
-        made = ((self.made(key), self.made(each)) for key, each in pairs)
+        entries = ((self.made(key), self.made(entry)) for key, entry in pairs)
         if kind == "dict":
-            return dict(made)
-        ordered: Any = OrderedDict(made)
+            return dict(entries)
+        ordered: Any = OrderedDict(entries)
         if metadata is not None:
             ordered._metadata = self.made(metadata)
         return ordered  # type: ignore[no-any-return]

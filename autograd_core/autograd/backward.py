@@ -127,20 +127,20 @@ def grad(
             FutureWarning,
         )
     run = _batched if is_grads_batched else _gradients
-    found = run(outputs, as_tensors(requested), grad_outputs, retain_graph, create_graph)
+    gradients = run(outputs, as_tensors(requested), grad_outputs, retain_graph, create_graph)
     if materialize_grads:
-        found = tuple(
+        gradients = tuple(
             _zeros_like(x, create_graph) if g is None else g
-            for g, x in zip(found, requested, strict=True)
+            for g, x in zip(gradients, requested, strict=True)
         )
     elif not allow_unused:
-        for number, g in enumerate(found):
+        for number, g in enumerate(gradients):
             if g is None:
                 raise RuntimeError(
                     f"The differentiated Tensor at index {number} appears to not have been used in "
                     "the graph. Set allow_unused=True if this is the desired behavior."
                 )
-    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else found
+    return dict(zip(inputs, gradients, strict=True)) if type(inputs) is dict else gradients
 
 
 def _listed_inputs(inputs: Inputs, function: str) -> tuple[TensorOrEdge, ...]:
@@ -169,10 +169,10 @@ def _gradients(
     call = make_call(outputs, grad_outputs, retain_graph, create_graph or in_forward_mode)
     if any(not x.requires_grad for x in requested):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    found = carry_out(call._replace(inputs=requested, is_grad=True))
+    gradients = carry_out(call._replace(inputs=requested, is_grad=True))
     if in_forward_mode:
-        found = tuple(None if g is None else without_graph(g) for g in found)
-    return found
+        gradients = tuple(None if g is None else without_graph(g) for g in gradients)
+    return gradients
 
 
 def _batched(

@@ -172,21 +172,21 @@ def run(call: BackwardCall, task: GraphTask | None = None) -> Gradients:
 def _on_a_new_stack(function: Callable[[], Gradients]) -> Gradients:
     from threading import Thread  # which few programs need
 
-    found: list[Any] = []
+    results: list[Any] = []
     context = copy_context()
 
     def work() -> None:
         try:
-            found.extend([context.run(function), None])
+            results.extend([context.run(function), None])
         except BaseException as error:  # the caller's, as everything else
-            found.extend([None, error])
+            results.extend([None, error])
 
     thread = Thread(target=work, name="autograd")
     thread.start()
     thread.join()
-    if found[1] is not None:
-        raise found[1]
-    result: Gradients = found[0]
+    if results[1] is not None:
+        raise results[1]
+    result: Gradients = results[0]
     return result
 
 
@@ -238,14 +238,14 @@ def gradients(call: BackwardCall, task: GraphTask) -> Gradients:
     gradient for each of its inputs, None for those that none reached."""
     if not call.is_grad:
         return ()
-    found = [task.captured[x.edge] for x in call.inputs]  # type: ignore[index]
+    captured = [task.captured[x.edge] for x in call.inputs]  # type: ignore[index]
     if call.graph:
-        return tuple(found)
-    made = tuple(None if g is None else Tensor.from_array(np.array(g)) for g in found)
-    for each in made:
-        if each is not None:
-            trace_cut("autograd.grad() without create_graph=True", call.roots[0], each)
-    return made
+        return tuple(captured)
+    tensors = tuple(None if g is None else Tensor.from_array(np.array(g)) for g in captured)
+    for gradient in tensors:
+        if gradient is not None:
+            trace_cut("autograd.grad() without create_graph=True", call.roots[0], gradient)
+    return tensors
 
 
 class pass_mode:

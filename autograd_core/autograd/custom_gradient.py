@@ -28,11 +28,11 @@ def custom_gradient(function: Callable[..., tuple[Any, Callable[..., Any]]]) -> 
     tensor(1.)
     """
 
-    made = _function_of(function)
+    custom = _function_of(function)
 
     @wraps(function)
     def call(*arguments: Any) -> Any:
-        return made.apply(*arguments)
+        return custom.apply(*arguments)
 
     return call
 
@@ -47,8 +47,8 @@ def _function_of(function: Callable[..., Any]) -> type[Function]:
         return tuple(result) if isinstance(result, list) else result
 
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
-        found = ctx.gradient(*gradients)
-        each = iter(found if isinstance(found, (tuple, list)) else (found,))
+        gradient = ctx.gradient(*gradients)
+        each = iter(gradient if isinstance(gradient, (tuple, list)) else (gradient,))
         return tuple(next(each) if tensor else None for tensor in ctx.are_tensors)
 
     body = {"forward": staticmethod(forward), "backward": staticmethod(backward)}

@@ -72,8 +72,8 @@ def saved_tensor(node: SavedNode, name: str) -> Any:
 
 
 def _materialized(node: Any, g: list[Any]) -> list[Any]:
-    like = next(each for each in g if each is not None)
+    like = next(gradient for gradient in g if gradient is not None)
     return [
-        Tensor.from_array(np.zeros(shape, like.array.dtype)) if each is None else each
-        for each, shape in zip(g, node.output_shapes, strict=True)
+        Tensor.from_array(np.zeros(shape, like.array.dtype)) if gradient is None else gradient
+        for gradient, shape in zip(g, node.output_shapes, strict=True)
     ]

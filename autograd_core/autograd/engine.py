@@ -268,7 +268,7 @@ class GraphTask:
         pending = self.pending
         if node.ported:
             g: Any = list(pending.take(node, self.ports.get(node, ())))
-            if all(each is None for each in g):
+            if all(gradient is None for gradient in g):
                 return
         else:
             g = pending.pop(node, None)

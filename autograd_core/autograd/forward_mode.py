@@ -200,10 +200,10 @@ class Application:
             return {}
         rows, tangents = zip(*reached, strict=True)
         with without_interceptor():
-            found = grad(rows, zeros, tangents, create_graph=graph, allow_unused=True)
+            products = grad(rows, zeros, tangents, create_graph=graph, allow_unused=True)
         return {
             name: Tensor.from_array(zero.array) if t is None else t
-            for name, zero, t in zip(names, zeros, found, strict=True)
+            for name, zero, t in zip(names, zeros, products, strict=True)
         }
 
     def _pulled(self, g: Any) -> list[tuple[Any, Tensor]]:

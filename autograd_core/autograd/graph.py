@@ -59,9 +59,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Record a change of the data that autograd cannot see."""
-    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        if not each.is_inference():
-            each.bump()
+    for root in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if not root.is_inference():
+            root.bump()
 
 
 class _Handles:

@@ -24,9 +24,9 @@ class Held(tuple[Any, ...]):
     versions: Sequence[int] | None
 
     def __new__(cls, parts: Iterable[Any], tensors: Sequence[Tensor | Packed | None]) -> Self:
-        made = super().__new__(cls, parts)
-        made.tensors, made.versions = tensors, None
-        return made
+        new = super().__new__(cls, parts)
+        new.tensors, new.versions = tensors, None
+        return new
 
     def packed(self, hooks: Hooks, only: int | None = None, *, detached: bool = False) -> Held:
         """Return the same with tensors, or ``only`` the one of that number, that ``hooks`` have
@@ -70,9 +70,9 @@ class Held(tuple[Any, ...]):
                 raise modified(t.array, None, t.version or [0], version)
         if not packed:
             return self
-        found = [t.tensor() if isinstance(t, Packed) else t for t in self.tensors]
-        pairs = zip(self, found, strict=True)
-        return Held([part if t is None else index_array(t) for part, t in pairs], found)
+        tensors = [t.tensor() if isinstance(t, Packed) else t for t in self.tensors]
+        pairs = zip(self, tensors, strict=True)
+        return Held([part if t is None else index_array(t) for part, t in pairs], tensors)
 
 
 def index_array(t: Tensor) -> Any:

@@ -17,12 +17,12 @@ def memory_of(array: Any) -> Array | None:
     """Return the array that owns the memory ``array`` looks at; None for a scalar of NumPy."""
     if not isinstance(array, np.ndarray):
         return None
-    found, base = array, array.base
+    owner, base = array, array.base
     while base is not None:
         if isinstance(base, np.ndarray):
-            found = base
+            owner = base
         base = getattr(base, "base", None)  # stride tricks put an object of their own between
-    return found
+    return owner
 
 
 def make_writeable(array: Any) -> None:
@@ -87,9 +87,9 @@ def copied_with_memory(array: Array, memo: dict[int, Any]) -> Array:
     copied = deepcopy(whole, memo)
     if copied.strides != whole.strides:  # it is a part of something that is no array
         return array.copy("K")
-    found = layout_of(array, address(whole)).of(flat(copied).view(array.dtype))
-    found.flags.writeable = array.flags.writeable
-    return found
+    copy = layout_of(array, address(whole)).of(flat(copied).view(array.dtype))
+    copy.flags.writeable = array.flags.writeable
+    return copy
 
 
 def flat(whole: Array) -> Array:
@@ -126,10 +126,10 @@ class Layout(NamedTuple):
     @property
     def places(self) -> Array:
         """Where each element is."""
-        found = np.full(self.size, self.offset, np.int64)
+        offsets = np.full(self.size, self.offset, np.int64)
         for axis, step in zip(np.indices(self.size, sparse=True), self.stride, strict=True):
-            found += axis * step
-        return found
+            offsets += axis * step
+        return offsets
 
     def of(self, memory: Array) -> Array:
         """Return the elements, as a view of ``memory``, which is flat."""
@@ -158,8 +158,8 @@ def layout_of(array: Array, start: int | None = None) -> Layout:
 
 def address(array: Array) -> int:
     """Return the address of the first element."""
-    found: int = array.__array_interface__["data"][0]
-    return found
+    number: int = array.__array_interface__["data"][0]
+    return number
 
 
 def laid_out_like(array: Array, result: Array) -> Array:

@@ -124,10 +124,10 @@ def _with_leaves(inner: list[Node], last: dict[Any, int]) -> list[Node]:
         behind.setdefault(number, []).append(leaf)
     order: list[Any] = []
     if len(inner) < _FEW * len(behind):
-        found = behind.get
+        leaf_of = behind.get
         for node in inner:
             order.append(node)
-            leaves = found(node.sequence_nr)
+            leaves = leaf_of(node.sequence_nr)
             if leaves is not None:
                 order += leaves if len(leaves) == 1 else _by_edges(node, leaves)
         return order

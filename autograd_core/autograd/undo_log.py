@@ -126,22 +126,22 @@ class UndoLog:
         tensor shows.  They stay as they are, however often all else is undone.
         """
         fresh = self._entries[self._open :]
-        made = {id(each) for each in results}
-        arrays = [getattr(each, "array", each) for each in results if each is not None]
+        result_ids = {id(result) for result in results}
+        arrays = [getattr(result, "array", result) for result in results if result is not None]
         memories = {id(memory_of(array)) for array in arrays}
         shown = {
             id(memory_of(tensor.array))
-            for each in fresh
-            if isinstance(each, _Fields) and (tensor := each.tensor()) is not None
-            if id(tensor) not in made
+            for array in fresh
+            if isinstance(array, _Fields) and (tensor := array.tensor()) is not None
+            if id(tensor) not in result_ids
         }
         unreached = memories - shown
         self._entries[self._open :] = [
-            each
-            for each in fresh
-            if not each.is_idle()
-            and not (isinstance(each, _Fields) and id(each.tensor()) in made)
-            and not (isinstance(each, _Values | _Versions) and id(each.memory()) in unreached)
+            array
+            for array in fresh
+            if not array.is_idle()
+            and not (isinstance(array, _Fields) and id(array.tensor()) in result_ids)
+            and not (isinstance(array, _Values | _Versions) and id(array.memory()) in unreached)
         ]
         self._in_effect = len(self._entries)
         return self.place()
@@ -178,9 +178,9 @@ class UndoLog:
         memory, entries, now = memory_of(array), self._entries, self._in_effect
         # What is in effect holds what was there before it, what is undone what came of it.
         between = entries[place:now] if place < now else reversed(entries[now:place])
-        for each in between:
-            if isinstance(each, _Values) and each.memory() is memory:
-                return each.part(array)
+        for entry in between:
+            if isinstance(entry, _Values) and entry.memory() is memory:
+                return entry.part(array)
         return array
 
     @property
@@ -190,14 +190,16 @@ class UndoLog:
 
     def nbytes(self, start: int, stop: int) -> int:
         """Count how much memory the entries from ``start`` to ``stop`` keep."""
-        return sum(each.nbytes for each in self._entries[start:stop])
+        return sum(entry.nbytes for entry in self._entries[start:stop])
 
     def changed(self, start: int) -> tuple[list[Any], list[Array]]:
         """Return the tensors that were given another ``.grad`` by the entries from ``start`` on,
         and the arrays the elements of which were changed."""
         entries = self._entries[start:]
-        tensors = [each.tensor() for each in entries if isinstance(each, _Fields) and each.regraded]
-        memories = [each.memory() for each in entries if isinstance(each, _Values)]
+        tensors = [
+            entry.tensor() for entry in entries if isinstance(entry, _Fields) and entry.regraded
+        ]
+        memories = [entry.memory() for entry in entries if isinstance(entry, _Values)]
         return tensors, [memory for memory in memories if memory is not None]
 
 
@@ -224,8 +226,8 @@ class _Fields:
     @property
     def nbytes(self) -> int:
         # a view's class may have changed, which has a property of that name
-        others = [each for each in self._others() if not isinstance(each, type)]
-        return sum(getattr(each, "nbytes", 0) for each in others)
+        others = [other for other in self._others() if not isinstance(other, type)]
+        return sum(getattr(other, "nbytes", 0) for other in others)
 
     @property
     def regraded(self) -> bool:
@@ -301,7 +303,7 @@ def _address(array: Any) -> int:
 
 
 def _same_bits(one: Array, other: Array) -> bool:
-    flat, other_flat = (each.ravel("K").view(np.uint8) for each in (one, other))
+    flat, other_flat = (array.ravel("K").view(np.uint8) for array in (one, other))
     return np.array_equal(flat, other_flat)
 
 

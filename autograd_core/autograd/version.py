@@ -43,8 +43,8 @@ class Detached(list[Any]):
         self._shared = shared
 
     def __getitem__(self, place: Any) -> Any:
-        found = self._shared[place]
-        return _Version(found, self) if place == 0 else found
+        number = self._shared[place]
+        return _Version(number, self) if place == 0 else number
 
     def __setitem__(self, place: Any, value: Any) -> None:
         self._shared[place] = value
@@ -73,9 +73,9 @@ class _Version(int):
     _since: Detached
 
     def __new__(cls, number: int, since: Detached) -> Self:
-        made = super().__new__(cls, number)
-        made._since = since
-        return made
+        version = super().__new__(cls, number)
+        version._since = since
+        return version
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -96,8 +96,8 @@ def was_detached(versions: Versions | None, since: int) -> bool:
 
 def is_inference(tensor: Any) -> bool:
     """Return whether ``tensor`` was made in inference mode."""
-    found: bool = tensor.is_inference()
-    return found
+    answer: bool = tensor.is_inference()
+    return answer
 
 
 def first_version() -> Versions | None:

@@ -95,8 +95,8 @@ def _in_group(names: str, doc: str, effect: Callable[..., Any]) -> Names:
     def make(name: str) -> Callable[..., Any]:
         def call(*args: Any, async_op: bool = False, **kwargs: Any) -> Any:
             _world()
-            found = effect(*args, **kwargs)
-            return Work() if async_op else found
+            result = effect(*args, **kwargs)
+            return Work() if async_op else result
 
         call.__name__ = call.__qualname__ = name
         call.__doc__ = doc

@@ -38,8 +38,8 @@ class _Test(Constraint):
         self.event_dim, self.is_discrete = event_dim, is_discrete
 
     def check(self, value: Tensor) -> Tensor:
-        found: Tensor = self._test(value)
-        return found
+        is_inside: Tensor = self._test(value)
+        return is_inside
 
     def __repr__(self) -> str:
         return self._name
@@ -56,10 +56,10 @@ class independent(Constraint):  # lower case, as PyTorch spells it
         self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
 
     def check(self, value: Tensor) -> Tensor:
-        found = self.base_constraint.check(value)
+        is_inside = self.base_constraint.check(value)
         for _ in range(self.reinterpreted_batch_ndims):
-            found = found.all(-1)
-        return found
+            is_inside = is_inside.all(-1)
+        return is_inside
 
     def __repr__(self) -> str:
         return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"

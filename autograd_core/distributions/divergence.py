@@ -19,9 +19,9 @@ _known: dict[tuple[type, type], Divergence] = {}
 def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence]:
     """Register the decorated function for ``kl_divergence`` of these two classes and their
     subclasses."""
-    for each in (type_p, type_q):
-        if not (isinstance(each, type) and issubclass(each, Distribution)):
-            raise TypeError(f"Expected a Distribution subclass but got {each!r}")
+    for kind in (type_p, type_q):
+        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
+            raise TypeError(f"Expected a Distribution subclass but got {kind!r}")
 
     def register(function: Divergence) -> Divergence:
         _known[type_p, type_q] = function
@@ -53,9 +53,9 @@ def _normal(p: Normal, q: Normal) -> Tensor:
 
 @register_kl(Uniform, Uniform)
 def _uniform(p: Uniform, q: Uniform) -> Tensor:
-    found = ((q.high - q.low) / (p.high - p.low)).log()
-    found[(q.low > p.low) | (q.high < p.high)] = inf
-    return found
+    divergence = ((q.high - q.low) / (p.high - p.low)).log()
+    divergence[(q.low > p.low) | (q.high < p.high)] = inf
+    return divergence
 
 
 @register_kl(Bernoulli, Bernoulli)

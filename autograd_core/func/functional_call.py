@@ -37,7 +37,7 @@ def functional_call(
     """
     dicts = parameter_and_buffer_dicts
     listed = [dicts] if isinstance(dicts, Mapping) else dicts
-    values = {name: value for each in listed for name, value in each.items()}
+    values = {name: value for mapping in listed for name, value in mapping.items()}
     positional = () if args is None else args if isinstance(args, tuple) else (args,)
     with _holding(module, values, tie_weights, strict):
         return module(*positional, **(kwargs or {}))
@@ -75,8 +75,8 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[s
 def _holding(module: Any, values: dict[str, Tensor], tied: bool, strict: bool) -> Iterator[None]:
     places = {
         f"{prefix}.{name}" if prefix else name: (held, name)
-        for prefix, each in module.named_modules()
-        for held in (each._parameters, each._buffers)
+        for prefix, part in module.named_modules()
+        for held in (part._parameters, part._buffers)
         for name in held
     }
     if strict and places.keys() != values.keys():

@@ -278,7 +278,7 @@ def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
     sizes = [matrices[0]._shape[0], *(m._shape[1] for m in matrices)]
     count = len(matrices)
     cost = [[0] * count for _ in range(count)]
-    found: dict[tuple[int, int], int] = {}
+    costs: dict[tuple[int, int], int] = {}
     for length in range(1, count):
         for i in range(count - length):
             j = i + length
@@ -289,15 +289,15 @@ def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
                  for k in cuts),
                 key=lambda pair: pair[0],
             )  # fmt: skip
-            cost[i][j], found[i, j] = price, cut
+            cost[i][j], costs[i, j] = price, cut
     products: dict[tuple[int, int], Tensor] = {(i, i): m for i, m in enumerate(matrices)}
     needed = [(0, count - 1)]
     for i, j in needed:
         if i < j:
-            needed += [(i, found[i, j]), (found[i, j] + 1, j)]
+            needed += [(i, costs[i, j]), (costs[i, j] + 1, j)]
     for i, j in reversed(needed):
         if i < j:
-            products[i, j] = linalg.mm(products[i, found[i, j]], products[found[i, j] + 1, j])
+            products[i, j] = linalg.mm(products[i, costs[i, j]], products[costs[i, j] + 1, j])
     return products[0, count - 1]
 
 

@@ -72,14 +72,14 @@ def in_passes(spare: int) -> Callable[[Callable[..., None]], Callable[..., Any]]
                 out = np.empty_like(x)
                 function(out, *[np.empty_like(x) for _ in range(spare)], x, *others, **options)
                 return out
-            given = [_row(each, x.shape) for each in (x, *others)]
+            given = [_row(other, x.shape) for other in (x, *others)]
             result = np.empty(x.size, x.dtype)
             with memory(spare, (BLOCK,), x.dtype) as spares:
                 for start in range(0, x.size, BLOCK):
                     part = slice(start, start + BLOCK)
                     out = result[part]
-                    arrays = [each[part] if each.ndim else each for each in given]
-                    function(out, *[each[: out.size] for each in spares], *arrays, **options)
+                    arrays = [array[part] if array.ndim else array for array in given]
+                    function(out, *[spare[: out.size] for spare in spares], *arrays, **options)
             return result.reshape(x.shape)
 
         return passes
@@ -107,7 +107,7 @@ class memory:
         if not _SMALL < size * kind.itemsize <= _BYTES:
             return [np.empty(self._shape, kind) for _ in range(self._count)]
         kept = self._kept = [_spares.pop() if _spares else _aligned() for _ in range(self._count)]
-        return [each.view(kind)[:size].reshape(self._shape) for each in kept]
+        return [buffer.view(kind)[:size].reshape(self._shape) for buffer in kept]
 
     def __exit__(self, error: object, *others: object) -> None:
         if error is None:  # or somebody may still read them

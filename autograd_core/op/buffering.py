@@ -22,7 +22,7 @@ def _found() -> ContextVar[Any] | None:
     with np.errstate():
         np.setbufsize(_LONG)
         inside = copy_context()
-    changed = [each for each, value in inside.items() if before.get(each) is not value]
+    changed = [name for name, value in inside.items() if before.get(name) is not value]
     return changed[0] if len(changed) == 1 else None
 
 
@@ -54,8 +54,8 @@ class short_buffers:
 def _make(settings: ContextVar[Any], key: tuple[Any, int]) -> Any:
     with np.errstate():
         np.setbufsize(key[1])
-        found = settings.get()
+        buffers = settings.get()
     if len(_made) >= 64:  # of a program with ever new settings
         _made.clear()
-    _made[key] = found
-    return found
+    _made[key] = buffers
+    return buffers

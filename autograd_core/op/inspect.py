@@ -23,20 +23,20 @@ def saved_attributes(op: Op) -> dict[str, property]:
         # the result of an op is an input of its gradient's
         return "self" if name == "result" and name in op.values else name.rstrip("_")
 
-    found: dict[str, property] = {}
+    attributes: dict[str, property] = {}
     for name in op.saved:
-        found[f"_saved_{spelled(name)}"] = property(_reader(name))
-        found[f"_raw_saved_{spelled(name)}"] = property(_raw_reader(name))
+        attributes[f"_saved_{spelled(name)}"] = property(_reader(name))
+        attributes[f"_raw_saved_{spelled(name)}"] = property(_raw_reader(name))
     for name in op.held:
-        found[f"_saved_{spelled(name)}"] = property(_held_reader(name))
-        found[f"_raw_saved_{spelled(name)}"] = property(_raw_held_reader(name))
+        attributes[f"_saved_{spelled(name)}"] = property(_held_reader(name))
+        attributes[f"_raw_saved_{spelled(name)}"] = property(_raw_held_reader(name))
     for name in op.saved_plain:
         if name in op.held:
             continue
         owner = name.removesuffix("_shape")
         shown = f"{spelled(owner)}_sym_sizes" if owner in op.values else name
-        found[f"_saved_{shown}"] = property(_plain_reader(name))
-    return found
+        attributes[f"_saved_{shown}"] = property(_plain_reader(name))
+    return attributes
 
 
 def _reader(name: str) -> Callable[[Any], Any]:

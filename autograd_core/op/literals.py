@@ -49,7 +49,8 @@ class _Symbol:
 
     def combined(self, before: Any, sign: str, after: Any) -> _Symbol:
         operands = [
-            each if isinstance(each, _Symbol) else self.number(each) for each in (before, after)
+            operand if isinstance(operand, _Symbol) else self.number(operand)
+            for operand in (before, after)
         ]
         text = f"({operands[0].text} {sign} {operands[1].text})"
         return _Symbol(text, self.numbers, _UFUNCS[sign], *operands)

@@ -21,7 +21,9 @@ def wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:
         for position, (word, value) in enumerate(zip(op.values, values, strict=False), 1)
         if not isinstance(value, Tensor)
     ]
-    no_numbers = (each for each in strange if not isinstance(each[2], (int, float, np.generic)))
+    no_numbers = (
+        argument for argument in strange if not isinstance(argument[2], (int, float, np.generic))
+    )
     position, word, value = next(no_numbers, strange[0])
     return TypeError(
         f"{op.public_name}(): argument '{argument_name(word)}' (position {position}) must be "
@@ -88,9 +90,9 @@ def bad_dimension(error: Exception, op: Op, x: Any, attributes: Mapping[str, Any
     """Return the error of a kernel; in PyTorch's words if shapes do not fit, or a dimension was
     missing, or given twice, or empty."""
     if any(words in str(error) for words in _NUMPY):
-        found = [tuple(map(int, filter(None, each.split(",")))) for each in
+        numbers = [tuple(map(int, filter(None, text.split(",")))) for text in
                  _SHAPE.findall(str(error))]  # fmt: skip
-        return no_common_shape(found) if len(found) > 1 else RuntimeError(str(error))
+        return no_common_shape(numbers) if len(numbers) > 1 else RuntimeError(str(error))
     if type(error) is IndexError and not str(error).startswith(("tuple index", "list index")):
         return error  # the kernel's own words
     try:

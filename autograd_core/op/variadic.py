@@ -48,14 +48,14 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             mode.profiler.begin()
         kind = result_type(*((t.dtype, 2) for t in tensors))
         try:
-            array = kernel(*(_as(kind, each) for each in tensors), **attributes)
+            array = kernel(*(_as(kind, tensor) for tensor in tensors), **attributes)
         except np.exceptions.AxisError as error:
             raise bad_dimension(error, op, tensors[0], attributes) from None
         if contiguous and not array.flags.c_contiguous:
             array = array.copy()
         t = box(array)
         node = None
-        edges = tuple(each.edge for each in tensors)
+        edges = tuple(tensor.edge for tensor in tensors)
         if rule is None or not any(edges) or (mode is not None and not mode.builds):
             t.edge = None
         else:
@@ -64,10 +64,15 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             node.sequence_nr = next_sequence_nr()
             node.notes = None
             node.output_shape, node.output_dtype = t._shape, t.dtype
-            to = [None if each.dtype is kind else (each._shape, each.dtype) for each in tensors]
+            to = [
+                None if tensor.dtype is kind else (tensor._shape, tensor.dtype)
+                for tensor in tensors
+            ]
             node.to = to if any(to) else None
             for plain in op.saved_plain:
-                value = [each._shape for each in tensors] if plain == shapes else attributes[plain]
+                value = (
+                    [tensor._shape for tensor in tensors] if plain == shapes else attributes[plain]
+                )
                 setattr(node, plain, value)
             t.edge = node
             if mode is not None:

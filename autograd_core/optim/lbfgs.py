@@ -118,7 +118,7 @@ class LBFGS(Optimizer):
                 p.array[...] = array
             return Point(t, loss, gradient, float(gradient @ direction))
 
-        found, count = strong_wolfe(
+        step, count = strong_wolfe(
             evaluate,
             start,
             state["t"],
@@ -126,9 +126,9 @@ class LBFGS(Optimizer):
             1e-9,
             group["max_eval"] - evaluations,
         )
-        state["t"] = found.t
-        self._add(found.t * direction)
-        return found.loss, found.gradient, count
+        state["t"] = step.t
+        self._add(step.t * direction)
+        return step.loss, step.gradient, count
 
     def _gradient(self) -> Array:
         """Return the gradients of all parameters in one row."""

@@ -43,9 +43,9 @@ class Optimizer:
 
     def __new__(cls, *args: Any, **keywords: Any) -> Self:
         """Return an optimizer that can step, even if a subclass does not call ``__init__``."""
-        made = super().__new__(cls)
-        made._pre_hooks, made._post_hooks, made.was_stepped = {}, {}, False
-        return made
+        optimizer = super().__new__(cls)
+        optimizer._pre_hooks, optimizer._post_hooks, optimizer.was_stepped = {}, {}, False
+        return optimizer
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -144,9 +144,9 @@ class Optimizer:
         if (log := undo_log()) is not None:
             log.keep_items(self.state)
             log.keep_items(self.state[p])
-            for each in self.state[p].values():
-                if isinstance(each, Tensor):
-                    log.keep_values(each)
+            for value in self.state[p].values():
+                if isinstance(value, Tensor):
+                    log.keep_values(value)
 
     def update(
         self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]
@@ -207,7 +207,7 @@ class Optimizer:
 
 def _copied(value: Any) -> Any:
     if isinstance(value, list):
-        return [_copied(each) for each in value]
+        return [_copied(element) for element in value]
     return value.detach().clone() if isinstance(value, Tensor) else copy(value)
 
 
@@ -245,8 +245,8 @@ def memory(state: dict[str, Any], name: str, p: Tensor, start: float = 0.0) -> A
     of ``p``."""
     if name not in state:
         state[name] = Tensor.from_array(np.full_like(p.array, start))
-    found: Array = state[name].array
-    return found
+    array: Array = state[name].array
+    return array
 
 
 def averages(
@@ -271,12 +271,12 @@ _PIECE: Final = 1 << 16  # elements: what is computed of so many stays in the ca
 def pieces(*arrays: Array) -> Iterator[Sequence[Array]]:
     """Yield arrays of one shape a piece at a time, for what is done element by element: twice as
     fast where they are large."""
-    if arrays[0].size <= _PIECE or not all(each.flags.c_contiguous for each in arrays):
+    if arrays[0].size <= _PIECE or not all(array.flags.c_contiguous for array in arrays):
         yield arrays
         return
-    flat = [each.reshape(-1) for each in arrays]
+    flat = [array.reshape(-1) for array in arrays]
     for start in range(0, arrays[0].size, _PIECE):
-        yield [each[start : start + _PIECE] for each in flat]
+        yield [array[start : start + _PIECE] for array in flat]
 
 
 def check_betas(betas: tuple[float, float]) -> None:
@@ -296,8 +296,8 @@ def check_options(**options: float) -> None:
         if name == "lr" and isinstance(value, Tensor) and value.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
         if not float(value) >= 0:
-            said = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
-            raise ValueError(f"Invalid {said}: {value}")
+            words = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
+            raise ValueError(f"Invalid {words}: {value}")
 
 
 def decayed(p: Tensor, g: Array, group: dict[str, Any], decoupled: bool = False) -> Array:

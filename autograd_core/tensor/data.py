@@ -43,7 +43,7 @@ def without_tensors(data: Any) -> tuple[Any, dtype | None]:
         ValueError: a tensor has more than one element; in PyTorch's words.
     """
     if isinstance(data, (list, tuple)):
-        parts = [without_tensors(each) for each in data]
+        parts = [without_tensors(element) for element in data]
         kind: dtype | None = None
         for _, own in parts:
             kind = own if kind is None else kind if own is None else promote_types(kind, own)

@@ -185,12 +185,12 @@ _numbers: dict[tuple[float, dtype], Any] = {}
 def _number(value: float, kind: dtype) -> Any:
     """Return ``value`` as a 0-d array, kept: NumPy takes half of the time that it takes with a
     number."""
-    found = _numbers.get((value, kind))
-    if found is None:
-        found = np.array(value, kind.dtype)
+    array = _numbers.get((value, kind))
+    if array is None:
+        array = np.array(value, kind.dtype)
         if value != 0 and len(_numbers) < 256:  # 0.0 and -0.0 are equal keys
-            _numbers[value, kind] = found
-    return found
+            _numbers[value, kind] = array
+    return array
 
 
 def _before(x: Tensor) -> Tensor:

@@ -83,11 +83,11 @@ def _way_back(x: Tensor, result: Tensor, name: str) -> Tensor:
 
     What undoes a view that loses nothing is its own derivative rule.
     """
-    made: ViewOrigin = result.view_of
+    view: ViewOrigin = result.view_of
     token = enter_mode(USUAL)
     try:
         back: Tensor = _pull_back(
-            made.op, made.attributes, x._shape, start := Tensor.from_array(result.array)
+            view.op, view.attributes, x._shape, start := Tensor.from_array(result.array)
         )
     finally:
         leave_mode(token)

@@ -27,8 +27,8 @@ class Size(tuple[int, ...]):
     @overload
     def __getitem__(self, key: slice) -> Size: ...
     def __getitem__(self, key: SupportsIndex | slice) -> int | Size:
-        found = super().__getitem__(key)
-        return Size(found) if isinstance(found, tuple) else found
+        sizes = super().__getitem__(key)
+        return Size(sizes) if isinstance(sizes, tuple) else sizes
 
     def __add__(self, other: tuple[int, ...]) -> Size:  # type: ignore[override]
         return Size(super().__add__(tuple(other)))

@@ -28,13 +28,13 @@ _REMEDIES: Final[dict[Creation, str]] = {
 
 def creation_of(x: Tensor) -> Creation:
     """Return where the view ``x`` was made; if that was in the usual way, what it is a view of."""
-    while (made := x.view_of) is not None:
-        creation: Creation = made.creation
+    while (view := x.view_of) is not None:
+        creation: Creation = view.creation
         if creation != "usual":
             return creation
-        if made.op.view == "each":
+        if view.op.view == "each":
             return "several"
-        x = made.base
+        x = view.base
     return "usual"
 
 
@@ -43,10 +43,12 @@ def modification_error(x: Tensor, creation: Creation, what: str) -> RuntimeError
     it."""
     edge = edge_of(x)
     node, output_nr = (None, 0) if type(edge) is AccumulateGrad else resolve(edge)
-    made = "" if node is None else f"Output {output_nr} of {maker(node)}"
-    if made and creation in _REMEDIES:
-        return RuntimeError(f"{made} is a view and {what} modified inplace. {_REMEDIES[creation]}")
-    view = f"{made} is a view of a view which" if made else "A view"
+    output = "" if node is None else f"Output {output_nr} of {maker(node)}"
+    if output and creation in _REMEDIES:
+        return RuntimeError(
+            f"{output} is a view and {what} modified inplace. {_REMEDIES[creation]}"
+        )
+    view = f"{output} is a view of a view which" if output else "A view"
     inference = creation == "inference"
     mode = "inference" if inference else "no_grad"  # none else leaves a view without a node
     other = "in normal mode" if inference else "with grad mode enabled"

@@ -387,8 +387,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         if log is not None:
             log.keep_fields(self)
         self.edge = self._accumulator() if required else self._edge_of_view()
-        for each in getattr(self, "_views", ()):
-            view = each()
+        for reference in getattr(self, "_views", ()):
+            view = reference()
             if view is not None and (view.edge is None or type(view.edge) is Nowhere):
                 if log is not None:
                     log.keep_fields(view)
@@ -546,8 +546,10 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         self, array: NDArray[Any], context: Any = None, return_scalar: bool = False
     ) -> Any:
         """Return the result of a function of NumPy's, as a tensor; of a test, as numbers."""
-        found = np.asarray(array)
-        return type(self).from_array(found.astype(np.uint8) if found.dtype == np.bool_ else found)
+        result = np.asarray(array)
+        return type(self).from_array(
+            result.astype(np.uint8) if result.dtype == np.bool_ else result
+        )
 
     def item(self) -> Any:
         if self.array.size != 1:

@@ -55,7 +55,7 @@ def register_view(t: Tensor) -> None:
         root._views = [ref(t)]
         return
     if len(views) >= 16 and not len(views) & (len(views) - 1):  # at powers of two: drop the dead
-        views[:] = [each for each in views if each() is not None]
+        views[:] = [reference for reference in views if reference() is not None]
     views.append(ref(t))
 
 
@@ -71,17 +71,17 @@ def snapshot(x: Tensor) -> Tensor:
 def root_of(t: Tensor) -> Tensor:
     """Return the tensor that owns the memory."""
     # not by the property: this runs for every view, and a call costs as much as the rest
-    while (made := getattr(t, "_view_of", None)) is not None:
-        t = made.base
+    while (origin := getattr(t, "_view_of", None)) is not None:
+        t = origin.base
     return t
 
 
 def view_chain(t: Tensor) -> list[ViewOrigin]:
     """List the views that lead from the root to ``t``, first one first."""
     steps = []
-    while (made := t.view_of) is not None:
-        steps.append(made)
-        t = made.base
+    while (origin := t.view_of) is not None:
+        steps.append(origin)
+        t = origin.base
     return steps[::-1]
 
 
@@ -152,10 +152,10 @@ def live_views(x: Tensor) -> list[Tensor]:
     views = getattr(root, "_views", None)
     if not views:
         return []
-    found = [t for each in views if (t := each()) is not None]
-    if not found:
+    live = [t for reference in views if (t := reference()) is not None]
+    if not live:
         views.clear()
-    return found
+    return live
 
 
 def _move_retain(before: Any, after: Any) -> None:
@@ -177,10 +177,10 @@ def regenerate_grad_fn(t: Tensor, root: Tensor) -> None:
     mode = current_mode() or USUAL
     token = enter_mode(replace(USUAL, anomaly=mode.anomaly, tracer=mode.tracer))
     try:
-        made = Tensor.from_array(root.array)
-        made.edge, made.record = root.edge, root.record
-        made = made.as_strided(*layout_of(t.array, address(root.array)))
-        _move_retain(t.edge, made.edge)
-        t.edge, t.record = made.edge, made.record
+        alias = Tensor.from_array(root.array)
+        alias.edge, alias.record = root.edge, root.record
+        alias = alias.as_strided(*layout_of(t.array, address(root.array)))
+        _move_retain(t.edge, alias.edge)
+        t.edge, t.record = alias.edge, alias.record
     finally:
         leave_mode(token)

@@ -60,7 +60,7 @@ def summary() -> str:
     """Return the codes by severity, for a help text."""
     lines = []
     for severity in _SEVERITIES:
-        codes = [code for code, each in MEANINGS.items() if each.severity == severity]
+        codes = [code for code, meaning in MEANINGS.items() if meaning.severity == severity]
         indents = f"  {severity:<9}", " " * 11
         lines += wrap(
             ", ".join(codes), WIDTH, initial_indent=indents[0], subsequent_indent=indents[1],

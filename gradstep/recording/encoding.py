@@ -60,10 +60,10 @@ def text_of(data: bytes) -> str:
         ValueError: it is not such a text, or longer than one can be.
     """
     unpack = zlib.decompressobj()
-    found = unpack.decompress(data, LONGEST)
+    text = unpack.decompress(data, LONGEST)
     if unpack.unconsumed_tail or not unpack.eof:
         raise ValueError("a text is cut off, or too long")
-    return found.decode("utf-8", "surrogatepass")
+    return text.decode("utf-8", "surrogatepass")
 
 
 # --- numbers: SQLite has no NaN -----------------------------------------------------------------
@@ -96,7 +96,7 @@ def statistics_of(row: Sequence[Any]) -> Statistics | None:
     if row[0] is None:
         return None
     size, *others, zeros, nans, infs = row
-    rms, low, high = (math.nan if (n := number_of(each)) is None else n for each in others)
+    rms, low, high = (math.nan if (n := number_of(other)) is None else n for other in others)
     return Statistics(
         _count(size), rms, low, high, _count(zeros), _count(nans), _count(infs)
     )  # fmt: skip
@@ -121,7 +121,7 @@ def shape_row(shape: Shape | None) -> str | None:
 @lru_cache(maxsize=4096)
 def shape_of(text: Any) -> Shape | None:
     """Return the shape of a text."""
-    return None if text is None else tuple([_count(each) for each in _list(json.loads(text))])
+    return None if text is None else tuple([_count(number) for number in _list(json.loads(text))])
 
 
 # --- rows of the tables -------------------------------------------------------------------------
@@ -157,12 +157,12 @@ def training_of(row: Any) -> Training:
         tuple([
             ParameterGroup(
                 _text(name), _text(kind),
-                {each: float(_typed(number, (int, float))) for each, number in options.items()},
-                tuple([_count(each) for each in _list(leaves)]),
+                {name: float(_typed(number, (int, float))) for name, number in options.items()},
+                tuple([_count(number) for number in _list(leaves)]),
             )
             for name, kind, options, leaves in map(_list, groups)
         ]),
-        tuple([_text(each) for each in scalers]),
+        tuple([_text(scaler) for scaler in scalers]),
     )  # fmt: skip
 
 
@@ -190,7 +190,7 @@ def call_of(row: Row, structure: str) -> CallFacts:
         raise ValueError(f"there is no kind {kind!r}, or no level {level!r}")
     return CallFacts(
         _count(index), cast("CallKind", kind), _count(number), source_of(file, line),
-        cast("Level", level), structure, tuple([_text(each) for each in _list(json.loads(roots))]),
+        cast("Level", level), structure, tuple([_text(text) for text in _list(json.loads(roots))]),
         number_of(loss), None if nodes is None else _count(nodes), _count(step),
         number_of(began) or 0.0, number_of(seconds), None if memory is None else _count(memory),
         bool(is_finished), _text(error), bool(is_troubled),
@@ -229,8 +229,8 @@ def flow_facts(flow: Flow) -> bytes:
         "undefined": sorted(flow.undefined),
         "edge_undefined": sorted(flow.edge_undefined),
         "details": {str(id): text for id, text in flow.details.items()},
-        "hooks": {str(id): [*map(_change_row, each)] for id, each in flow.hooks.items()},
-        "edge_hooks": {str(id): _change_row(each) for id, each in flow.edge_hooks.items()},
+        "hooks": {str(id): [*map(_change_row, hook)] for id, hook in flow.hooks.items()},
+        "edge_hooks": {str(id): _change_row(hook) for id, hook in flow.edge_hooks.items()},
         "steps": flow.steps,
     })  # fmt: skip
 
@@ -245,18 +245,18 @@ def flow_of(
         values,
         nodes,
         edges,
-        frozenset([_count(each) for each in _list(facts["undefined"])]),
-        frozenset([_count(each) for each in _list(facts["edge_undefined"])]),
+        frozenset([_count(number) for number in _list(facts["undefined"])]),
+        frozenset([_count(number) for number in _list(facts["edge_undefined"])]),
         {int(id): _text(text) for id, text in facts["details"].items()},
-        {int(id): tuple(map(_change_of, each)) for id, each in facts["hooks"].items()},
-        {int(id): _change_of(each) for id, each in facts["edge_hooks"].items()},
-        tuple([_step_of(each, count) for each in rows]),
+        {int(id): tuple(map(_change_of, fact)) for id, fact in facts["hooks"].items()},
+        {int(id): _change_of(fact) for id, fact in facts["edge_hooks"].items()},
+        tuple([_step_of(row, count) for row in rows]),
     )
 
 
 def _step_of(row: Any, count: int) -> StepFacts:
     def numbers(row: Any) -> tuple[int, ...]:
-        return tuple([_below(each, count) for each in _list(row)])
+        return tuple([_below(number, count) for number in _list(row)])
 
     index, incoming, hooked, deliveries, before, after, captured, hooks = _list(row)
     return StepFacts(
@@ -292,7 +292,7 @@ def tensor_rows(index: int, values: Values) -> list[Row]:
         array = values.array(number)
         is_kept = array is not None and array.shape == shape
         stored.append(dtype_text(array.dtype) if array is not None and is_kept else None)
-    columns: list[list[Any]] = [each.tolist() for each in values.statistics.columns]
+    columns: list[list[Any]] = [column.tolist() for column in values.statistics.columns]
     for at, name in enumerate(Statistics._fields):
         of_numbers = name in ("rms", "minimum", "maximum")
         columns[at] = list(map(number_row if of_numbers else int, columns[at]))
@@ -358,7 +358,7 @@ def _change_row(change: HookChange) -> list[Any]:
 
 def _change_of(row: Any) -> HookChange:
     names, before, after = _list(row)
-    hooks = tuple([_text(each) for each in _list(names)])
+    hooks = tuple([_text(name) for name in _list(names)])
     return HookChange(hooks, statistics_of(_list(before)), statistics_of(_list(after)))
 
 
@@ -383,17 +383,17 @@ def _list(value: Any) -> list[Any]:
 
 
 def _count(value: Any) -> int:
-    found: int = _typed(value, int)
-    if found < 0:
-        raise ValueError(f"{found} stands where something is counted")
-    return found
+    number: int = _typed(value, int)
+    if number < 0:
+        raise ValueError(f"{number} stands where something is counted")
+    return number
 
 
 def _below(value: Any, count: int) -> int:
-    found: int = _typed(value, int)
-    if not -1 <= found < count:
-        raise ValueError(f"there is no tensor {found}")
-    return found
+    number: int = _typed(value, int)
+    if not -1 <= number < count:
+        raise ValueError(f"there is no tensor {number}")
+    return number
 
 
 def source_of(file: Any, line: Any) -> Source | None:

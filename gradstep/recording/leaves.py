@@ -60,22 +60,22 @@ class LeafWatch:
     def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> Before:
         """Describe the leaves to which ``call``, which is about to run, adds; ``names`` finds those
         of the program, which takes a while."""
-        leaves = {id(each): each for each in engine.accumulated(call)}
+        leaves = {id(leaf): leaf for leaf in engine.accumulated(call)}
         tensors = list(leaves.values())
-        if any(self._of(each) is None for each in tensors):
+        if any(self._of(tensor) is None for tensor in tensors):
             self.learn(engine, tensors, names())
-        known = [one for each in tensors if (one := self._of(each)) is not None]
-        grads = [each.grad for each in tensors]
+        known = [one for tensor in tensors if (one := self._of(tensor)) is not None]
+        grads = [tensor.grad for tensor in tensors]
         kept: list[Statistics | None] = [None] * len(grads)
         checksums: Sequence[int | None] = [None] * len(grads)
-        if any(each is not None for each in grads):
+        if any(grad is not None for grad in grads):
             kept, checksums = list(engine.all_statistics(grads)), engine.checksums(grads)
         lengths = engine.lengths(tensors)
         return Before(tensors, known, grads, kept, checksums, lengths, self._moved(engine, tensors))
 
     def after(self, engine: Engine, before: Before) -> list[LeafFacts]:
         """Describe the same leaves now that the call has ended."""
-        grads = [each.grad for each in before.tensors]
+        grads = [tensor.grad for tensor in before.tensors]
         described, checksums = engine.all_statistics(grads), engine.checksums(grads)
         facts = [
             LeafFacts(
@@ -95,21 +95,23 @@ class LeafWatch:
                 before.lengths, before.moved, before.grads, grads, strict=True,
             )
         ]  # fmt: skip
-        return sorted(facts, key=lambda each: each.leaf)
+        return sorted(facts, key=lambda leaf: leaf.leaf)
 
     def learn(self, engine: Engine, tensors: Sequence[Any], names: Names) -> None:
         """Take note of what the program calls some leaves, and of who changes them; also of those
         that no call came to and that an optimizer has."""
         owners = _owners(names)
         trained = list(names.trained())
-        unique = {id(each): each for each in tensors}
+        unique = {id(tensor): tensor for tensor in tensors}
         for _, group, ids in trained:
-            for each in group.get("params", ()):
-                if id(each) in ids and engine.owns(each) and each.requires_grad:
-                    unique[id(each)] = each
+            for parameter in group.get("params", ()):
+                if id(parameter) in ids and engine.owns(parameter) and parameter.requires_grad:
+                    unique[id(parameter)] = parameter
         used: Counter[str] = Counter()
         places = {id(tensor): place for place, tensor in enumerate(names.tensors())}
-        for tensor in sorted(unique.values(), key=lambda each: places.get(id(each), len(places))):
+        for tensor in sorted(
+            unique.values(), key=lambda parameter: places.get(id(parameter), len(places))
+        ):
             name = names.of(tensor) or "leaf"
             used[name] += 1
             if used[name] > 1:
@@ -121,7 +123,7 @@ class LeafWatch:
             module = None if owner is None else ref(owner)
             self._known[id(tensor)] = _Known(ref(tensor), leaf, optimizer, module)
         training = Training(
-            tuple([self._group(names, *each) for each in trained]), tuple(names.scalers)
+            tuple([self._group(names, *pair) for pair in trained]), tuple(names.scalers)
         )
         if training != self._training:
             self._training = training
@@ -135,7 +137,7 @@ class LeafWatch:
             for name, number in group.items()
             if isinstance(number, int | float)
         }
-        leaves = sorted(self._known[each].leaf.number for each in ids if each in self._known)
+        leaves = sorted(self._known[id_of].leaf.number for id_of in ids if id_of in self._known)
         kind = type(names.optimizers[optimizer]).__name__
         return ParameterGroup(optimizer, kind, options, tuple(leaves))
 
@@ -161,7 +163,9 @@ class LeafWatch:
         """Return how far each leaf has moved since it was asked for last, None where that is not
         known."""
         moved: list[float | None] = [None] * len(tensors)
-        copied = [(at, kept) for at, each in enumerate(tensors) if (kept := self._copy_of(each))]
+        copied = [
+            (at, kept) for at, tensor in enumerate(tensors) if (kept := self._copy_of(tensor))
+        ]
         ones = [tensors[at] for at, _ in copied]
         told = engine.moved(ones, [copy for _, (_, copy) in copied])
         for (at, _), distance in zip(copied, told, strict=True):
@@ -176,8 +180,8 @@ class LeafWatch:
         return moved
 
     def _copy_of(self, tensor: Any) -> tuple[ref[Any], Any] | None:
-        found = self._copies.get(id(tensor))
-        return found if found is not None and found[0]() is tensor else None
+        copy = self._copies.get(id(tensor))
+        return copy if copy is not None and copy[0]() is tensor else None
 
     def _has_room(self, engine: Engine, tensor: Any) -> bool:
         if self._copy_of(tensor) is not None:

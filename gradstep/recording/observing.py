@@ -89,7 +89,7 @@ def observe(
             order = driver.order
             numbering = _Numbering(engine, driver.numbers if tensors else None)
             results = _results(engine, order)
-            made = {node: numbering.number(value) for node, value in results.items()}
+            numbers = {node: numbering.number(value) for node, value in results.items()}
             numbering.settle()
             del results
         notes = _Notes(driver, numbering)
@@ -102,7 +102,7 @@ def observe(
                 call.roots, "both", gradient=engine.seeds(call), names=names, steps=notes.described,
                 hooks=changes, plan=None if call.inputs else driver.plan, order=order, lazy=True,
             )  # fmt: skip
-            flow = _flow(graph, numbering, notes, made, order)
+            flow = _flow(graph, numbering, notes, numbers, order)
             sources = frozenset(source.file for _, source in graph.sources.items())
             quick, document = quick_key(graph), ""
             if quick not in known:
@@ -120,11 +120,11 @@ def observe(
 
 def _results(engine: Engine, order: Sequence[Any]) -> dict[Any, Any]:
     """Return the values of the forward pass that are there before anything runs, by node."""
-    found = dict(engine.saved_results(order))
+    results = dict(engine.saved_results(order))
     for node in order:
         if node.kind == LEAF and (leaf := engine.leaf(node)) is not None:
-            found[node] = engine.user_tensor(leaf)
-    return found
+            results[node] = engine.user_tensor(leaf)
+    return results
 
 
 class _Numbering:
@@ -148,9 +148,9 @@ class _Numbering:
         """Return the number of a value; NONE of None."""
         if value is None:
             return NONE
-        found = self._held.get(id(value))
-        if found is None:
-            found = self._held[id(value)] = len(self.shapes), value
+        held = self._held.get(id(value))
+        if held is None:
+            held = self._held[id(value)] = len(self.shapes), value
             if isinstance(value, np.ndarray | np.generic):  # what a hook was given, copied
                 self.shapes.append(value.shape)
                 self.dtypes.append(value.dtype.name)
@@ -158,7 +158,7 @@ class _Numbering:
                 extent = self._engine.tensor_extent(value)
                 self.shapes.append(None if extent is None else extent.shape)
                 self.dtypes.append("" if extent is None else extent.dtype)
-        return found[0]
+        return held[0]
 
     def settle(self) -> None:
         """Describe what was numbered since the last time, and keep it no longer."""
@@ -195,7 +195,7 @@ class _Numbering:
     def values(self) -> Values:
         """Return all values."""
         tables = [*self._tables, StatisticsTable.of(self._told)]
-        table = StatisticsTable(0, np.concatenate([each.columns for each in tables], axis=1))
+        table = StatisticsTable(0, np.concatenate([table.columns for table in tables], axis=1))
         return Values(table, self.shapes, self.dtypes, self.arrays.get)
 
 
@@ -280,8 +280,10 @@ def _described(step: Step, facts: StepFacts, known: dict[int, Any]) -> Step:
 
     deliveries = tuple(
         [
-            new_delivery((each[0], each[1], of(told.gradient), of(told.before), of(told.after)))
-            for each, told in zip(step.deliveries, facts.deliveries, strict=True)
+            new_delivery(
+                (delivery[0], delivery[1], of(told.gradient), of(told.before), of(told.after))
+            )
+            for delivery, told in zip(step.deliveries, facts.deliveries, strict=True)
         ]
     )
     captured = tuple(

@@ -114,14 +114,14 @@ class FileRun:
             self._database.execute(f"PRAGMA {pragma}")
         self._database.execute("BEGIN")  # whoever writes to it goes on; all that is read agrees
         size, pages = (
-            int(self._database.execute(f"PRAGMA {each}").fetchone()[0])
-            for each in ("page_size", "page_count")
+            int(self._database.execute(f"PRAGMA {pragma}").fetchone()[0])
+            for pragma in ("page_size", "page_count")
         )
         self._most = size * pages
-        made = self._database.execute(
+        statements = self._database.execute(
             "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex%' LIMIT 100"
         ).fetchall()
-        if {tuple(each) for each in made} != schema.expected():
+        if {tuple(row) for row in statements} != schema.expected():
             raise ValueError("its tables are not those of a recording")
         self._meta = {
             str(key): json.loads(value)
@@ -140,8 +140,8 @@ class FileRun:
         except _ERRORS as error:
             if "locked" in str(error):
                 raise RecordingError(f"{self.path} is locked by another process") from None
-            said = " ".join(str(error).split())[:200]
-            raise BadRecording(f"{self.path} is damaged ({said})") from None
+            reason = " ".join(str(error).split())[:200]
+            raise BadRecording(f"{self.path} is damaged ({reason})") from None
 
     def _rows(self, query: str, *given: Any) -> Iterator[encoding.Row]:
         """Yield what a query finds; pages of a damaged file may lead to each other for ever."""
@@ -172,11 +172,11 @@ class FileRun:
     @cached_property
     def header(self) -> Header:
         with self._reading():
-            known = {each.name: self._meta[each.name] for each in fields(Header)}
+            known = {field.name: self._meta[field.name] for field in fields(Header)}
             return Header(
                 tuple(map(str, known["command"])),
-                {str(name): str(each) for name, each in known["engines"].items()},
-                {str(name): str(each) for name, each in known["versions"].items()},
+                {str(name): str(text) for name, text in known["engines"].items()},
+                {str(name): str(text) for name, text in known["versions"].items()},
                 str(known["platform"]),
                 int(known["rank"]),
                 int(known["size"]),
@@ -214,7 +214,7 @@ class FileRun:
     def training(self) -> Training:
         with self._reading():
             flags = encoding.training_of(self._meta.get("training", [[], []]))
-            if any(leaf >= len(self.leaves) for each in flags.groups for leaf in each.leaves):
+            if any(leaf >= len(self.leaves) for group in flags.groups for leaf in group.leaves):
                 raise ValueError("leaves are missing")
             return flags
 
@@ -304,13 +304,13 @@ class FileRun:
         return flow
 
     def _places(self, kind: str, index: int, length: int, count: int) -> dict[int, int]:
-        found = {}
+        places = {}
         query = f"SELECT {kind}, tensor FROM {kind}_tensors WHERE call = ? ORDER BY {kind}"
         for place, tensor in self._rows(query, index):
             if not (0 <= place < length and 0 <= tensor < count):
                 raise ValueError(f"there is no {kind} {place}, or no tensor {tensor}")
-            found[place] = tensor
-        return found
+            places[place] = tensor
+        return places
 
     def _array(self, row: encoding.Row) -> NDArray[np.generic] | None:
         index, tensor, shape, _, *_, stored = row
@@ -342,7 +342,7 @@ def _require_places(flow: Flow, graph: Graph) -> None:
     nodes = (flow.undefined, flow.details, flow.hooks)
     edges = (flow.edge_undefined, flow.edge_hooks)
     for known, length in ((nodes, len(graph)), (edges, graph.edge_count)):
-        if any(not 0 <= id < length for each in known for id in each):
+        if any(not 0 <= id < length for ids in known for id in ids):
             raise ValueError("it tells of a node or an edge that is not in its graph")
 
 

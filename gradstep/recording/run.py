@@ -172,7 +172,7 @@ def graph_of(run: Run, index: int) -> Graph:
 
 def not_in_full(run: Run, call: CallFacts) -> NotRecorded:
     """Return the error that says of a call that its graph was not kept, and of which it was."""
-    near = min(run.full, key=lambda each: abs(each - call.index), default=None)
+    near = min(run.full, key=lambda index: abs(index - call.index), default=None)
     instead = "" if near is None else f"; {run.call(near).title} is the nearest one in full"
     return NotRecorded(
         f"of {call.title}, only {_KEPT[call.level]} was recorded{instead}",
@@ -252,7 +252,7 @@ def quick_key(graph: Graph) -> int:
         graph.stems, graph.variables, graph.sources, graph.rounds, graph.orders, graph.pairs,
         graph.modules, graph.edge_labels, graph.edge_nbytes, saved.lines,
     ]  # fmt: skip
-    columns += [each.items() for each in entries]
+    columns += [entry.items() for entry in entries]
     return hash(tuple(map(tuple, columns)))
 
 
@@ -320,16 +320,16 @@ class MemoryRun:
 
     @property
     def described(self) -> Sequence[tuple[int, bool]]:
-        return [(each.index, each.is_troubled) for each in self.calls() if each.level != "call"]
+        return [(call.index, call.is_troubled) for call in self.calls() if call.level != "call"]
 
     def calls(self) -> Iterator[CallFacts]:
         yield from list(self._calls.values())
 
     def call(self, index: int) -> CallFacts:
-        found = self._calls.get(index)
-        if found is None:
+        facts = self._calls.get(index)
+        if facts is None:
             raise no_such_call(self, index)
-        return found
+        return facts
 
     def of_leaves(self, index: int) -> Sequence[LeafFacts]:
         self.call(index)
@@ -337,7 +337,7 @@ class MemoryRun:
 
     def over_calls(self, leaf: int) -> Iterator[tuple[int, LeafFacts]]:
         for index, leaves in self._leaves.items():
-            yield from ((index, each) for each in leaves if each.leaf == leaf)
+            yield from ((index, facts) for facts in leaves if facts.leaf == leaf)
 
     def document(self, structure: str) -> str:
         """Return the graph of a structure as ``to_json`` writes it."""

@@ -57,5 +57,5 @@ OF_CALL: Final = (
 
 def expected() -> set[tuple[str, str]]:
     """Return the name of each table, and the text that makes it."""
-    made = [each.strip() for each in TABLES.split(";") if each.strip()]
-    return {(re.split(r"[ (]", each)[2], each) for each in made}
+    statements = [word.strip() for word in TABLES.split(";") if word.strip()]
+    return {(re.split(r"[ (]", statement)[2], statement) for statement in statements}

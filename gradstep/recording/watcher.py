@@ -219,11 +219,11 @@ class Watcher:
         root = call.roots[0]
         loss = engine.scalar_statistics(root) if len(call.roots) == 1 else None
         memory = engine.memory(engine.user_tensor(root))
-        described = [loss, *(each.after for each in leaves)]
+        described = [loss, *(leaf.after for leaf in leaves)]
         if observed is not None and observed.gradients:
             described += engine.all_statistics(observed.gradients)
         troubles = frozenset(
-            each.trouble for each in described if each is not None and each.trouble
+            value.trouble for value in described if value is not None and value.trouble
         )
         facts = replace(
             facts,
@@ -304,10 +304,10 @@ class Watcher:
     def warned(self, category: str, message: str, file: str, line: int) -> None:
         """Take note of a warning of the run."""
         with within_fence("a warning"):
-            found = Warned(self.index, category, message, self._source(file, line))
-            if (key := found._replace(call=0)) not in self._warned and len(self._warned) < _MOST:
+            warning = Warned(self.index, category, message, self._source(file, line))
+            if (key := warning._replace(call=0)) not in self._warned and len(self._warned) < _MOST:
                 self._warned.add(key)
-                self._sink.add_warning(found)
+                self._sink.add_warning(warning)
 
     def flush(self) -> None:
         """Write what is kept in memory: something has gone wrong, or the run is over."""

@@ -117,7 +117,7 @@ class FileSink:
         self._write(_CALL, encoding.call_row(call, None))
 
     def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
-        rows = [encoding.leaf_call_row(call.index, each) for each in leaves]
+        rows = [encoding.leaf_call_row(call.index, leaf) for leaf in leaves]
 
         def put(database: sqlite3.Connection) -> None:
             self._put_call(database, call)
@@ -227,7 +227,7 @@ class FileSink:
         assert self._database is not None
         database = self._database
         names = ("page_count", "freelist_count", "page_size")
-        count, free, size = [database.execute(f"PRAGMA {each}").fetchone()[0] for each in names]
+        count, free, size = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
         return int(count - free) * int(size)
 
 
@@ -250,8 +250,8 @@ def _put_flow(database: sqlite3.Connection, index: int, flow: Flow) -> None:
     _many(database, _insert("flows", 2), [(index, facts)])
     rows = encoding.tensor_rows(index, flow.values)
     _many(database, _insert("tensors", 12), rows)
-    for table, found in (("node_tensors", flow.nodes), ("edge_tensors", flow.edges)):
-        _many(database, _insert(table, 3), [(index, *each) for each in found.items()])
+    for table, tensors in (("node_tensors", flow.nodes), ("edge_tensors", flow.edges)):
+        _many(database, _insert(table, 3), [(index, *entry) for entry in tensors.items()])
     stored = [row[1] for row in rows if row[-1] is not None]
     database.executemany(_insert("chunks", 4), _chunks(index, flow.values, stored))
 

@@ -52,7 +52,7 @@ def draw_comparison(
         [spot for spot, _ in zip(_spots(pair, comparison), range(_MOST), strict=False)],
         options.theme,
     )  # fmt: skip
-    notes = dict.fromkeys(note for each in pages for note in each.notes)
+    notes = dict.fromkeys(note for page in pages for note in page.notes)
     return Rendering("html", page.encode(), tuple(notes))
 
 

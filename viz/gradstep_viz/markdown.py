@@ -123,10 +123,10 @@ def format(
         )
         drawing = draw(request, Store(CACHE.absolute()))
     except VizError as error:
-        said = f"{language}: {_line(error)}{error}"
+        text = f"{language}: {_line(error)}{error}"
         # an error, which --quiet lets through; which page it is, superfences does not tell
-        logger.error("%s\n%s", said, source)
-        return f'<pre class="{escape(class_name)}">{escape(said)}</pre>'
+        logger.error("%s\n%s", text, source)
+        return f'<pre class="{escape(class_name)}">{escape(text)}</pre>'
     for note in drawing.notes:
         logger.info("%s: %s", language, note)
     picture = inline_svg(

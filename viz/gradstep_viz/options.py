@@ -192,10 +192,10 @@ class RenderOptions:
         Raises:
             VizError: an entry is neither a name for an address nor a file that can be read.
         """
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         for entry in self.label:
-            found |= dict([_label(entry)] if "=" in entry else map(_label, _lines_of(entry)))
-        return found
+            names |= dict([_label(entry)] if "=" in entry else map(_label, _lines_of(entry)))
+        return names
 
     @property
     def folds(self) -> bool:
@@ -224,8 +224,8 @@ def pixels_of(width: str) -> float | None:
     >>> pixels_of("800"), pixels_of("1in"), pixels_of("80%")
     (800.0, 96.0, None)
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]*)", width.strip())
-    return float(found[1]) * _PIXELS[found[2]] if found and found[2] in _PIXELS else None
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([a-z]*)", width.strip())
+    return float(match[1]) * _PIXELS[match[2]] if match and match[2] in _PIXELS else None
 
 
 def _label(entry: str) -> tuple[str, str]:
@@ -301,15 +301,15 @@ def render_options() -> tuple[Option, ...]:
     hints = get_type_hints(RenderOptions)
     return tuple(
         Option(
-            each.name,
-            _kind_of(hints[each.name]),
-            each.default,
-            each.metadata["doc"],
-            each.metadata["metavar"],
-            get_args(hints[each.name]) if get_origin(hints[each.name]) is Literal else (),
-            each.metadata["large"],
+            option.name,
+            _kind_of(hints[option.name]),
+            option.default,
+            option.metadata["doc"],
+            option.metadata["metavar"],
+            get_args(hints[option.name]) if get_origin(hints[option.name]) is Literal else (),
+            option.metadata["large"],
         )
-        for each in fields(RenderOptions)
+        for option in fields(RenderOptions)
     )
 
 

@@ -149,9 +149,9 @@ class Function:
         if any(tangent is not None for tangent in tangents):
             ctx._for_jvp = for_jvp
             with as_primals(arguments):
-                found = tangents_of(node, arguments, tangents, outputs, tensors)
+                given_tangents = tangents_of(node, arguments, tangents, outputs, tensors)
             ctx._for_jvp = None
-            give_tangents(node, outputs, tensors, found)
+            give_tangents(node, outputs, tensors, given_tangents)
         results = tuple(t for t in tensors if isinstance(t, Tensor))
         if profiler is not None:
             profiler.made(event, results, node if needed else None)
@@ -166,9 +166,9 @@ def _in_place(function: type[Function], arguments: Any, named: dict[str, Any]) -
     takes = signature(function.forward)
     if function.setup_context is Function.setup_context:
         return takes.bind(None, *arguments, **named).args[1:]
-    found = takes.bind(*arguments, **named)
-    found.apply_defaults()  # which setup_context is told of
-    return found.args
+    bound = takes.bind(*arguments, **named)
+    bound.apply_defaults()  # which setup_context is told of
+    return bound.args
 
 
 def _check_saved(ctx: FunctionCtx, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:

@@ -77,13 +77,13 @@ class FunctionNode(Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        found: tuple[Tensor | None, ...] = self.ctx.saved_tensors
-        return found
+        saved: tuple[Tensor | None, ...] = self.ctx.saved_tensors
+        return saved
 
     @property
     def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
-        found: tuple[SavedTensor, ...] = self.ctx._raw_saved_tensors
-        return found
+        saved: tuple[SavedTensor, ...] = self.ctx._raw_saved_tensors
+        return saved
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
         if self.ctx._saved is None:
@@ -113,13 +113,13 @@ class FunctionNode(Node):
         with no_grad():
             gradients = self._call(
                 [
-                    None if each is None else Tensor.from_array(each)
-                    for each in (g if self.ported else [g])
+                    None if gradient is None else Tensor.from_array(gradient)
+                    for gradient in (g if self.ported else [g])
                 ]
             )
         if not keep:
             self.release()
-        return [None if each is None else each.array for each in gradients]
+        return [None if gradient is None else gradient.array for gradient in gradients]
 
     def backward_graph(self, g: Any) -> list[Any]:
         with enable_grad():
@@ -127,10 +127,10 @@ class FunctionNode(Node):
 
     def apply(self, *gradients: Any) -> Any:
         """Run ``backward`` on gradients, as tensors."""
-        found: list[Any] = [None] * len(self.ctx.needs_input_grad)
+        results: list[Any] = [None] * len(self.ctx.needs_input_grad)
         for number, g in zip(self.tensor_arguments, self._call(list(gradients)), strict=True):
-            found[number] = g
-        return tuple(found) if len(found) > 1 else found[0]
+            results[number] = g
+        return tuple(results) if len(results) > 1 else results[0]
 
     def _call(self, incoming: list[Any]) -> list[Any]:
         if self.ctx._materialize:

@@ -86,9 +86,9 @@ def _place(node: FunctionNode, number: int) -> FunctionNode | Port:
 
 
 def _view_of_itself(t: Tensor) -> Tensor:
-    made = view(t, t.array, OPS["alias"], {})
-    made.edge = None
-    return made
+    alias = view(t, t.array, OPS["alias"], {})
+    alias.edge = None
+    return alias
 
 
 def _change(

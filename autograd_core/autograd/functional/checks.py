@@ -58,13 +58,13 @@ def vector_of(
             if single
             else f"v is a tuple of invalid length: should be {len(like)} but got {len(listed)}."
         )
-    for number, (each, other) in enumerate(zip(listed, like, strict=True)):
-        if each._shape != other._shape:
+    for number, (gradient, other) in enumerate(zip(listed, like, strict=True)):
+        if gradient._shape != other._shape:
             entry = "" if single else f"Entry {number} in "
             raise RuntimeError(
-                f"{entry}v has invalid size: should be {other.shape} but got {each.shape}."
+                f"{entry}v has invalid size: should be {other.shape} but got {gradient.shape}."
             )
-    return listed if create_graph else tuple(each.detach() for each in listed)
+    return listed if create_graph else tuple(gradient.detach() for gradient in listed)
 
 
 def for_hessian(
@@ -125,10 +125,10 @@ def gradients_of(
         return (None,) * len(inputs)
     reached, given = zip(*pairs, strict=True)
     requested: Any = inputs
-    found: Gradients = grad(
+    gradients: Gradients = grad(
         reached, requested, given, retain_graph=keep, create_graph=create_graph, allow_unused=True
     )
-    return found
+    return gradients
 
 
 def zeros_of(like: Tensors) -> Tensors:

@@ -115,8 +115,8 @@ def hessian(
         check_depend(rows, "jacobian", strict)
         return rows
 
-    found = jacobian(gradient, points, create_graph, strict, vectorize, outer_jacobian_strategy)
-    return found[0][0] if single else found
+    blocks = jacobian(gradient, points, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return blocks[0][0] if single else blocks
 
 
 def _reverse_jacobian(
@@ -130,10 +130,10 @@ def _reverse_jacobian(
         columns: list[list[Tensor]] = [[] for _ in points]
         for place in np.ndindex(output._shape):
             seed = Tensor.from_array(_unit(output, place))
-            found = gradients_of((output,), points, (seed,), create_graph, keep=True)
+            row = gradients_of((output,), points, (seed,), create_graph, keep=True)
             if strict:
-                _check_row(found, number, create_graph)
-            for column, g, point in zip(columns, found, points, strict=True):
+                _check_row(row, number, create_graph)
+            for column, g, point in zip(columns, row, points, strict=True):
                 column.append(zeros_like(point) if g is None else g)
         blocks.append(
             tuple(
@@ -182,8 +182,8 @@ def _stacked(rows: list[Tensor], like: Tensor) -> Tensor:
     return stack(rows)  # type: ignore[no-any-return]
 
 
-def _check_row(found: OptionalTensors, output: int, create_graph: bool) -> None:
-    for number, g in enumerate(found):
+def _check_row(row: OptionalTensors, output: int, create_graph: bool) -> None:
+    for number, g in enumerate(row):
         if g is None:
             raise RuntimeError(
                 f"Output {output} of the user-provided function is independent of input {number}. "

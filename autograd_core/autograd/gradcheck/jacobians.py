@@ -40,7 +40,7 @@ class FunctionAtPoint:
 
     def reverse_jacobian(self, dtypes: bool) -> Jacobian:
         """Return the Jacobian by backward passes; ``dtypes``, with a look at those of gradients."""
-        found = self._empty(self.outputs)
+        blocks = self._empty(self.outputs)
         for number, output in enumerate(self.outputs):
             for row, unit in enumerate(_units(output)):
                 for place, x, g in zip(
@@ -59,12 +59,12 @@ class FunctionAtPoint:
                             f"Gradient has dtype mismatch: {g.dtype} for input {place} of "
                             f"{x.dtype}, in {self.op(block)}"
                         )
-                    found[block][row] = g.array.reshape(-1)
-        return found
+                    blocks[block][row] = g.array.reshape(-1)
+        return blocks
 
     def forward_jacobian(self) -> Jacobian:
         """Return the Jacobian by forward mode."""
-        found = self._empty(self.outputs)
+        blocks = self._empty(self.outputs)
         for place, x in zip(self.places, self.watched, strict=True):
             for column, unit in enumerate(_units(x)):
                 with dual_level():
@@ -74,20 +74,20 @@ class FunctionAtPoint:
                     tangents = [unpack_dual(t).tangent for t in outputs]
                 for number, tangent in enumerate(tangents):
                     if tangent is not None:
-                        found[number, place][:, column] = tangent.array.reshape(-1)
-        return found
+                        blocks[number, place][:, column] = tangent.array.reshape(-1)
+        return blocks
 
     def numerical_jacobian(self) -> Jacobian:
         """Return the Jacobian by differences, computed when first asked for."""
         if self._numerical is None:
-            self._numerical = found = self._empty(self.outputs)
+            self._numerical = blocks = self._empty(self.outputs)
             for place, x in zip(self.places, self.watched, strict=True):
                 for column, index in enumerate(np.ndindex(x._shape)):
                     unit = np.zeros(x._shape, x.array.dtype)
                     unit[index] = 1
                     slopes = self.slopes({place: unit}, self.outputs, f"on index {index} ")
                     for number, slope in enumerate(slopes):
-                        found[number, place][:, column] = slope
+                        blocks[number, place][:, column] = slope
         return self._numerical
 
     def _empty(self, outputs: Sequence[Tensor]) -> Jacobian:

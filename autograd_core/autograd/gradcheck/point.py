@@ -90,7 +90,7 @@ class Check(FunctionAtPoint):
             ]
             seeds = [Tensor.from_array(np.ones_like(t.array)) for t in tried]
             try:
-                found = self.gradients(tried, seeds)
+                gradients = self.gradients(tried, seeds)
             except Exception as error:
                 listed = ", ".join(map(str, sorted(missing)))
                 raise GradcheckError(
@@ -99,7 +99,7 @@ class Check(FunctionAtPoint):
                     f"{error} (undefined was the gradient of output {listed}). None stands for "
                     "zeros there."
                 ) from error
-            if len(missing) == count and any(g is not None and np.any(g.array) for g in found):
+            if len(missing) == count and any(g is not None and np.any(g.array) for g in gradients):
                 raise GradcheckError(
                     "Expected all input grads to be undefined or zero when all output grads are "
                     f"undefined or zero, in {self.op((0, self.places[0]))}"
@@ -148,10 +148,10 @@ class Check(FunctionAtPoint):
 
     def _compare(self, analytical: Jacobian, numerical: Jacobian, mode: str) -> None:
         for block, expected in numerical.items():
-            found = analytical[block]
-            wrong = ~self.tolerance.agree(found, expected)
+            analytic = analytical[block]
+            wrong = ~self.tolerance.agree(analytic, expected)
             if wrong.any():
-                raise GradcheckError(self._mismatch(block, found, expected, wrong, mode))
+                raise GradcheckError(self._mismatch(block, analytic, expected, wrong, mode))
 
     def _mismatch(
         self, block: Block, found: Array, expected: Array, wrong: Array, mode: str

@@ -136,9 +136,9 @@ class profile:
             ):
                 step = next(steps)
             sent = [d.after for d in step.deliveries if d.after is not None]
-            for each in (around, event):
-                each.sequence_nr = node.sequence_nr if node.edges else -1
-                each.cpu_memory_usage = sum(g.nbytes for g in sent)
+            for known in (around, event):
+                known.sequence_nr = node.sequence_nr if node.edges else -1
+                known.cpu_memory_usage = sum(g.nbytes for g in sent)
             self.ran(node, event.cpu_time_total / 1e6, event.cpu_memory_usage)
 
     def ran(self, node: Node, seconds: float, nbytes: int) -> None:
@@ -203,8 +203,8 @@ class profile:
 def running_profile() -> profile | None:
     """Return the profile that is being made around the caller."""
     mode = current_mode()
-    found = None if mode is None else mode.profiler
-    return found if isinstance(found, profile) else None
+    running = None if mode is None else mode.profiler
+    return running if isinstance(running, profile) else None
 
 
 def _count(spent: Any, node: Node, seconds: float, nbytes: int) -> None:

@@ -45,15 +45,15 @@ def scaled_dot_product_attention(
     """
     if enable_gqa:
         key, value = (
-            functions.repeat_interleave(each, query._shape[-3] // each._shape[-3], -3)
-            for each in (key, value)
+            functions.repeat_interleave(tensor, query._shape[-3] // tensor._shape[-3], -3)
+            for tensor in (key, value)
         )
     if attn_mask is not None and is_causal:
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
             "is_causal=True"
         )
-    ranks = [each.ndim for each in (query, key, value)]
+    ranks = [tensor.ndim for tensor in (query, key, value)]
     if min(ranks) < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
@@ -68,14 +68,14 @@ def scaled_dot_product_attention(
     if attn_mask is not None and attn_mask.dtype is bool_:
         attn_mask = masking(elementwise.eq(attn_mask, False), query)
     masked = attn_mask is not None and attn_mask.requires_grad and is_grad_enabled()
-    batches = {each._shape[:2] for each in (query, key, value)}
+    batches = {tensor._shape[:2] for tensor in (query, key, value)}
     fits = key._shape == value._shape and query._shape[-1] == key._shape[-1] and len(batches) == 1
     if query.ndim == 4 and fits and not (dropout_p or masked):
         if attn_mask is not None:
             attn_mask = to_dtype(attn_mask, kind)
         return attention.attention(query, key, value, attn_mask, is_causal, factor)
     if kind is float16:
-        query, key, value = (to_dtype(each, float32) for each in (query, key, value))
+        query, key, value = (to_dtype(tensor, float32) for tensor in (query, key, value))
     if is_causal:
         seen = np.tri(query._shape[-2], key._shape[-2], dtype=bool)
         attn_mask = masking(Tensor.from_array(~seen), query)
@@ -185,8 +185,8 @@ def _weighed(
     pair = elementwise.mul(q, math.sqrt(1 / head)), shape.transpose(k, -2, -1)
     scores = linalg.bmm(*pair) if mask is None else products.baddbmm(mask, *pair)
     shares = dropout(softmax(scores, -1), dropout_p)
-    found = shape.transpose(linalg.bmm(shares, v), 0, 1)
-    return reshape(found, (length * (rows // num_heads), num_heads * head)), shares
+    weighed = shape.transpose(linalg.bmm(shares, v), 0, 1)
+    return reshape(weighed, (length * (rows // num_heads), num_heads * head)), shares
 
 
 def _fused(
@@ -204,8 +204,8 @@ def _fused(
         lead = (1, 1) if mask._shape[0] == 1 else (batch, num_heads)
         mask = reshape(mask, (*lead, *mask._shape[1:]))
     q, k, v = (shape.view(x, (batch, num_heads, *x._shape[1:])) for x in (q, k, v))
-    found = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
-    together = contiguous(shape.permute(found, (2, 0, 1, 3)))
+    attended = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
+    together = contiguous(shape.permute(attended, (2, 0, 1, 3)))
     return shape.view(together, (batch * length, size))
 
 
@@ -214,7 +214,7 @@ def _each_projected(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Return queries, keys and values under a weight each."""
     biases = (None,) * 3 if bias is None else functions.chunk(bias, 3)
-    q, k, v = (linear(*each) for each in zip(inputs, weights, biases, strict=True))
+    q, k, v = (linear(*operands) for operands in zip(inputs, weights, biases, strict=True))
     return q, k, v
 
 

@@ -80,7 +80,7 @@ def _check(dims: int, x: Tensor, weight: Tensor, groups: int, *options: tuple[in
     fits = len(size) == dims + 2 and groups > 0 and not size[0] % groups and size[0]
     if (
         not fits
-        or any(len(each) != dims or min(each) < 0 for each in options)
+        or any(len(option) != dims or min(option) < 0 for option in options)
         or (0 in options[0] or 0 in options[2])
     ):
         _refuse(dims, x, weight, groups, *options)
@@ -111,8 +111,8 @@ def _refuse(
     spread = given["dilation"]
     if min(spread) <= 0:
         # PyTorch speaks of signals as of images of one row
-        found = "" if min(spread) < 0 else f", but got {[*(1,) * (dims == 1), *spread]}"
-        raise RuntimeError(f"dilation should be greater than zero{found}")
+        got = "" if min(spread) < 0 else f", but got {[*(1,) * (dims == 1), *spread]}"
+        raise RuntimeError(f"dilation should be greater than zero{got}")
     size = list(weight.shape)
     if len(size) != x.ndim:
         raise RuntimeError(
@@ -136,10 +136,10 @@ def _check_elements(x: Tensor, weight: Tensor) -> None:
     if 0 in weight._shape[2:]:
         row = "kernel_height: 1 " if weight.ndim == 3 else ""
         names = ("width",) if weight.ndim == 3 else ("height", "width")
-        found = " ".join(
+        got = " ".join(
             f"kernel_{name}: {n}" for name, n in zip(names, weight._shape[2:], strict=False)
         )
-        raise RuntimeError(f"kernel size should be greater than zero, but got {row}{found}")
+        raise RuntimeError(f"kernel size should be greater than zero, but got {row}{got}")
     if 0 in x._shape[2:]:
         size = [*x._shape[:2], *(1,) * (x.ndim == 3), *x._shape[2:]]
         raise RuntimeError(
@@ -228,7 +228,7 @@ def _spread(
         found = _spread(dims, one, weight, bias, stride, padding, output_padding, groups, dilation)
         return shape.squeeze_dim(found, 0)
     _check_batch(f"conv_transpose{dims}d", dims, x)
-    stride, padding, dilation = (sizes(each, dims) for each in (stride, padding, dilation))
+    stride, padding, dilation = (sizes(option, dims) for option in (stride, padding, dilation))
     extra = sizes(output_padding, dims)
     _check(dims, x, weight, groups, stride, padding, dilation, extra)
     if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):

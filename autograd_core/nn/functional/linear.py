@@ -44,8 +44,8 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
     kinds = {name: t.dtype for name, t in given.items() if t is not None}
     if len(set(kinds.values())) > 1:
-        found = ", ".join(f"{name}: {kind.c_name}" for name, kind in kinds.items())
-        raise RuntimeError(f"All tensors must have the same dtype, got {found}")
+        dtypes = ", ".join(f"{name}: {kind.c_name}" for name, kind in kinds.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {dtypes}")
     outputs, left, right = (
         weight._shape[0],
         *(weight._shape[wrapped(dim, weight.ndim)] for dim in (1, 2)),
@@ -67,11 +67,11 @@ def _check_bilinear(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None) -
                 f"bilinear(): input batch dimensions do not match at dim {dim}: got "
                 f"{x._shape[dim]} and {y._shape[dim]}"
             )
-    for number, each in enumerate((x, y), 1):
-        if each._shape[-1] != weight._shape[number]:
+    for number, tensor in enumerate((x, y), 1):
+        if tensor._shape[-1] != weight._shape[number]:
             raise RuntimeError(
                 f"bilinear(): input{number} size does not match weight size: got "
-                f"{each._shape[-1]} but expected {weight._shape[number]}"
+                f"{tensor._shape[-1]} but expected {weight._shape[number]}"
             )
     if bias is not None and bias._shape[0] != weight._shape[0]:
         raise RuntimeError(
@@ -191,10 +191,10 @@ def _check_offsets(offsets: Tensor, numbers: Tensor) -> None:
 def _check_bag_dtypes(weight: Tensor, factors: Tensor | None) -> None:
     kind = weight.dtype
     if not kind.is_floating_point:
-        found = "CPUBoolType" if kind is bool_ else f"torch.{kind.scalar_name}Tensor"
+        got = "CPUBoolType" if kind is bool_ else f"torch.{kind.scalar_name}Tensor"
         raise RuntimeError(
             "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
-            f"Half, BFloat16, Float, Double; but got {found} instead (while checking arguments for "
+            f"Half, BFloat16, Float, Double; but got {got} instead (while checking arguments for "
             "embedding_bag)"
         )
     if factors is not None and factors.dtype is not kind:

@@ -56,8 +56,8 @@ def multi_margin_loss(
     if input.ndim < 2:
         size = target._shape
         input, target = reshape(input, (1, input.numel())), reshape(target, (1,))
-        found = margin_loss.multi_margin_loss(input, target, weight, p, margin, reduction)
-        return reshape(found, size) if reduction == "none" else found
+        loss = margin_loss.multi_margin_loss(input, target, weight, p, margin, reduction)
+        return reshape(loss, size) if reduction == "none" else loss
     return margin_loss.multi_margin_loss(input, target, weight, p, margin, reduction)
 
 
@@ -86,9 +86,9 @@ def multilabel_margin_loss(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
     if input.ndim < 2:
-        input, target = (reshape(each, (1, each.numel())) for each in (input, target))
-        found = margin_loss.multilabel_margin_loss(input, target, reduction)
-        return reshape(found, ()) if reduction == "none" else found
+        input, target = (reshape(tensor, (1, tensor.numel())) for tensor in (input, target))
+        loss = margin_loss.multilabel_margin_loss(input, target, reduction)
+        return reshape(loss, ()) if reduction == "none" else loss
     return margin_loss.multilabel_margin_loss(input, target, reduction)
 
 

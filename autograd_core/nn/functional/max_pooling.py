@@ -26,13 +26,13 @@ def _largest(
     windows = pool_windows(name, dims, kernel_size, stride, padding, dilation)
     check_pooled(name, dims, x)
     pool = pooling.max_pool2d if dims == 2 else pooling.max_pool3d
-    found = pool(x, *windows, ceil_mode)
+    pooled = pool(x, *windows, ceil_mode)
     if not return_indices:
-        return found
+        return pooled
     # hidden from the caller of the op, and seldom asked for: found again
     _, within = pool.op.kernel(x.array, *windows, ceil_mode)
     indices = pooling.indices_of(within, windows, x._shape[x.ndim - dims :])
-    return found, Tensor.from_array(indices)
+    return pooled, Tensor.from_array(indices)
 
 
 def max_pool1d(
@@ -58,11 +58,11 @@ def max_pool1d(
     step = (
         kernel if stride is None or stride in ((), []) else one_size("max_pool1d", "stride", stride)
     )
-    found = _largest(
+    pooled = _largest(
         2, flat(input), (1, *kernel), (1, *step), (0, *outside), (1, *spread), ceil_mode,
         return_indices,
     )  # fmt: skip
-    return tuple(signal(each) for each in found) if return_indices else signal(found)
+    return tuple(signal(tensor) for tensor in pooled) if return_indices else signal(pooled)
 
 
 def max_pool2d(
@@ -99,19 +99,19 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     """Return the largest element of each of ``output_size`` windows of signals."""
     check_signals("adaptive_max_pool1d", input)
     size = adaptive_output("adaptive_max_pool1d", 1, input, output_size)
-    found = unpooling.adaptive_max_pool2d(flat(input), (1, *size))
-    return tuple(signal(each) for each in found) if return_indices else signal(found[0])
+    pooled = unpooling.adaptive_max_pool2d(flat(input), (1, *size))
+    return tuple(signal(tensor) for tensor in pooled) if return_indices else signal(pooled[0])
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the largest element of each of ``output_size`` windows of images."""
     size = adaptive_output("adaptive_max_pool2d", 2, input, output_size)
-    found = unpooling.adaptive_max_pool2d(input, size)
-    return found if return_indices else found[0]
+    pooled = unpooling.adaptive_max_pool2d(input, size)
+    return pooled if return_indices else pooled[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return the largest element of each of ``output_size`` windows of volumes."""
     size = adaptive_output("adaptive_max_pool3d", 3, input, output_size)
-    found = unpooling.adaptive_max_pool3d(input, size)
-    return found if return_indices else found[0]
+    pooled = unpooling.adaptive_max_pool3d(input, size)
+    return pooled if return_indices else pooled[0]

@@ -33,10 +33,10 @@ def avg_pool1d(
         kernel if stride is None or stride in ((), []) else one_size("avg_pool1d", "stride", stride)
     )
     outside = one_size("avg_pool1d", "padding", padding)
-    found = avg_pool2d(
+    pooled = avg_pool2d(
         flat(input), (1, *kernel), (1, *step), (0, *outside), ceil_mode, count_include_pad
     )
-    return signal(found)
+    return signal(pooled)
 
 
 def _mean(dims: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any, *rest: Any) -> Tensor:

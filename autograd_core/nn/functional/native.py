@@ -14,7 +14,9 @@ from autograd_core.tensor import Tensor
 
 def _statistics(op: Any, *arguments: Any) -> tuple[Tensor, Tensor]:
     """Mean and reciprocal standard deviation, hidden from callers of the op: found again."""
-    arrays = (each.array if isinstance(each, Tensor) else each for each in arguments)
+    arrays = (
+        argument.array if isinstance(argument, Tensor) else argument for argument in arguments
+    )
     _, mean, rstd = op.op.kernel(*arrays)
     return Tensor.from_array(mean), Tensor.from_array(rstd)
 
@@ -66,8 +68,8 @@ def native_batch_norm(
     )
     if not training:
         return result, input.new_empty(0), input.new_empty(0)
-    found = _statistics(norms.batch_norm, input, weight, bias, None, None, True, eps)
-    return result, *found
+    normalized = _statistics(norms.batch_norm, input, weight, bias, None, None, True, eps)
+    return result, *normalized
 
 
 def batch_norm(

@@ -22,11 +22,11 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
     """Return ``reduction``, or what the older arguments mean."""
     if size_average is None and reduce is None:
         return reduction
-    found = "none" if reduce is False else "sum" if size_average is False else "mean"
+    chosen = "none" if reduce is False else "sum" if size_average is False else "mean"
     warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead."
+        f"size_average and reduce args will be deprecated, please use reduction='{chosen}' instead."
     )
-    return found
+    return chosen
 
 
 def reduced(losses: Tensor, reduction: str) -> Tensor:

@@ -56,8 +56,8 @@ def pad(
     if mode != "circular" and min(requested) < (dims != 2):
         names = "DHW"[-dims:]
         given = ", ".join(f"{name}: {n}" for name, n in zip(names, size, strict=True))
-        found = " ".join(f"{name}: {n}" for name, n in zip(names, requested, strict=True))
-        raise RuntimeError(f"input ({given}) is too small. Calculated output {found}")
+        got = " ".join(f"{name}: {n}" for name, n in zip(names, requested, strict=True))
+        raise RuntimeError(f"input ({given}) is too small. Calculated output {got}")
     maps = tuple(resample.border(n, *widths, mode) for n, widths in zip(size, around, strict=True))
     if mode == "circular":
         return resample.circular_pad(input, maps)
@@ -88,7 +88,7 @@ def _check_border(mode: str, n: int, widths: tuple[int, int], x: Tensor, pad: An
             f"but got: padding ({widths[0]}, {widths[1]}) at dimension {dim} of input "
             f"{list(x.shape)}"
         )
-    if mode == "circular" and max(widths) > max(n + sum(min(each, 0) for each in widths), 0):
+    if mode == "circular" and max(widths) > max(n + sum(min(width, 0) for width in widths), 0):
         raise RuntimeError("Padding value causes wrapping around more than once.")
 
 
@@ -192,8 +192,8 @@ def _check_resized(x: Tensor, requested: Sequence[int]) -> None:
     if min(*size, *requested) <= 0:
         names = "DHW"[-len(size) :]
         before, after = (
-            ", ".join(f"{name}: {n}" for name, n in zip(names, each, strict=True))
-            for each in (size, requested)
+            ", ".join(f"{name}: {n}" for name, n in zip(names, numbers, strict=True))
+            for numbers in (size, requested)
         )
         joint = " and output" if len(size) == 1 else " output"
         raise RuntimeError(

@@ -30,16 +30,16 @@ def _windows(
     name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 ) -> Windows:
     step = kernel_size if stride is None or stride in ((), []) else stride
-    found = Windows(*(sizes(each, dims) for each in (kernel_size, step, padding, dilation)))
-    kernel, stride, padding, dilation = found
+    windows = Windows(*(sizes(option, dims) for option in (kernel_size, step, padding, dilation)))
+    kernel, stride, padding, dilation = windows
     if (
         not len(kernel) == len(stride) == len(padding) == len(dilation) == dims
         or min(*kernel, *stride, *dilation) <= 0
         or min(padding) < 0
         or any(2 * p > d * (k - 1) + 1 for p, k, d in zip(padding, kernel, dilation, strict=True))
     ):
-        _refuse_windows(name, dims, found)
-    return found
+        _refuse_windows(name, dims, windows)
+    return windows
 
 
 _USUAL: Final = (int, type(None))
@@ -47,9 +47,9 @@ _kept_windows: Final = lru_cache(maxsize=256)(_windows)
 
 
 def _refuse_windows(name: str, dims: int, windows: Windows) -> None:
-    for option, each in windows._asdict().items():
+    for option, value in windows._asdict().items():
         option = option.replace("kernel", "kernel_size")
-        if len(each) != dims:
+        if len(value) != dims:
             must = "must be either" if option == "dilation" else "must either be"
             if name == "avg_pool3d":
                 must = "must be"
@@ -68,12 +68,12 @@ def _refuse_windows(name: str, dims: int, windows: Windows) -> None:
                 "pad should be at most half of effective kernel size, but got "
                 f"pad={pad}, kernel_size={kernel} and dilation={spread}"
             )
-    for option, letter, each in (
+    for option, letter, value in (
         ("kernel size", "k", windows.kernel),
         ("stride", "d", windows.stride),
         ("dilation", "dilation", windows.dilation),
     ):
-        _check_positive(option, [letter + side for side in _SIDES[dims]], each)
+        _check_positive(option, [letter + side for side in _SIDES[dims]], value)
 
 
 def _check_positive(option: str, names: Sequence[str], values: Sequence[int]) -> None:
@@ -124,18 +124,16 @@ def one_size(name: str, option: str, value: Any) -> tuple[int]:
             f"{name}(): argument '{option}' (position 2) must be tuple of ints, not "
             f"{type(value).__name__}"
         )
-    found = sizes(value, 1)
-    for place, each in enumerate(found):
-        if not isinstance(each, int):
+    one = sizes(value, 1)
+    for place, number in enumerate(one):
+        if not isinstance(number, int):
             raise TypeError(
                 f"{name}(): argument '{option}' (position 2) must be tuple of ints, but found "
-                f"element of type {type(each).__name__} at pos {place}"
+                f"element of type {type(number).__name__} at pos {place}"
             )
-    if len(found) != 1:
-        raise RuntimeError(
-            f"{name}() argument '{option}' should contain one int (got {len(found)})"
-        )
-    return (found[0],)
+    if len(one) != 1:
+        raise RuntimeError(f"{name}() argument '{option}' should contain one int (got {len(one)})")
+    return (one[0],)
 
 
 def check_signal_windows(
@@ -217,11 +215,11 @@ def adaptive_output(name: str, dims: int, x: Tensor, output_size: Any) -> tuple[
 
 def folded(**options: Any) -> dict[str, tuple[int, ...]]:
     """Return the sizes for images of two dimensions that folding takes."""
-    found = {
+    numbers = {
         name: (value, value) if isinstance(value, int) else tuple(value)
         for name, value in options.items()
     }
-    for name, value in found.items():
+    for name, value in numbers.items():
         if len(value) != 2:
             raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
     for option, name, short in (
@@ -229,13 +227,13 @@ def folded(**options: Any) -> dict[str, tuple[int, ...]]:
         ("dilation", "dilation", "dilation"),
         ("stride", "stride", "stride"),
     ):
-        _check_positive(option, [f"{short}_height", f"{short}_width"], found[name])
-    if min(found["padding"]) < 0:
-        high, wide = found["padding"]
+        _check_positive(option, [f"{short}_height", f"{short}_width"], numbers[name])
+    if min(numbers["padding"]) < 0:
+        high, wide = numbers["padding"]
         raise RuntimeError(
             f"padding should be non-negative, but got pad_height: {high} pad_width: {wide}"
         )
-    return found
+    return numbers
 
 
 def check_unfolded(x: Tensor) -> None:

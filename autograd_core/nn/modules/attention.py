@@ -59,8 +59,8 @@ class MultiheadAttention(Module):
             return Parameter(functions.zeros(*size, **factory)) if used else None
 
         for name, size in sizes.items():
-            made = parameter(self._separate, embed_dim, size)
-            self.register_parameter(f"{name}_proj_weight", made)
+            weight = parameter(self._separate, embed_dim, size)
+            self.register_parameter(f"{name}_proj_weight", weight)
         together = parameter(not self._separate, 3 * embed_dim, embed_dim)
         self.register_parameter("in_proj_weight", together)
         self.register_parameter("in_proj_bias", parameter(bias, 3 * embed_dim))
@@ -100,11 +100,11 @@ class MultiheadAttention(Module):
         alone = query.ndim == 2
         if alone or self.batch_first:
             # what was one tensor stays one: the projection is shared then
-            made = {
+            options = {
                 id(t): shape.unsqueeze(t, 1) if alone else shape.transpose(t, 0, 1)
                 for t in (query, key, value)
             }
-            query, key, value = (made[id(t)] for t in (query, key, value))
+            query, key, value = (options[id(t)] for t in (query, key, value))
         if alone and key_padding_mask is not None:
             key_padding_mask = shape.unsqueeze(key_padding_mask, 0)
         result, weights = F.multi_head_attention_forward(

@@ -127,8 +127,8 @@ class _Places:
 
     def padded(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """Return gradients of the tensors, with None for what is none."""
-        found = dict(zip(self.numbers, gradients, strict=True))
-        return tuple(found.get(i) for i in range(len(self.values)))
+        by_number = dict(zip(self.numbers, gradients, strict=True))
+        return tuple(by_number.get(i) for i in range(len(self.values)))
 
     def picked(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
         """Return the opposite of :meth:`padded`."""

@@ -159,10 +159,10 @@ class SyncBatchNorm(_BatchNorm):
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
         """Replace each batch normalization in ``module`` by this class, and return ``module``."""
-        for each in module.modules():
-            if isinstance(each, _BatchNorm):
-                each.__class__ = cls
-                each.process_group = process_group
+        for part in module.modules():
+            if isinstance(part, _BatchNorm):
+                part.__class__ = cls
+                part.process_group = process_group
         return module
 
 

@@ -143,9 +143,9 @@ class ModuleDict(Module):
             self.add_module(name, module)
 
     def __getitem__(self, name: str) -> Module:
-        found = self._modules[name]
-        assert found is not None
-        return found
+        module = self._modules[name]
+        assert module is not None
+        return module
 
     def __setitem__(self, name: str, module: Module) -> None:
         self.add_module(name, module)

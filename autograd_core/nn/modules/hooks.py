@@ -143,10 +143,10 @@ def _backward_hooks(module: Any) -> BackwardHooks | None:
 
 
 def _legacy_hooks(module: Any) -> tuple[Callable[..., Any], ...]:
-    found = {} if True in _all_backward_is_full else dict(for_all.backward)
+    hooks = {} if True in _all_backward_is_full else dict(for_all.backward)
     if module._is_full_backward_hook is False:
-        found.update(module._backward_hooks)
-    return tuple(found.values())
+        hooks.update(module._backward_hooks)
+    return tuple(hooks.values())
 
 
 def use_full_backward_hooks(module: Any, full: bool) -> None:

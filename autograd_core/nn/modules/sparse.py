@@ -55,9 +55,9 @@ class _Rows(Module):
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         make: Any = cls  # subclasses take the weight by name
-        made: Self = make(*embeddings._shape, _weight=embeddings, **options)
-        made.weight.requires_grad = not freeze
-        return made
+        module: Self = make(*embeddings._shape, _weight=embeddings, **options)
+        module.weight.requires_grad = not freeze
+        return module
 
     def extra_repr(self) -> str:
         text = f"{self.num_embeddings}, {self.embedding_dim}"

@@ -52,10 +52,10 @@ class _Layer(Module):
         super().__init__()
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
         for name in self.attentions:
-            made = MultiheadAttention(
+            attention = MultiheadAttention(
                 d_model, nhead, dropout, bias=bias, batch_first=batch_first, **factory
             )
-            self.add_module(name, made)
+            self.add_module(name, attention)
         self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **factory)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **factory)
@@ -89,11 +89,11 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         def attend(x: Tensor) -> Tensor:
-            found = self.self_attn(
+            attended = self.self_attn(
                 x, x, x, attn_mask=src_mask, key_padding_mask=src_key_padding_mask,
                 need_weights=False, is_causal=is_causal,
             )  # fmt: skip
-            return self.dropout1(found[0])
+            return self.dropout1(attended[0])
 
         x = self._added(src, self.norm1, attend)
         return self._added(x, self.norm2, lambda x: self._network(x, self.dropout2))
@@ -116,19 +116,19 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         def attend(x: Tensor) -> Tensor:
-            found = self.self_attn(
+            attended = self.self_attn(
                 x, x, x, attn_mask=tgt_mask, key_padding_mask=tgt_key_padding_mask,
                 need_weights=False, is_causal=tgt_is_causal,
             )  # fmt: skip
-            return self.dropout1(found[0])
+            return self.dropout1(attended[0])
 
         def consult(x: Tensor) -> Tensor:
-            found = self.multihead_attn(
+            attended = self.multihead_attn(
                 x, memory, memory, attn_mask=memory_mask,
                 key_padding_mask=memory_key_padding_mask,
                 need_weights=False, is_causal=memory_is_causal,
             )  # fmt: skip
-            return self.dropout2(found[0])
+            return self.dropout2(attended[0])
 
         x = self._added(tgt, self.norm1, attend)
         x = self._added(x, self.norm2, consult)

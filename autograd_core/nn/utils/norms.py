@@ -52,7 +52,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
 
 def length_of(weight: Tensor, dim: int) -> Tensor:
     """Return the length of each slice of dimension ``dim``; of all, if that is -1."""
-    dims = tuple(each for each in range(weight.ndim) if each != dim)
+    dims = tuple(index for index in range(weight.ndim) if index != dim)
     return vector_norm(weight, 2.0, dims, dim >= 0)
 
 
@@ -62,8 +62,8 @@ def _hooks(module: Module) -> list[Any]:
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Make the parameter ``name`` a parameter again."""
-    for number, each in list(module._forward_pre_hooks.items()):
-        hook = each.call
+    for number, known in list(module._forward_pre_hooks.items()):
+        hook = known.call
         if isinstance(hook, WeightNorm) and hook.name == name:
             weight = hook.compute_weight(module).detach()
             for part in ("", "_g", "_v"):
@@ -103,7 +103,7 @@ class SpectralNorm:
 def rows_of(weight: Tensor, dim: int) -> Tensor:
     """Return the weight as a matrix, the rows of which are its slices of dimension ``dim``."""
     if dim != 0:
-        others = (each for each in range(weight.ndim) if each != dim)
+        others = (index for index in range(weight.ndim) if index != dim)
         weight = permute(weight, (dim, *others))
     return reshape(weight, (weight._shape[0], -1))
 
@@ -151,8 +151,8 @@ def spectral_norm(
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Make the parameter ``name`` a parameter again."""
-    for number, each in list(module._forward_pre_hooks.items()):
-        hook = each.call
+    for number, known in list(module._forward_pre_hooks.items()):
+        hook = known.call
         if isinstance(hook, SpectralNorm) and hook.name == name:
             weight = hook.compute_weight(module, False).detach()
             for part in ("", "_u", "_v", "_orig"):

@@ -222,10 +222,10 @@ def _computed(name: str) -> property:
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Return whether ``tensor_name``, or any tensor of the module, is parametrized."""
-    found = module._modules.get("parametrizations")
-    if not isinstance(found, ModuleDict):
+    parametrizations = module._modules.get("parametrizations")
+    if not isinstance(parametrizations, ModuleDict):
         return False
-    return len(found) > 0 if tensor_name is None else tensor_name in found
+    return len(parametrizations) > 0 if tensor_name is None else tensor_name in parametrizations
 
 
 def remove_parametrizations(module: M, tensor_name: str, leave_parametrized: bool = True) -> M:

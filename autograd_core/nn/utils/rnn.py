@@ -120,13 +120,13 @@ def pad_sequence(
 ) -> Tensor:
     """Stack sequences (L, ...) to (T, N, ...), padding the shorter ones."""
     given = list(sequences)
-    longest = max(len(each) for each in given)
+    longest = max(len(tensor) for tensor in given)
     padded = []
-    for each in given:
-        missing = longest - len(each)
+    for tensor in given:
+        missing = longest - len(tensor)
         width = (0, missing) if padding_side == "right" else (missing, 0)
-        around = (*(0,) * (2 * each.ndim - 2), *width)
-        padded.append(constant_pad_nd(each, around, padding_value))
+        around = (*(0,) * (2 * tensor.ndim - 2), *width)
+        padded.append(constant_pad_nd(tensor, around, padding_value))
     return stack(padded, dim=0 if batch_first else 1)
 
 
@@ -143,7 +143,7 @@ def unpad_sequence(
 def pack_sequence(sequences: Iterable[Tensor], enforce_sorted: bool = True) -> PackedSequence:
     """Pack sequences (L, ...)."""
     given = list(sequences)
-    lengths = [len(each) for each in given]
+    lengths = [len(tensor) for tensor in given]
     return pack_padded_sequence(pad_sequence(given), lengths, enforce_sorted=enforce_sorted)
 
 

@@ -65,7 +65,7 @@ class CheckpointFrame:
         early_stop: bool,
     ) -> None:
         self._function = function
-        self._args = [_kept(each) if isinstance(each, Tensor) else each for each in args]
+        self._args = [_kept(value) if isinstance(value, Tensor) else value for value in args]
         self._kwargs = kwargs
         self._again: AbstractContextManager[Any] = nullcontext()
         self._random_state = random_state
@@ -120,43 +120,43 @@ class CheckpointFrame:
 
     def _recomputed(self) -> _Values:
         """Return all that was saved, from a second run."""
-        found: list[Tensor] = []
+        tensors: list[Tensor] = []
 
         def take(saved: Tensor) -> Tensor:
-            if len(found) == len(self._holders):
+            if len(tensors) == len(self._holders):
                 if not self._completed:  # a pass inside asks for what was saved before it
                     return saved
                 raise CheckpointError(
                     "torch.utils.checkpoint: trying to save more tensors during recomputation than "
                     "during the original forward pass."
                 )
-            found.append(saved.detach() if saved.requires_grad else saved)
-            if self._early_stop and len(found) == len(self._holders):
+            tensors.append(saved.detach() if saved.requires_grad else saved)
+            if self._early_stop and len(tensors) == len(self._holders):
                 raise _StopRecomputation
             return saved
 
         hooks = saved_tensors_hooks(take, lambda saved: saved)
         random = random_numbers_from(self._random_state)
-        args = [each.unpack() if isinstance(each, KeptTensor) else each for each in self._args]
+        args = [value.unpack() if isinstance(value, KeptTensor) else value for value in self._args]
         with suppress(_StopRecomputation), random, enable_grad(), self._again, hooks:
             self._function(*args, **self._kwargs)
-        self._check(found)
-        pairs = ((known(), value) for known, value in zip(self._holders, found, strict=True))
+        self._check(tensors)
+        pairs = ((known(), value) for known, value in zip(self._holders, tensors, strict=True))
         return WeakKeyDictionary({holder: value for holder, value in pairs if holder is not None})
 
-    def _check(self, found: list[Tensor]) -> None:
-        if len(found) != len(self._holders):
+    def _check(self, tensors: list[Tensor]) -> None:
+        if len(tensors) != len(self._holders):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the "
                 "original forward and recomputation.\n"
                 f"Number of tensors saved during forward: {len(self._holders)}\n"
-                f"Number of tensors saved during recomputation: {len(found)}."
+                f"Number of tensors saved during recomputation: {len(tensors)}."
             )
         different = [
             f"tensor at position {position}:\nsaved metadata: {before}\n"
             f"recomputed metadata: {after}\n"
             for position, (before, after) in enumerate(
-                zip(self._metadata, map(_metadata, found), strict=True)
+                zip(self._metadata, map(_metadata, tensors), strict=True)
             )
             if before != after
         ]

@@ -137,7 +137,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, Tensor):
         return stack(list(batch), 0)
     if isinstance(first, np.ndarray) and first.dtype.kind in "bifu":
-        return stack([from_numpy(each) for each in batch], 0)
+        return stack([from_numpy(array) for array in batch], 0)
     if isinstance(first, np.generic):
         return from_numpy(np.array(batch))
     if isinstance(first, float):
@@ -147,9 +147,9 @@ def default_collate(batch: Sequence[Any]) -> Any:
     if isinstance(first, (str, bytes)):
         return list(batch)
     if isinstance(first, Mapping):
-        return {key: default_collate([each[key] for each in batch]) for key in first}
+        return {key: default_collate([sample[key] for sample in batch]) for key in first}
     if isinstance(first, Sequence):
-        if any(len(each) != len(first) for each in batch):
+        if any(len(sample) != len(first) for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         columns = [default_collate(column) for column in zip(*batch, strict=True)]
         return type(first)(*columns) if hasattr(first, "_fields") else columns

@@ -68,7 +68,7 @@ class ConcatDataset(Dataset[Any]):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
-        self.cumulative_sizes = list(accumulate(len(each) for each in self.datasets))
+        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
 
     def __getitem__(self, index: int) -> Any:
         if index < -len(self):
@@ -91,7 +91,7 @@ def random_split(
     """
     sizes = list(lengths)
     if math.isclose(sum(sizes), 1) and sum(sizes) <= 1:
-        fractions, sizes = sizes, [math.floor(len(dataset) * each) for each in sizes]
+        fractions, sizes = sizes, [math.floor(len(dataset) * size) for size in sizes]
         for number in range(len(dataset) - sum(int(size) for size in sizes)):
             sizes[number % len(fractions)] += 1
     if sum(sizes) != len(dataset):

@@ -42,18 +42,18 @@ def guess(
         return "the rule is not linear in the incoming gradient"
     if full is None:
         return ""
-    found, right = full
+    actual, right = full
     if not np.isfinite(right).all():
         return ""
-    if not np.any(found):
+    if not np.any(actual):
         return "the rule gives zeros"
     if not np.any(right):
         return "the result does not depend on it"
     return (
-        _factor(found, right)
-        or _power(rerun.names, points, found, right)
-        or _transposed(points, number, weights, found, right)
-        or _misplaced(found, right)
+        _factor(actual, right)
+        or _power(rerun.names, points, actual, right)
+        or _transposed(points, number, weights, actual, right)
+        or _misplaced(actual, right)
     )
 
 
@@ -64,39 +64,39 @@ def _close(a: Array, b: Array) -> bool:
     )
 
 
-def _factor(found: Array, right: Array) -> str:
-    factor = float((found * right).sum() / np.square(right).sum())
-    if not _close(found, factor * right):
+def _factor(actual: Array, right: Array) -> str:
+    factor = float((actual * right).sum() / np.square(right).sum())
+    if not _close(actual, factor * right):
         return ""
     if abs(factor + 1) < 1e-4:
         return "the sign is wrong"
     return f"every element is {factor:.4g} times the correct value"
 
 
-def _power(names: Sequence[str], points: Sequence[Array], found: Array, right: Array) -> str:
+def _power(names: Sequence[str], points: Sequence[Array], actual: Array, right: Array) -> str:
     """Find out whether a factor is missing, or there too often, that is an input or its square."""
-    if found.size < 2:
+    if actual.size < 2:
         return ""
     for name, x in zip(names, points, strict=True):
-        if x.shape != found.shape or not np.all(x) or np.ptp(np.abs(x)) == 0:
+        if x.shape != actual.shape or not np.all(x) or np.ptp(np.abs(x)) == 0:
             continue
         for power, factor in ((1, name), (2, f"{name}²")):
-            if _close(found * x**power, right):
+            if _close(actual * x**power, right):
                 return f"a factor {factor} is missing"
-            if _close(found, right * x**power):
+            if _close(actual, right * x**power):
                 return f"there is an extra factor {factor}"
     return ""
 
 
 def _transposed(
-    points: Sequence[Array], number: int, weights: Array, found: Array, right: Array
+    points: Sequence[Array], number: int, weights: Array, actual: Array, right: Array
 ) -> str:
     """Find out whether a square matrix should have been transposed: the gradient itself, or an
     input that it is multiplied with."""
     if right.ndim != 2:
         return ""
     text = "a transpose is missing or superfluous"
-    if found.shape == right.T.shape and _close(found.T, right):
+    if actual.shape == right.T.shape and _close(actual.T, right):
         return text
     for at, b in enumerate(points):
         if at == number or b.ndim != 2 or b.shape[0] != b.shape[1]:
@@ -111,12 +111,12 @@ def _transposed(
                 flipped = (g @ b.T) if left is g else (b.T @ g)
                 products = left @ other, flipped
                 for mine, wanted in (products, products[::-1]):
-                    if _close(found, mine) and _close(right, wanted):
+                    if _close(actual, mine) and _close(right, wanted):
                         return text
     return ""
 
 
-def _misplaced(found: Array, right: Array) -> str:
-    if found.size > 1 and _close(np.sort(found, axis=None), np.sort(right, axis=None)):
+def _misplaced(actual: Array, right: Array) -> str:
+    if actual.size > 1 and _close(np.sort(actual, axis=None), np.sort(right, axis=None)):
         return "the values are right, but in the wrong places"
     return ""

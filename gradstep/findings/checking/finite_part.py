@@ -48,15 +48,15 @@ class FinitePart:
     def gradients(self, points: Sequence[Array], weights: Array) -> list[Array | None]:
         spread = np.zeros(self._shown.size)
         spread[self._shown] = weights
-        found: list[Array | None] = []
+        parts: list[Array | None] = []
         gradients = self._rerun.gradients(self._whole(points), spread)
         for g, fixed in zip(gradients, self._fixed, strict=True):
             if g is not None and g.shape == fixed.shape:
                 g = np.where(fixed, 0, g)
                 if not (np.isfinite(g).all() or self._shown.all()):
                     raise CannotRerun("its result is not finite")  # 0 times infinity, perhaps
-            found.append(g)
-        return found
+            parts.append(g)
+        return parts
 
     def _whole(self, points: Sequence[Array]) -> list[Array]:
         """Return ``points`` with the infinite elements in their places."""

@@ -33,10 +33,10 @@ def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck
     record = inner.record
     source: Source | None = None if record is None else record.source
     inputs, reason, note = engine.isolated(lambda: _check(engine, inner))
-    found = NodeCheck(index, address, name, source, engine.rule_line(inner), inputs, reason, note)
-    if found.verdict != "wrong":
-        return found
-    return replace(found, is_identity=engine.isolated(lambda: _is_identity(engine, inner)))
+    check = NodeCheck(index, address, name, source, engine.rule_line(inner), inputs, reason, note)
+    if check.verdict != "wrong":
+        return check
+    return replace(check, is_identity=engine.isolated(lambda: _is_identity(engine, inner)))
 
 
 def _is_identity(engine: Engine, node: Any) -> bool:
@@ -48,7 +48,7 @@ def _is_identity(engine: Engine, node: Any) -> bool:
         result = rerun.values(rerun.points)
     except Exception:  # whatever user code may raise
         return False
-    return any(np.array_equal(each.reshape(-1), result.reshape(-1)) for each in rerun.points)
+    return any(np.array_equal(point.reshape(-1), result.reshape(-1)) for point in rerun.points)
 
 
 def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str, str]:
@@ -63,12 +63,12 @@ def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str, str]
     try:
         with np.errstate(all="ignore"):  # that a gradient is not finite is the answer
             values = rerun.values(rerun.points)
-            if not all(np.isfinite(each).all() for each in (values, *rerun.points)):
+            if not all(np.isfinite(point).all() for point in (values, *rerun.points)):
                 rerun = FinitePart(rerun, values)
                 note = rerun.note
             checker = RuleChecker(rerun, rerun.points)
-            found = [checker.input(number) for number in range(len(rerun.points))]
-        return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), "", note
+            checks = [checker.input(number) for number in range(len(rerun.points))]
+        return tuple(_beside(rerun, number, check) for number, check in enumerate(checks)), "", note
     except CannotRerun as error:
         return (), str(error), ""
     except Exception as error:  # whatever user code may raise
@@ -109,23 +109,23 @@ def _first_bad(array: Array) -> str:
     return f"{'nan' if np.isnan(array[at]) else 'inf'}{place}"
 
 
-def _beside(rerun: Rerun, number: int, found: InputCheck) -> InputCheck:
+def _beside(rerun: Rerun, number: int, check: InputCheck) -> InputCheck:
     """Look a little beside a point at which nothing can be said, where a kink is left behind:
     a rule that is wrong there is wrong."""
-    if found.verdict != "not checkable":
-        return found
+    if check.verdict != "not checkable":
+        return check
     for sign in (1, -1):
         try:
             other = RuleChecker(rerun, _shifted(rerun, sign)).input(number)
         except Exception:  # the function may not be defined there
             continue
-        note = f"{found.reason}; near these values the rule is"
+        note = f"{check.reason}; near these values the rule is"
         if other.verdict == "right":
-            return replace(found, reason=f"{note} right")
+            return replace(check, reason=f"{note} right")
         if other.verdict == "wrong":
-            where = f"checked near the given values, because {found.reason}"
+            where = f"checked near the given values, because {check.reason}"
             return replace(other, cause=f"{other.cause}; {where}" if other.cause else where)
-    return found
+    return check
 
 
 def _shifted(rerun: Rerun, sign: int) -> Sequence[Array]:

@@ -108,16 +108,16 @@ def _kink_text(at: int, shape: tuple[int, ...]) -> str:
     return f"the function has a kink or a jump{f' at {place}' if place else ''}"
 
 
-def _wrong_shape(name: str, found: tuple[int, ...], wanted: tuple[int, ...]) -> InputCheck:
-    reason = f"it has the shape {list(found)}, and {name} has {list(wanted)}"
+def _wrong_shape(name: str, actual: tuple[int, ...], wanted: tuple[int, ...]) -> InputCheck:
+    reason = f"it has the shape {list(actual)}, and {name} has {list(wanted)}"
     cause = ""
     try:
-        common = np.broadcast_shapes(found, wanted)
+        common = np.broadcast_shapes(actual, wanted)
     except ValueError:
         common = ()
-    if found == wanted[::-1]:
+    if actual == wanted[::-1]:
         cause = "a transpose is missing"
-    elif common == found:
+    elif common == actual:
         cause = f"{name} was broadcast: sum the gradient over the broadcast dimensions"
     elif common == wanted:
         cause = f"expand it to the shape of {name}"

@@ -69,7 +69,7 @@ def _repeated(table: Mapping[int, Any]) -> Iterator[tuple[Any, Sequence[Source |
         key = (nr, _identity(function))
         lines.setdefault(key, []).append(registered_at(table, number))
         known[key] = function
-    return ((known[key], each) for key, each in lines.items() if len(each) > 1)
+    return ((known[key], line) for key, line in lines.items() if len(line) > 1)
 
 
 def _taken_apart(hook: Any) -> tuple[Any, Callable[..., Any]]:

@@ -35,7 +35,9 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
         and id(tensor) not in explained
     ]
     departures = {id(tensor): subject.engine.departure(tensor) for tensor in unreached}
-    for number, departure in {each.number: each for each in departures.values() if each}.items():
+    for number, departure in {
+        departure.number: departure for departure in departures.values() if departure
+    }.items():
         leaves = [t for t in unreached if (at := departures[id(t)]) and at.number == number]
         yield _by_departure(departure, [subject.name(t) for t in leaves])
     unexplained = [t for t in unreached if departures[id(t)] is None]
@@ -95,7 +97,7 @@ def _of_modules_that_did_not_run(subject: Subject) -> set[int]:
     noted = False
     for module in subject.names.modules.values():
         for _, part in named_modules(module):
-            here = {id(each) for _, each in named_parameters(part)}
+            here = {id(parameter) for _, parameter in named_parameters(part)}
             if subject.engine.has_run(part):
                 noted = True
                 active |= here
@@ -127,21 +129,23 @@ def _of_patterns(subject: Subject, unreached: Collection[Any]) -> dict[int, str]
     """Return the leaves, by identity, of modules of which the pass reaches nothing, and of which
     another one has copies as parts; each with the name of the module."""
     ids = set(map(id, unreached))
-    found: dict[int, str] = {}
+    names: dict[int, str] = {}
     parts: list[Any] = []
     for name, module in subject.names.modules.items():
-        parameters = {id(each) for _, each in named_parameters(module)}
+        parameters = {id(parameter) for _, parameter in named_parameters(module)}
         if not parameters or not parameters <= ids:
             parts += [_form(part) for path, part in named_modules(module) if path]
         else:
-            found.update(dict.fromkeys(parameters - found.keys(), name))
-    patterns = {name for name in found.values() if _form(subject.names.modules[name]) in parts}
-    return {leaf: name for leaf, name in found.items() if name in patterns}
+            names.update(dict.fromkeys(parameters - names.keys(), name))
+    patterns = {name for name in names.values() if _form(subject.names.modules[name]) in parts}
+    return {leaf: name for leaf, name in names.items() if name in patterns}
 
 
 def _form(module: Any) -> tuple[type, tuple[Any, ...]]:
     """Return what is the same for a module and its copies."""
-    return type(module), tuple((path, each.shape) for path, each in named_parameters(module))
+    return type(module), tuple(
+        (path, parameter.shape) for path, parameter in named_parameters(module)
+    )
 
 
 def _pattern(name: str) -> Finding:
@@ -173,8 +177,8 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
         if leaf.grad is not None and key not in subject.fresh
     ]
     trained = subject.trained
-    forgotten = [each for each in stale if trained and id(each[1]) not in trained]
-    others = [each for each in stale if not trained or id(each[1]) in trained]
+    forgotten = [pair for pair in stale if trained and id(pair[1]) not in trained]
+    others = [pair for pair in stale if not trained or id(pair[1]) in trained]
     if others:
         names = [subject.name(leaf) for _, leaf in others]
         yield _stale(

@@ -23,14 +23,14 @@ def find_memory(subject: Subject) -> Iterator[Finding]:
     if total < _LEAST:
         return
     largest = [(size, scope or "no module") for scope, size in kept.most_common(_SHOWN)]
-    said = [f"{format_bytes(size)} in {scope}" for size, scope in largest]
+    parts = [f"{format_bytes(size)} in {scope}" for size, scope in largest]
     if len(kept) > _SHOWN:
         rest = total - sum(size for size, _ in largest)
-        said.append(f"{format_bytes(rest)} in {len(kept) - _SHOWN} more")
+        parts.append(f"{format_bytes(rest)} in {len(kept) - _SHOWN} more")
     yield Finding(
         "info", "memory",
         f"the graph keeps {format_bytes(total)} for the backward pass, beyond the leaves: "
-        f"{', '.join(said)}",
+        f"{', '.join(parts)}",
         "if that is too much, checkpoint the module that keeps most",
     )  # fmt: skip
 
@@ -43,15 +43,15 @@ def kept_by_module(subject: Subject) -> Counter[str]:
     for _, leaf in subject.leaves.values():
         known = engine.tensor_extent(leaf)
         seen.add(None if known is None else known.storage)
-    found: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     for index, node in subject.ops():
         for _, value, state in node.saved():
             extent = None if value is None or state != "kept" else engine.extent(value)
             if extent is None or (extent.storage is not None and extent.storage in seen):
                 continue
             seen.add(extent.storage)
-            found[subject.graph.scopes[index]] += extent.nbytes
-    return found
+            sizes[subject.graph.scopes[index]] += extent.nbytes
+    return sizes
 
 
 RULES: Final = (

@@ -21,9 +21,9 @@ def find_overflow(subject: Subject) -> Iterator[Finding]:
     """Yield the first op in float16 whose inputs are finite and whose result is too large for it,
     where the loss is finite: 1 / inf is 0, and hides it."""
     halves = [
-        each
-        for each in subject.records
-        if isinstance(each, OpRecord) and each.dtype in _HALF and each.name not in _INFINITE
+        record
+        for record in subject.records
+        if isinstance(record, OpRecord) and record.dtype in _HALF and record.name not in _INFINITE
     ]
     if not halves:
         return
@@ -31,11 +31,11 @@ def find_overflow(subject: Subject) -> Iterator[Finding]:
     for record in halves:
         for origin in outputs_of(record):
             known = values.statistics(origin)
-            given = [values.statistics(each) for each in inputs_of(origin)]
+            given = [values.statistics(source) for source in inputs_of(origin)]
             if (
                 known is not None
                 and known.amount("inf")
-                and all(each is not None and not each.trouble for each in given)
+                and all(stats is not None and not stats.trouble for stats in given)
             ):
                 how_many = amount_text(known, "inf", values.array(origin))
                 yield Finding(

@@ -67,7 +67,7 @@ def _dead(subject: Subject, index: int, array: Any) -> Iterator[Finding]:
 
 def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[Finding]:
     """Results that are exactly at an end of their range; of a softmax, rows that are."""
-    ends, said = _ENDS[name]
+    ends, words = _ENDS[name]
     hit: Any = np.isin(array, ends)
     address = subject.graph.address(index)
     if "softmax" in name:  # a row that has one choice only, as under a mask, is no mistake
@@ -76,7 +76,7 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
             yield _finding(
                 subject, index, "saturated",
                 f"{address} runs along dimension {dim} of {list(array.shape)}, which has one "
-                f"element: its result is {said} everywhere, and its gradient is 0",
+                f"element: its result is {words} everywhere, and its gradient is 0",
                 "check its dim: the one along which the classes, or the keys of an attention, are",
             )  # fmt: skip
             return
@@ -87,7 +87,7 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
     has = "have an element of" if "softmax" in name else "are"
     yield _finding(
         subject, index, "saturated",
-        f"{int(hit.sum()):,} of the {hit.size:,} {what} of {address} {has} exactly {said}: its "
+        f"{int(hit.sum()):,} of the {hit.size:,} {what} of {address} {has} exactly {words}: its "
         f"gradient is 0 there{_given(subject, index)}",
         "its inputs are too large: scale them down, normalize the data, or use smaller initial "
         "weights",
@@ -95,8 +95,8 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
 
 
 def _dim(subject: Subject, index: int) -> int:
-    found = getattr(subject.order[index].record, "attributes", {}).get("dim", -1)
-    return found if isinstance(found, int) else -1
+    dim = getattr(subject.order[index].record, "attributes", {}).get("dim", -1)
+    return dim if isinstance(dim, int) else -1
 
 
 def _given(subject: Subject, index: int) -> str:

@@ -36,8 +36,8 @@ class Subject:
     @cached_property
     def leaves(self) -> dict[int, tuple[int, Any]]:
         """The leaves that get a gradient, by identity: position in the plan, and tensor."""
-        found = ((index, self.leaf(node)) for index, node in enumerate(self.order))
-        return {id(leaf): (index, leaf) for index, leaf in found if leaf is not None}
+        pairs = ((index, self.leaf(node)) for index, node in enumerate(self.order))
+        return {id(leaf): (index, leaf) for index, leaf in pairs if leaf is not None}
 
     @cached_property
     def of_other_optimizers(self) -> dict[int, str]:
@@ -75,21 +75,21 @@ class Subject:
     @cached_property
     def origins(self) -> dict[Origin, Any]:
         """The roots that were traced, by what they came from."""
-        found = {}
+        known = {}
         for root in self.engine.tensors(self.roots):
             at = root.record
             if isinstance(at, tuple) and isinstance(at[0], OpRecord | LeafRecord):
-                found[at] = self.user_tensor(root)
-        return found
+                known[at] = self.user_tensor(root)
+        return known
 
     @cached_property
     def kept_forward(self) -> KeptForward | None:
         """What the graph itself tells of the forward pass; its records then belong to the plan."""
-        found = self.engine.kept_forward(self.roots, self.order)
-        if found is not None:
+        kept = self.engine.kept_forward(self.roots, self.order)
+        if kept is not None:
             order = enumerate(self.order)
-            self._indices.update({found.records.get(each): index for index, each in order})
-        return found
+            self._indices.update({kept.records.get(node): index for index, node in order})
+        return kept
 
     @cached_property
     def records(self) -> list[Record]:

@@ -25,27 +25,29 @@ class Terms(NamedTuple):
 
 def terms_of(roots: Iterable[Record]) -> Terms:
     """Return what the roots are sums of."""
-    found = Terms([], [])
-    stack = [each for each in roots if isinstance(each, OpRecord)]
+    terms = Terms([], [])
+    stack = [root for root in roots if isinstance(root, OpRecord)]
     seen: set[Record] = set()
     while stack:
         record = stack.pop()
         if record in seen:
             continue
         seen.add(record)
-        given = [each[0] for each in record.inputs if isinstance(each, tuple)]
-        learning = [each for each in given if each.requires_grad]
-        others = [each for each in given if not each.requires_grad and isinstance(each, OpRecord)]
+        given = [value[0] for value in record.inputs if isinstance(value, tuple)]
+        learning = [maker for maker in given if maker.requires_grad]
+        others = [
+            maker for maker in given if not maker.requires_grad and isinstance(maker, OpRecord)
+        ]
         if record.name in _SUMS:
-            found.constant.extend(each for each in others if _is_number(each))
+            terms.constant.extend(other for other in others if _is_number(other))
         elif record.name not in _LINEAR and (record.name not in _SCALING or len(learning) > 1):
-            found.learning.append(record)
+            terms.learning.append(record)
             continue
-        ops = [each for each in learning if isinstance(each, OpRecord)]
+        ops = [maker for maker in learning if isinstance(maker, OpRecord)]
         if len(ops) < len(learning):
-            found.learning.append(record)  # a leaf itself
+            terms.learning.append(record)  # a leaf itself
         stack += ops
-    return found
+    return terms
 
 
 def _is_number(record: OpRecord) -> bool:
@@ -54,7 +56,7 @@ def _is_number(record: OpRecord) -> bool:
 
 def learning_leaves(record: Record) -> set[Record]:
     """Return the leaves to which a gradient flows back from a record."""
-    return {each for each in _learning(record) if isinstance(each, LeafRecord)}
+    return {maker for maker in _learning(record) if isinstance(maker, LeafRecord)}
 
 
 def _learning(record: Record) -> Iterator[Record]:
@@ -63,7 +65,7 @@ def _learning(record: Record) -> Iterator[Record]:
         at = stack.pop()
         yield at
         if isinstance(at, OpRecord):
-            for each in at.inputs:
-                if isinstance(each, tuple) and each[0].requires_grad and each[0] not in seen:
-                    seen.add(each[0])
-                    stack.append(each[0])
+            for value in at.inputs:
+                if isinstance(value, tuple) and value[0].requires_grad and value[0] not in seen:
+                    seen.add(value[0])
+                    stack.append(value[0])

@@ -29,9 +29,9 @@ def here(session: PassSession) -> str:
     """Say where the session stands, in one line."""
     snapshot = session.snapshot
     if snapshot.error:
-        said = f"{step_number(snapshot.position)} raised {snapshot.error}"
+        text = f"{step_number(snapshot.position)} raised {snapshot.error}"
         source = raised_at(session.cursor.error)
-        return said if source is None else f"{said}\n  line  {line_text(source)}"
+        return text if source is None else f"{text}\n  line  {line_text(source)}"
     if snapshot.position == snapshot.length:
         return "end of the backward pass"
     line = node_line(session.graph, snapshot.position)
@@ -42,12 +42,12 @@ def here(session: PassSession) -> str:
 
 def raised_at(error: BaseException | None) -> Source | None:
     """Return the innermost line of the program in the traceback of ``error``."""
-    found, traceback = None, None if error is None else error.__traceback__
+    line, traceback = None, None if error is None else error.__traceback__
     while traceback is not None:
         if is_user_file(traceback.tb_frame.f_code.co_filename):
-            found = Source(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+            line = Source(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
         traceback = traceback.tb_next
-    return found
+    return line
 
 
 def line_text(source: Source) -> str:
@@ -61,8 +61,8 @@ def phase_text(snapshot: Snapshot) -> str:
     phases = snapshot.current.phases
     if not phases:
         return snapshot.reason
-    made = ", ".join(summary(value) for value in phases[-1].after)
-    return f"{phases[-1].text}: {made}"
+    after = ", ".join(summary(value) for value in phases[-1].after)
+    return f"{phases[-1].text}: {after}"
 
 
 def node_line(graph: Graph, index: int) -> str:
@@ -149,7 +149,8 @@ def _elements(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> list[
     if array.ndim == 1:
         array = array.reshape(1, -1)
     rows = [
-        [format_number(float(each)) for each in row[:_MOST_COLUMNS]] for row in array[:_MOST_ROWS]
+        [format_number(float(element)) for element in row[:_MOST_COLUMNS]]
+        for row in array[:_MOST_ROWS]
     ]
     width = max((len(cell) for row in rows for cell in row), default=0)
     more = " ..." if array.shape[1] > _MOST_COLUMNS else ""

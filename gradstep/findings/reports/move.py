@@ -62,9 +62,9 @@ def phase_move_text(session: PassSession, before: Snapshot, now: Snapshot) -> st
     phase, name = phases[place], _name(session, now.position)
     edge = next(
         (
-            each
-            for each in session.detail(now.position).outgoing
-            if phase.kind == "delivery" and each.output_nr == phase.output_nr
+            outgoing
+            for outgoing in session.detail(now.position).outgoing
+            if phase.kind == "delivery" and outgoing.output_nr == phase.output_nr
         ),
         None,
     )
@@ -79,7 +79,7 @@ def phase_move_text(session: PassSession, before: Snapshot, now: Snapshot) -> st
 
 
 def _change(before: Sequence[Value | None], after: Sequence[Value | None], *, back: bool) -> str:
-    ends = [", ".join(_short(each) for each in values) or "nothing" for values in (before, after)]
+    ends = [", ".join(_short(value) for value in values) or "nothing" for values in (before, after)]
     return " → ".join(reversed(ends) if back else ends)
 
 
@@ -89,7 +89,9 @@ def _step(session: PassSession, index: int, *, back: bool) -> str:
     if leaf is not None:
         now = _short(leaf.now)
         return f"took back {name}" if back else f"{name}: .grad {_short(leaf.before)} → {now}"
-    sent = {each.output_nr: each for each in session.cursor.history.shown(index).deliveries}
+    sent = {
+        delivery.output_nr: delivery for delivery in session.cursor.history.shown(index).deliveries
+    }
     receivers: dict[tuple[int, int], list[Delivery]] = {}
     for edge in session.detail(index).outgoing:
         if edge.target is not None and edge.output_nr in sent:
@@ -109,7 +111,7 @@ def _received(
     session: PassSession, target: int, input_nr: int, deliveries: Sequence[Delivery], *, back: bool
 ) -> str:
     """Say what arrived at one input, and, where that is a sum of several, what became of it."""
-    gradients = " + ".join(_short(value(each.gradient), "undefined") for each in deliveries)
+    gradients = " + ".join(_short(value(delivery.gradient), "undefined") for delivery in deliveries)
     ends = [value(deliveries[0].before)], [value(deliveries[-1].after)]
     return f"{gradients} → {_sum_text(session, target, input_nr, _change(*ends, back=back))}"
 
@@ -120,7 +122,7 @@ def _sum_text(session: PassSession, target: int, input_nr: int, change: str) -> 
     name = _name(session, target) if leaf is None else leaf.name
     name += f" in {input_nr}" if input_nr else ""
     incoming = session.detail(target).incoming if leaf is None else ()
-    total = leaf or next(each for each in incoming if each.input_nr == input_nr)
+    total = leaf or next(arrival for arrival in incoming if arrival.input_nr == input_nr)
     if total.expected < 2:
         return name
     return f"{name} ({change}, {total.arrived} of {total.expected})"

@@ -26,8 +26,8 @@ def lines_around(source: Source, before: int, after: int) -> list[SourceLine]:
     first = max(0, source.line - 1 - before)
     shown = text[first : source.line + after]
     return [
-        SourceLine(number, each.rstrip().expandtabs(4), number == source.line)
-        for number, each in enumerate(shown, first + 1)
+        SourceLine(number, text.rstrip().expandtabs(4), number == source.line)
+        for number, text in enumerate(shown, first + 1)
     ]
 
 

@@ -72,8 +72,8 @@ def loss_report(session: PassSession) -> tuple[str, list[str]]:
     """Return where the loss became NaN or infinite, of a pass in which no gradient did."""
     began = _beginning(session, 0)
     if began is None:
-        found = next(filter(None, map(_trouble, session.roots)), "nan")
-        headline = f"{found} began in the forward pass, and no gradient has it"
+        trouble = next(filter(None, map(_trouble, session.roots)), "nan")
+        headline = f"{trouble} began in the forward pass, and no gradient has it"
         rows: list[Row] = [("note", f"{_check(session)} finds where it began")]
         if source := session.graph.sources.get(0):
             rows.append(("line", line_text(source)))
@@ -110,11 +110,11 @@ def _check(session: PassSession) -> str:
 
 def _of_the_loss(session: PassSession, trigger: Trigger) -> Iterator[Row]:
     """Say so where the loss is not finite itself, and nothing is known of the forward pass."""
-    if trigger.computed and (found := next(filter(None, map(_trouble, session.roots)), "")):
+    if trigger.computed and (trouble := next(filter(None, map(_trouble, session.roots)), "")):
         yield (
             "note",
             (
-                f"the loss itself is {found}: look at the forward pass first "
+                f"the loss itself is {trouble}: look at the forward pass first "
                 f"(`{_check(session)}` finds where it began)"
             ),
         )
@@ -128,10 +128,10 @@ def _trouble(root: Any) -> str:
 
 def _beginning_rows(session: PassSession, began: Beginning) -> Iterator[Row]:
     yield "there", f"{began.amount}{began.there}"
-    for each in began.given:
-        yield "given", each.text
-        if each.source is not None:
-            yield "line", line_text(each.source)
+    for operand in began.given:
+        yield "given", operand.text
+        if operand.source is not None:
+            yield "line", line_text(operand.source)
     if not began.certain:
         yield "note", began.remedy.replace("gradstep check", _check(session))
     elif began.older:
@@ -144,10 +144,10 @@ def _ingredients(session: PassSession, trigger: Trigger, place: tuple[int, ...])
     """List what a node computed the gradient from, with the elements at ``place``."""
     index = trigger.subject.index
     detail = session.detail(index)
-    for each in detail.incoming:
-        if each.total is not None:
-            label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
-            yield label, _with_element(each.total, trigger, place)
+    for incoming in detail.incoming:
+        if incoming.total is not None:
+            label = f"in.{incoming.input_nr}" if len(detail.incoming) > 1 else "in"
+            yield label, _with_element(incoming.total, trigger, place)
     if formula := session.graph.node(index).formula:
         yield "rule", formula
     for saved in detail.saved:
@@ -163,13 +163,13 @@ def elements_there(
     """List the elements at ``place`` of what a node computed the gradient from, as its rule names
     them."""
     gradient, detail = trigger.subject.gradient, session.detail(trigger.subject.index)
-    given = [("g", each.total) for each in detail.incoming]
+    given = [("g", incoming.total) for incoming in detail.incoming]
     given += [(saved.name, saved.value) for saved in detail.saved]
     return [
-        (name, each.array[place])
-        for name, each in given
-        if each is not None and gradient is not None and each.shape == gradient.shape
-        if each.has_numbers
+        (name, operand.array[place])
+        for name, operand in given
+        if operand is not None and gradient is not None and operand.shape == gradient.shape
+        if operand.has_numbers
     ]
 
 

@@ -55,7 +55,7 @@ class History(NamedTuple):
     @property
     def lines(self) -> tuple[Source | None, ...]:
         """The lines of these calls, each once."""
-        return tuple(dict.fromkeys(each.call.line for each in self.seen))
+        return tuple(dict.fromkeys(seen.call.line for seen in self.seen))
 
 
 def histories(run: Run) -> Iterator[History]:

@@ -67,9 +67,9 @@ def draw(request: Request, store: Store | None = None) -> Drawing:
     if known is not None:
         return Drawing(**{name: _as_tuple(value) for name, value in known.items()})
     with trace(request.values):
-        found = run(request.snippets)
+        ran = run(request.snippets)
     with code_of(request.snippets[-1]):  # hooks of the author's may run, and a graph be freed
-        drawing = _film(request, found) if request.film else _picture(request, found)
+        drawing = _film(request, ran) if request.film else _picture(request, ran)
     if store:
         store.put(key, drawing._asdict(), drawing.files)
     return drawing
@@ -89,23 +89,23 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _picture(request: Request, found: Found) -> Drawing:
+def _picture(request: Request, ran: Found) -> Drawing:
     options: Any = request.options
-    graph = _graph(request, found)
+    graph = _graph(request, ran)
     folder = request.snippets[-1].folder
     svg, text, dot = (
         gradstep_viz.render(graph, format=name, folder=folder, **options)
         for name in ("svg", "txt", "dot")
     )
     alt = title_of(svg.text)
-    return Drawing(svg.text, svg.text, text.text, dot.text, alt, svg.notes, found.files)
+    return Drawing(svg.text, svg.text, text.text, dot.text, alt, svg.notes, ran.files)
 
 
-def _graph(request: Request, found: Found) -> Graph:
-    if isinstance(found.value, Graph):
-        return found.value
+def _graph(request: Request, ran: Found) -> Graph:
+    if isinstance(ran.value, Graph):
+        return ran.value
     try:
-        graph = graph_at(found.value, Names(found.variables), request.step, found.name)
+        graph = graph_at(ran.value, Names(ran.variables), request.step, ran.name)
     except NotInGraph as error:
         raise CodeFailed(str(error)) from None
     return with_portable_sources(graph, Path(request.snippets[-1].folder))
@@ -129,19 +129,19 @@ def graph_at(roots: Any, names: Names, step: int | None, title: str = "") -> Gra
         return observed.graph("both", title)
 
 
-def _film(request: Request, found: Found) -> Drawing:
+def _film(request: Request, ran: Found) -> Drawing:
     # films need the debugger, which pictures should not wait for
     from gradstep_viz.films import film_of
     from gradstep_viz.films.recording import record_call
 
     options: Any = request.options
-    if isinstance(found.value, Graph):
+    if isinstance(ran.value, Graph):
         raise CodeFailed(
             "a film needs a tensor, not a graph", remedy="end the code with the tensor"
         )
-    call = backward_call(found.value)
+    call = backward_call(ran.value)
     view = options.get("view", "both")
-    made = film_of(record_call(call, view, Names(found.variables)), **options)
+    film = film_of(record_call(call, view, Names(ran.variables)), **options)
     text = "\n".join(f"{number}. {': '.join(filter(None, shot[:2]))}" for number, shot in
-                     enumerate(made.shots, 1))  # fmt: skip
-    return Drawing(made.svg(), made.frame(-1), f"{text}\n", "", made.sentence, (), found.files)
+                     enumerate(film.shots, 1))  # fmt: skip
+    return Drawing(film.svg(), film.frame(-1), f"{text}\n", "", film.sentence, (), ran.files)

@@ -59,22 +59,22 @@ def _smallest_width(svg: str) -> int:
 
 
 def _natural_width(svg: str) -> int:
-    found = _SIZE.search(svg)
-    return int(found[1]) if found else 0
+    match = _SIZE.search(svg)
+    return int(match[1]) if match else 0
 
 
 def _with_prefix_of_its_own(svg: str, taken: set[str]) -> str:
     """Rename ids that the page has already: the same picture twice would have the same ones
     twice."""
-    found = _PREFIX.search(svg)
-    if found is None:
+    match = _PREFIX.search(svg)
+    if match is None:
         return svg
-    prefix, number = found[1], 1
+    prefix, number = match[1], 1
     while prefix in taken:
         number += 1
-        prefix = f"{found[1]}-{number}"
+        prefix = f"{match[1]}-{number}"
     taken.add(prefix)
-    return svg if number == 1 else svg.replace(found[1], prefix)
+    return svg if number == 1 else svg.replace(match[1], prefix)
 
 
 def _css_length(width: str) -> str:

@@ -45,7 +45,11 @@ def _project_of(folder: str) -> str:
     """Find the nearest folder around ``folder`` that looks like a project, else itself."""
     path = Path(folder).resolve()
     project = next(
-        (each for each in (path, *path.parents) if any((each / mark).exists() for mark in _MARKS)),
+        (
+            parent
+            for parent in (path, *path.parents)
+            if any((parent / mark).exists() for mark in _MARKS)
+        ),
         path,
     )
     return os.path.join(project, "")

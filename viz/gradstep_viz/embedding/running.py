@@ -65,9 +65,9 @@ def run(snippets: Sequence[Snippet]) -> Found:
                 else:
                     expression = _execute(snippet, vars(main))
         with code_of(last):
-            found = _choose(last, expression, main)
+            chosen = _choose(last, expression, main)
     files.update(snippet.file for snippet in snippets if snippet.file)
-    return found._replace(files=tuple(sorted(files)))
+    return chosen._replace(files=tuple(sorted(files)))
 
 
 @contextmanager
@@ -97,10 +97,10 @@ def code_of(snippet: Snippet) -> Iterator[None]:
         raise CodeFailed(f"the code exited with {ending.code!r}") from None
     except ScriptFailed as failed:
         file, line = _place(failed.error, snippet.folder)
-        said = "".join(traceback.format_exception_only(failed.error)[-1:]).strip()
+        reason = "".join(traceback.format_exception_only(failed.error)[-1:]).strip()
         if file == (snippet.file or INLINE):
-            raise CodeFailed(said, where=snippet.file, line=line + snippet.line - 1) from None
-        raise CodeFailed(said, where=f"{file}:{line}" if file else "") from None
+            raise CodeFailed(reason, where=snippet.file, line=line + snippet.line - 1) from None
+        raise CodeFailed(reason, where=f"{file}:{line}" if file else "") from None
     except ProgramError as error:
         raise CodeFailed(error.what, remedy=error.remedy) from None
 
@@ -152,8 +152,8 @@ def _choose(snippet: Snippet, expression: Any, main: ModuleType) -> Found:
             else "the code leaves no tensor with a graph",
             remedy="end the code with the tensor to draw, or assign it to out",
         )
-    ((found, value),) = scalars.items()
-    return Found(value, found, variables)
+    ((label, value),) = scalars.items()
+    return Found(value, label, variables)
 
 
 def _title_of(snippet: Snippet) -> str:

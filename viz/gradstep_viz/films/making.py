@@ -70,13 +70,13 @@ def film(
     #3 of 3 · x.grad
     """
     RenderOptions(view=view, theme=theme, layout=layout)  # refuses what there is not
-    made = film_of(
+    result = film_of(
         record(obj, view), view=view, theme=theme, layout=layout, leaves=leaves, seconds=seconds,
         title=title,
     )  # fmt: skip
     if out is not None:
-        made.save(out)
-    return made
+        result.save(out)
+    return result
 
 
 def film_of(
@@ -141,11 +141,11 @@ def _roomy(picture: Picture, timeline: Timeline) -> Picture:
 def _roomy_box(box: Box, timeline: Timeline, number: int) -> Box:
     texts = timeline.boxes[number].texts
     return box._replace(
-        right=_longest([said.right for said in texts], TEXT_SIZE),
-        detail=_longest([said.detail for said in texts], MUTED_SIZE),
+        right=_longest([text.right for text in texts], TEXT_SIZE),
+        detail=_longest([text.detail for text in texts], MUTED_SIZE),
         chips=tuple(
             chip._replace(
-                right=_longest([said.right for said in timeline.chips[chip.node].texts], MUTED_SIZE)
+                right=_longest([text.right for text in timeline.chips[chip.node].texts], MUTED_SIZE)
             )
             for chip in box.chips
         ),

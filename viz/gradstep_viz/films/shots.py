@@ -87,17 +87,19 @@ def _building(graph: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
     rest = tuple(id for id in range(len(graph)) if id not in shown)
     seeds = [id for id in rest if graph.kinds[id] == "seed"]
     results = [formatting.title(graph, id) for id in rest if graph.kinds[id] == "output"]
-    said = f"{listed(results)} is computed" if len(results) == 1 else "The forward pass is complete"
+    headline = (
+        f"{listed(results)} is computed" if len(results) == 1 else "The forward pass is complete"
+    )
     entering = f"the gradient {listed([graph.names[id] for id in seeds])} enters" if seeds else ""
-    yield Shot(said, entering, rest, tuple(seeds))
+    yield Shot(headline, entering, rest, tuple(seeds))
 
 
 def _inputs(graph: Graph) -> Mapping[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    inputs: dict[int, list[int]] = {}
     for id, kind in enumerate(graph.edge_kinds):
         if kind == "value":
-            found.setdefault(graph.edge_targets[id], []).append(graph.edge_sources[id])
-    return found
+            inputs.setdefault(graph.edge_targets[id], []).append(graph.edge_sources[id])
+    return inputs
 
 
 def _ends(graph: Graph) -> Iterable[int]:
@@ -138,11 +140,11 @@ def _running(before: Graph, after: Graph, plan: Sequence[int], at_once: int) -> 
 
 
 def _sent(graph: Graph) -> Mapping[int, list[int]]:
-    found: dict[int, list[int]] = {}
+    edges: dict[int, list[int]] = {}
     for id, kind in enumerate(graph.edge_kinds):
         if kind == "gradient":
-            found.setdefault(graph.edge_sources[id], []).append(id)
-    return found
+            edges.setdefault(graph.edge_sources[id], []).append(id)
+    return edges
 
 
 def _said_of_node(before: Graph, after: Graph, node: int, sent: Sequence[int]) -> str:

@@ -61,9 +61,9 @@ def draw(
 
 def subtitle_width(shots: Sequence[Shot]) -> float:
     """Return how wide the picture has to be for its subtitles."""
-    said = [text_width(shot.headline, theme.TEXT_SIZE) for shot in shots]
-    said += [text_width(shot.detail, theme.MUTED_SIZE) for shot in shots]
-    return max(said) + 2 * theme.MARGIN
+    widths = [text_width(shot.headline, theme.TEXT_SIZE) for shot in shots]
+    widths += [text_width(shot.detail, theme.MUTED_SIZE) for shot in shots]
+    return max(widths) + 2 * theme.MARGIN
 
 
 def _always(markup: str, last: int) -> Stroke:
@@ -85,15 +85,15 @@ def _box(
         f"{rectangle(place, theme.CORNER)}{text_at(left, place.y + 19, box.title, 'h')}</g>"
     )
     yield Stroke(frame, times.start, last, times.solid)
-    for said, stop in _until(times.texts, last):
+    for text, stop in _until(times.texts, last):
         markup = ""
-        if said.right:
-            muted = " m" if box.right_muted and said.right.startswith("#") else ""
-            markup += text_at(right, place.y + 19, said.right, f"e{muted}{_alert(said.right)}")
-        if said.detail:
-            markup += text_at(left, place.y + 36, said.detail, f"m{_alert(said.detail)}")
+        if text.right:
+            muted = " m" if box.right_muted and text.right.startswith("#") else ""
+            markup += text_at(right, place.y + 19, text.right, f"e{muted}{_alert(text.right)}")
+        if text.detail:
+            markup += text_at(left, place.y + 36, text.detail, f"m{_alert(text.detail)}")
         if markup:
-            yield Stroke(markup, said.start, stop, times.solid)
+            yield Stroke(markup, text.start, stop, times.solid)
     yield from _rings(place, theme.CORNER, times)
     top = place.bottom - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
     for chip in box.chips:
@@ -109,15 +109,15 @@ def _chip(chip: Chip, place: Rectangle, times: BoxTimeline, last: int) -> Iterat
         f"{text_at(place.x + inset, baseline, chip.name, 'v')}</g></g>"
     )
     yield Stroke(frame, times.start, last, times.solid)
-    for said, stop in _until(times.texts, last):
-        if said.right:
-            markup = text_at(place.right - inset, baseline, said.right, f"e m{_alert(said.right)}")
-            yield Stroke(markup, said.start, stop, times.solid)
+    for text, stop in _until(times.texts, last):
+        if text.right:
+            markup = text_at(place.right - inset, baseline, text.right, f"e m{_alert(text.right)}")
+            yield Stroke(markup, text.start, stop, times.solid)
     yield from _rings(place, 4, times)
 
 
-def _alert(said: str) -> str:
-    return " x" if said.startswith("!") else ""
+def _alert(text: str) -> str:
+    return " x" if text.startswith("!") else ""
 
 
 def _until(texts: Sequence[Text], last: int) -> Iterator[tuple[Text, int]]:
@@ -142,7 +142,7 @@ def _subtitles(layout: Layout, shots: Sequence[Shot]) -> Iterator[Stroke]:
     for number, shot in enumerate(shots):
         done = Rectangle(theme.MARGIN + number * step, top, step, BAR_HEIGHT)
         yield Stroke(f'<g class="bar now">{rectangle(done, 1)}</g>', number, len(shots), number)
-        said = text_at(theme.MARGIN, top + 22, shot.headline, "h")
+        lines = text_at(theme.MARGIN, top + 22, shot.headline, "h")
         if shot.detail:
-            said += text_at(theme.MARGIN, top + 39, shot.detail, "m")
-        yield Stroke(said, number, number + 1, number)
+            lines += text_at(theme.MARGIN, top + 39, shot.detail, "m")
+        yield Stroke(lines, number, number + 1, number)

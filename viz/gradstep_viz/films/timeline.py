@@ -99,8 +99,8 @@ def _box_texts(
     waiting: Mapping[int, Sequence[Arrival]],
 ) -> Iterator[Text]:
     yield Text(0, early.right, early.detail)
-    for frame, said in _arrivals(late.node, by_order, waiting):
-        yield Text(frame, early.right, said)
+    for frame, text in _arrivals(late.node, by_order, waiting):
+        yield Text(frame, early.right, text)
     if ran is not None:
         yield Text(ran, late.right, late.detail)
 
@@ -113,8 +113,8 @@ def _chip_texts(
     waiting: Mapping[int, Sequence[Arrival]],
 ) -> Iterator[Text]:
     yield Text(0, early.right, "")
-    for frame, said in _arrivals(late.node, by_order, waiting):
-        yield Text(frame, said, "")
+    for frame, text in _arrivals(late.node, by_order, waiting):
+        yield Text(frame, text, "")
     if ran is not None:
         yield Text(ran, late.right, "")
 

@@ -55,12 +55,12 @@ def assign_columns(layers: Layers, space: Space) -> list[float]:
     """Choose the centre of every vertex."""
     if not layers.ranks:
         return []
-    found = _assign(layers, space)
+    columns = _assign(layers, space)
     widest = max(sum(space.widths[row]) + space.gap * len(row) for row in layers.rows)
-    if max(found) - min(found) > max(STAIR, STAIR_SHAPE * widest):
+    if max(columns) - min(columns) > max(STAIR, STAIR_SHAPE * widest):
         # branches that are straight, each one row below the other, stand in a stair
-        found = min(found, _assign(layers, space, is_stair=True), key=lambda x: max(x) - min(x))
-    return found
+        columns = min(columns, _assign(layers, space, is_stair=True), key=lambda x: max(x) - min(x))
+    return columns
 
 
 def _assign(layers: Layers, space: Space, *, is_stair: bool = False) -> list[float]:

@@ -97,5 +97,5 @@ def _rooms(layers: Layers, arcs: Sequence[Arc | None], labels: Sequence[str]) ->
 def _row_heights(count: int, rows: Sequence[int], sizes: Sequence[tuple[int, int]]) -> list[int]:
     heights = np.zeros(count, np.int64)
     np.maximum.at(heights, np.array(rows, np.int64), [height for _, height in sizes])
-    found: list[int] = heights.tolist()
-    return found
+    row_heights: list[int] = heights.tolist()
+    return row_heights

@@ -55,8 +55,8 @@ class Layers:
         order = np.fromiter(chain.from_iterable(self.rows), np.int64, len(self.ranks))
         position = np.zeros(len(self.ranks), np.int64)
         position[order] = _within(lengths)
-        found: list[int] = position.tolist()
-        return found
+        positions: list[int] = position.tolist()
+        return positions
 
 
 def rank(graph: LayoutGraph, wide: float = WIDE) -> Layers:
@@ -117,15 +117,15 @@ def _within(lengths: Ints) -> Ints:
     >>> _within(np.array([2, 0, 3])).tolist()
     [0, 1, 0, 1, 2]
     """
-    found: Ints = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return found
+    places: Ints = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return places
 
 
 def _distinct(pairs: Ints, count: int) -> Ints:
     """Drop repeated pairs; the others keep their order."""
     _, firsts = np.unique(pairs[:, 0] * count + pairs[:, 1], return_index=True)
-    found: Ints = pairs[np.sort(firsts)]
-    return found
+    distinct: Ints = pairs[np.sort(firsts)]
+    return distinct
 
 
 def _operands_first(count: int, arcs: Ints) -> list[int]:

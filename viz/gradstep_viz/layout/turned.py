@@ -72,7 +72,7 @@ def label_beside(picture: Picture, places: Sequence[Rectangle], routes: Sequence
     owners = np.repeat(np.arange(len(ways)), [len(way) for way in ways])
     points = np.concatenate(ways) if ways else np.zeros((0, 2))
     texts = boxes
-    found: list[Label | None] = []
+    labels: list[Label | None] = []
     cut: list[int] = []
     for line, text in enumerate(picture.lines.column("label")):
         best: tuple[int, Label, Floats] | None = None
@@ -87,12 +87,12 @@ def label_beside(picture: Picture, places: Sequence[Rectangle], routes: Sequence
                 best = covered, label, place
             if not covered:
                 break
-        found.append(None if best is None else best[1])
+        labels.append(None if best is None else best[1])
         if best is not None:
             texts = np.vstack([texts, best[2]])
         if text and (best is None or best[0]):
             cut.append(line)
-    return Labels(found, cut)
+    return Labels(labels, cut)
 
 
 def _places(way: Floats, text: str) -> Iterator[tuple[Label, Floats]]:
@@ -117,7 +117,7 @@ def _text(left: float, foot: float, width: float) -> Floats:
 
 def _points(route: Route) -> Floats:
     """Return points along a line, its corners and its ends among them."""
-    at, found = route.start, [np.array([route.start], np.float64)]
+    at, corners = route.start, [np.array([route.start], np.float64)]
     for segment in route.segments:
         controls = np.array([*at, *segment], np.float64).reshape(-1, 2)
         steps = max(4, int(np.abs(np.diff(controls, axis=0)).sum() / APART))
@@ -125,6 +125,6 @@ def _points(route: Route) -> Floats:
         points = [control + 0 * share for control in controls]
         while len(points) > 1:  # as De Casteljau does it
             points = [one + (other - one) * share for one, other in pairwise(points)]
-        found.append(points[0])
+        corners.append(points[0])
         at = (segment[-2], segment[-1])
-    return np.concatenate(found)
+    return np.concatenate(corners)

@@ -30,14 +30,14 @@ def wrapped(ranks: Ints, arcs: Ints, widths: Ints, wide: float = WIDE) -> Ints:
     [0, 1, 3, 2, 4, 5]
     """
     is_wide = np.bincount(ranks, widths) > wide
-    found = ranks.copy()
+    bands = ranks.copy()
     borders = np.flatnonzero(np.diff(is_wide, prepend=False, append=False))
     for first, stop in borders.reshape(-1, 2).tolist():
         inside = np.flatnonzero((ranks >= first) & (ranks < stop))
         band = _bands(inside, ranks, arcs, widths, stop - first, wide)
-        found[inside] += band * (stop - first)
-        found[ranks >= stop] += int(band.max()) * (stop - first)
-    _, rows = np.unique(found, return_inverse=True)  # without rows that no band has
+        bands[inside] += band * (stop - first)
+        bands[ranks >= stop] += int(band.max()) * (stop - first)
+    _, rows = np.unique(bands, return_inverse=True)  # without rows that no band has
     return rows.astype(np.int64)
 
 
@@ -60,8 +60,8 @@ def _bands(inside: Ints, ranks: Ints, arcs: Ints, widths: Ints, height: int, wid
     band_of = (ends - width) * count // max(1, all_of_them)
     # a part that is wider than a band leaves none behind it empty
     _, band_of = np.unique(band_of, return_inverse=True)
-    found: Ints = band_of[part]
-    return found
+    bands: Ints = band_of[part]
+    return bands
 
 
 def _parts(inside: Ints, arcs: Ints, count: int) -> Ints:
@@ -79,5 +79,5 @@ def _parts(inside: Ints, arcs: Ints, count: int) -> Ints:
     for one, other in arcs[is_inside[arcs].all(axis=1)].tolist():
         a, b = find(one), find(other)
         root[max(a, b)] = min(a, b)
-    _, found = np.unique([find(vertex) for vertex in inside.tolist()], return_inverse=True)
-    return found
+    _, parts = np.unique([find(vertex) for vertex in inside.tolist()], return_inverse=True)
+    return parts

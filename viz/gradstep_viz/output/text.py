@@ -47,7 +47,9 @@ def write_text(picture: Picture, legend: bool = False) -> str:
     if legend:
         marks = dict(_marks(picture))
         width = max(map(len, marks), default=0)
-        sections += ["", "legend"] + [f"  {mark:<{width}}  {said}" for mark, said in marks.items()]
+        sections += ["", "legend"] + [
+            f"  {mark:<{width}}  {meaning}" for mark, meaning in marks.items()
+        ]
     return "\n".join(sections) + "\n"
 
 

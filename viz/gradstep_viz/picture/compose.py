@@ -71,10 +71,10 @@ def make_picture(
     index = {id: index for index, id in enumerate(shown)}
     pairs = _pairs(graph)
     addresses = [printable(graph.address(id)) for id in range(len(graph))]
-    said = with_labels(without_module(with_facts(graph, facts), module), labels)
-    gradients = Gradients(has_gradients(said), scale)
+    named = with_labels(without_module(with_facts(graph, facts), module), labels)
+    gradients = Gradients(has_gradients(named), scale)
     chips = _Chips(
-        said,
+        named,
         count_uses(graph, hosts),
         gradients,
         _contributions(graph, hosts),
@@ -84,7 +84,7 @@ def make_picture(
     saved = SavedColumns.of(graph.saved)
     boxes = _boxes(
         graph,
-        said,
+        named,
         view,
         shown,
         chips=[chips.of(id, inside[id]) if id in inside else () for id in shown],
@@ -105,7 +105,7 @@ def make_picture(
         boxes=boxes,
         lines=lines_of(
             graph,
-            said,
+            named,
             view,
             hosts,
             index,
@@ -116,7 +116,7 @@ def make_picture(
         ),
         scale=scale,
         part="" if graph.part is None else printable(graph.part.which),
-        frames=tuple(_frames(said, shown)),
+        frames=tuple(_frames(named, shown)),
     )
 
 
@@ -145,8 +145,8 @@ def _hooked(
 def _title(graph: Graph) -> str:
     """Find the statement that made what is drawn and gave it its name; else take the name."""
     ends = (id for id, kind in enumerate(graph.kinds) if kind in ("output", "seed"))
-    made = (graph.details[id] for id in ends)
-    return next((text for text in made if text.startswith(f"{graph.title} =")), graph.title)
+    details = (graph.details[id] for id in ends)
+    return next((text for text in details if text.startswith(f"{graph.title} =")), graph.title)
 
 
 def _read(graph: Graph) -> Graph:
@@ -283,12 +283,12 @@ def _contributions(
 ) -> dict[tuple[int, int], Statistics]:
     """Find how much each op adds to the gradient of a leaf that several share, by op and leaf."""
     shared = {leaf for leaf, consumers in hosts.items() if len(consumers) > 1}
-    found: dict[tuple[int, int], Statistics] = {}
+    sums: dict[tuple[int, int], Statistics] = {}
     for id, stats in graph.edge_statistics.items() if shared else ():
         source, target = graph.edge_sources[id], graph.edge_targets[id]
         if target in shared and graph.edge_kinds[id] == "gradient":
-            found[source, target] = stats
-    return found
+            sums[source, target] = stats
+    return sums
 
 
 class _Chips(NamedTuple):

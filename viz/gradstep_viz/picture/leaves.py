@@ -59,18 +59,18 @@ def count_uses(graph: Graph, leaves: Iterable[int]) -> dict[int, int]:
 
 def _consumers(graph: Graph, view: str) -> dict[int, list[int]]:
     """Find the distinct users of every leaf that is visible, in the order of the edges."""
-    found: dict[int, dict[int, None]] = {
+    consumers: dict[int, dict[int, None]] = {
         id: {}
         for id, kind in enumerate(graph.kinds)
         if kind in LEAF_KINDS and view in ("both", graph.halves[id])
     }
     for id, kind in enumerate(graph.edge_kinds):
         source, target = graph.edge_sources[id], graph.edge_targets[id]
-        if kind == "value" and source in found:
-            found[source][target] = None
-        elif kind == "gradient" and target in found:
-            found[target][source] = None
-    return {leaf: list(users) for leaf, users in found.items()}
+        if kind == "value" and source in consumers:
+            consumers[source][target] = None
+        elif kind == "gradient" and target in consumers:
+            consumers[target][source] = None
+    return {leaf: list(users) for leaf, users in consumers.items()}
 
 
 def _count_leaves(graph: Graph) -> int:

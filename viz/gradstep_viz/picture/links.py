@@ -44,8 +44,10 @@ class Links(NamedTuple):
             raise VizError("a link has a space or a control character", remedy="write %20")
         unknown = set(re.findall(r"\{[^}]*\}", self.template)) - {"{path}", "{line}"}
         if unknown or "{path}" not in self.template:
-            said = f"{min(unknown)} means nothing in a link" if unknown else "a link needs {path}"
-            raise VizError(said, remedy="write it as in 'vscode://file/{path}:{line}'")
+            problem = (
+                f"{min(unknown)} means nothing in a link" if unknown else "a link needs {path}"
+            )
+            raise VizError(problem, remedy="write it as in 'vscode://file/{path}:{line}'")
 
     def href(self, source: Source | None) -> str:
         """Fill in where ``source`` is to be seen; "" where that is unknown."""
@@ -61,8 +63,8 @@ class Links(NamedTuple):
 
 
 def _scheme(template: str) -> str:
-    found = _SCHEME.match(template)
-    return found[1].lower() if found else ""
+    match = _SCHEME.match(template)
+    return match[1].lower() if match else ""
 
 
 @lru_cache(maxsize=4096)

@@ -96,15 +96,15 @@ def scale_of(graph: Graph, requested: bool | None) -> Scale | None:
     """
     if requested is False or not has_gradients(graph):
         return None
-    found = [
+    sizes = [
         stats.rms
         for id, stats in graph.edge_statistics.items()
         if graph.edge_kinds[id] == "gradient" and stats.rms > 0 and math.isfinite(stats.rms)
     ]
-    if not found or (requested is None and max(found) <= WIDE_SPREAD * min(found)):
+    if not sizes or (requested is None and max(sizes) <= WIDE_SPREAD * min(sizes)):
         return None
     # a little beyond a power of ten is that power
-    low, high = math.floor(math.log10(min(found)) + 0.1), math.ceil(math.log10(max(found)) - 0.1)
+    low, high = math.floor(math.log10(min(sizes)) + 0.1), math.ceil(math.log10(max(sizes)) - 0.1)
     return Scale(low, max(high, low + 1))
 
 

@@ -59,8 +59,8 @@ class Records(Sequence[R], Generic[R]):
 
     def column(self, name: str) -> Sequence[Any]:
         """Return this field of all records."""
-        found: Sequence[Any] = self._columns[self._kind._fields.index(name)]
-        return found
+        entries: Sequence[Any] = self._columns[self._kind._fields.index(name)]
+        return entries
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
         """Yield these fields of each record."""
@@ -82,8 +82,8 @@ class Records(Sequence[R], Generic[R]):
     def __getitem__(self, index: int | slice) -> R | list[R]:
         if isinstance(index, slice):
             return [self[one] for one in range(*index.indices(len(self)))]
-        found: R = self._kind._make([column[index] for column in self._columns])
-        return found
+        record: R = self._kind._make([column[index] for column in self._columns])
+        return record
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Records) and list(self) == list(other)

@@ -79,11 +79,11 @@ def _saved_text(
     lines: tuple[Source, ...],
 ) -> str:
     """Describe a saved value: all of it but its storage, by which no two are alike."""
-    said = saved_state(state, lines)
+    text = saved_state(state, lines)
     like = _kind(shape, dtype)
     if (state == "freed" and not nbytes) or not like:
-        return printable(f"saves {name}, {said}")
-    return printable(f"saves {name} {like}, {format_bytes(nbytes)}{said and f', {said}'}")
+        return printable(f"saves {name}, {text}")
+    return printable(f"saves {name} {like}, {format_bytes(nbytes)}{text and f', {text}'}")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -83,9 +83,9 @@ def map_of(rows: Sequence[Row], columns: Columns, sizes: Sizes) -> Map:
     worst = places[order[first]]
 
     def laid_out(values: NDArray[T], otherwise: float) -> NDArray[T]:
-        found = np.full(shape, otherwise, values.dtype)
-        found.flat[at] = values
-        return found
+        cells = np.full(shape, otherwise, values.dtype)
+        cells.flat[at] = values
+        return cells
 
     states.flat[at] = sizes.states[worst]
     return Map(

@@ -44,7 +44,7 @@ def matching(leaves: Sequence[Leaf], patterns: Sequence[str]) -> list[int]:
     return [
         leaf.number
         for leaf in leaves
-        if not patterns or any(is_match(leaf.name, each) for each in patterns)
+        if not patterns or any(is_match(leaf.name, pattern) for pattern in patterns)
     ]
 
 

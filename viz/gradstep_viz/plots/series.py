@@ -67,9 +67,11 @@ def all_series(
         return [], 0
     chosen = columns_of([call.index for call in calls]) if columns is None else columns
     several = len({made_by for made_by, _ in numbers}) > 1
-    kept = sorted(numbers, key=lambda each: -len(numbers[each]))[:MOST_SERIES]
+    kept = sorted(numbers, key=lambda key: -len(numbers[key]))[:MOST_SERIES]
     return [
-        _series(_name(*each, several), chosen, numbers[each]) for each in numbers if each in kept
+        _series(_name(*number, several), chosen, numbers[number])
+        for number in numbers
+        if number in kept
     ], len(numbers) - len(kept)
 
 

@@ -34,8 +34,8 @@ class Shading:
 
     def of(self, values: Numbers) -> Ints:
         """Return the shades of sizes, from 0 on; all of them are larger than 0."""
-        found = np.floor((np.log10(values) - self.low) / self.step)
-        return np.clip(found, 0, self.count - 1).astype(np.int64)
+        shades = np.floor((np.log10(values) - self.low) / self.step)
+        return np.clip(shades, 0, self.count - 1).astype(np.int64)
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -54,7 +54,7 @@ def shading_of(values: Numbers) -> Shading | None:
         return None
     powers = np.sort(np.log10(values))
     least, median, most = (float(powers[at]) for at in (0, (len(powers) - 1) // 2, -1))
-    step = next((each for each in _STEPS if _count(least, most, each) <= SHADES), _STEPS[-1])
+    step = next((step for step in _STEPS if _count(least, most, step) <= SHADES), _STEPS[-1])
     low, count = floor(least / step + 1e-9), _count(least, most, step)
     if count > SHADES:
         low = max(low, floor(median) - int(SHADES * _BELOW))

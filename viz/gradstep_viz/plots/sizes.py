@@ -137,14 +137,14 @@ class Sizes:
         jumps = np.zeros(len(self), np.bool_)
         order = np.flatnonzero(self.known)
         order = order[np.lexsort((order, self.lines[order], self.leaves[order]))]
-        leaves, lines, values = (each[order] for each in (self.leaves, self.lines, self.values))
+        leaves, lines, values = (column[order] for column in (self.leaves, self.lines, self.values))
         greatest, count = np.zeros(len(order)), np.zeros(len(order), np.int64)
         for lag in range(1, min(BEFORE, len(order) - 1) + 1):
             same = (leaves[lag:] == leaves[:-lag]) & (lines[lag:] == lines[:-lag])
             np.maximum(greatest[lag:], np.where(same, values[:-lag], 0), out=greatest[lag:])
             count[lag:] += same
-        found = (count >= FEWEST_BEFORE) & (greatest > 0) & (values > BURST * greatest)
-        jumps[order[found]] = True
+        is_jump = (count >= FEWEST_BEFORE) & (greatest > 0) & (values > BURST * greatest)
+        jumps[order[is_jump]] = True
         return jumps
 
 

@@ -98,8 +98,12 @@ def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = No
 def _answer(session: PassSession, subject: Subject, asked: Asked) -> Explanation:
     inside = [] if asked.tensor is None else nodes_that_add(session, asked.tensor)
     if asked.index is not None:
-        found = _explain(session, asked)
-        return replace(found, rows=(*found.rows, *rows_of(session, inside))) if inside else found
+        explanation = _explain(session, asked)
+        return (
+            replace(explanation, rows=(*explanation.rows, *rows_of(session, inside)))
+            if inside
+            else explanation
+        )
     return added_inside(session, asked, inside) if inside else absent(subject, asked)
 
 
@@ -138,8 +142,8 @@ def _explain(session: PassSession, asked: Asked) -> Explanation:
 
 def _incoming(session: PassSession, asked: Asked) -> Incoming | None:
     assert asked.index is not None
-    found = session.inspector.incoming(asked.index)
-    return next((each for each in found if each.input_nr == asked.number), None)
+    arrivals = session.inspector.incoming(asked.index)
+    return next((arrival for arrival in arrivals if arrival.input_nr == asked.number), None)
 
 
 def _not_yet(
@@ -213,15 +217,15 @@ class _Question:
         session, head = self.session, f"{self.label} is {word}"
         if not holds(self.total):
             return self._made_here(verdict, head, holds)
-        found = list(births(session, self.index, holds, every=every))
-        if not found:
+        born = list(births(session, self.index, holds, every=every))
+        if not born:
             return self._explanation(verdict, f"{head}, as is everything that it was computed from")
         rows: list[Row] = []
-        for birth in found[:_CAUSES]:
+        for birth in born[:_CAUSES]:
             rows += self._birth_rows(birth, verdict)
-        if len(found) > _CAUSES:
-            rows.append(("and", f"{plural(len(found) - _CAUSES, 'more place')} like these"))
-        return self._explanation(verdict, f"{head}: {self._cause(found[0])}", rows, found[0].index)
+        if len(born) > _CAUSES:
+            rows.append(("and", f"{plural(len(born) - _CAUSES, 'more place')} like these"))
+        return self._explanation(verdict, f"{head}: {self._cause(born[0])}", rows, born[0].index)
 
     def _made_here(self, verdict: Verdict, head: str, holds: Holds) -> Explanation:
         """Explain a ``.grad`` that is not what arrived for it."""
@@ -229,7 +233,7 @@ class _Question:
         rows = [("arrived", summary(self.total))]
         if text := hook_that_made(session, self.index, holds):
             return self._explanation(verdict, f"{head}: {text} caused it", rows, self.index)
-        edits = [each.text for each in session.edit.records if each.index == self.index]
+        edits = [record.text for record in session.edit.records if record.index == self.index]
         if edits:
             return self._explanation(verdict, f"{head}: you changed it ({edits[-1]})", rows)
         leaf = session.leaf(self.index)
@@ -258,15 +262,15 @@ class _Question:
             return
         yield "at", node_text(graph, birth.index)
         if birth.kind == "sum":
-            for each in session.inspector.incoming(birth.index):
-                for part in each.contributions[:_CAUSES]:
+            for incoming in session.inspector.incoming(birth.index):
+                for part in incoming.contributions[:_CAUSES]:
                     origin = (
                         "the seed" if part.producer is None else node_text(graph, part.producer)
                     )
                     yield "part", f"{summary(part.value)}, from {origin}"
         elif birth.kind == "node":
-            for each in session.inspector.incoming(birth.index):
-                yield "arrived", summary(each.total)
+            for incoming in session.inspector.incoming(birth.index):
+                yield "arrived", summary(incoming.total)
             reason = zero_reason(session, birth.index, birth.output_nr) if verdict == "zero" else ""
             if verdict in ("none", "undefined"):
                 reason = "its backward returned no gradient (None) for this input"
@@ -294,10 +298,10 @@ class _Question:
         head = f"{self.label} is {verdict}{amount}"
         if not holds(self.total):
             return self._made_here(verdict, head, holds)
-        found = list(births(self.session, self.index, holds, every=False))
-        if not found:
+        born = list(births(self.session, self.index, holds, every=False))
+        if not born:
             return self._explanation(verdict, head)
-        first = found[0] if found[0].kind == "seed" else min(found, key=lambda each: each.index)
+        first = born[0] if born[0].kind == "seed" else min(born, key=lambda birth: birth.index)
         if first.kind != "node":
             rows = list(self._birth_rows(first, verdict))
             return self._explanation(verdict, f"{head}: {self._cause(first)}", rows, first.index)
@@ -306,7 +310,7 @@ class _Question:
         label = f"out.{first.output_nr}" if several else "out"
         subject = NodeSubject(inspector, index, first.value, label, (index,))
         headline, more = stop_rows(
-            self.session, explained(subject, lambda each: holds(each.gradient))
+            self.session, explained(subject, lambda part: holds(part.gradient))
         )
         return self._explanation(verdict, f"{head}: {headline}", more, index)
 
@@ -320,7 +324,7 @@ class _Question:
         tiny = rms < TINY or (rms < _SMALL and rms * _FAR < middle)
         huge = rms > HUGE or (rms > _LARGE and middle and rms > _FAR * middle)
         cancelled = next(
-            cancellations(session, [self.index, *(each.index for each in reversed(links))]), None
+            cancellations(session, [self.index, *(link.index for link in reversed(links))]), None
         )
         rows: list[Row] = [("value", summary(now))]
         if middle:
@@ -337,7 +341,7 @@ class _Question:
         rows += factor_rows(session, links, down=not huge) if verdict != "cancels" else ()
         if links:
             rows.append(
-                ("path", path_text(session.graph, [*(each.index for each in links), self.index]))
+                ("path", path_text(session.graph, [*(link.index for link in links), self.index]))
             )
         head = f"{self.label} is {verdict}"
         if verdict == "ordinary":
@@ -347,13 +351,13 @@ class _Question:
         return self._explanation(verdict, head, [*rows, *self._zeros(now)])
 
     def _others(self) -> list[float]:
-        found = []
+        names = []
         for leaf in self.session.snapshot.leaves:
             if leaf.index != self.index and leaf.now is not None:
                 rms = leaf.now.statistics.rms
                 if math.isfinite(rms) and rms:
-                    found.append(rms)
-        return found
+                    names.append(rms)
+        return names
 
     def _zeros(self, now: Value) -> Iterator[Row]:
         """Say so where whole rows of a gradient are 0, as those of dead units and of words that do
@@ -378,9 +382,9 @@ class _Question:
     def _padding(self, producer: int) -> int | None:
         """Return the row that an embedding gives no gradient, as far as it is known."""
         record = getattr(self.session.order[producer], "record", None)
-        found = getattr(record, "attributes", {}).get("padding_idx", -1)
-        is_one = self.session.graph.stem(producer) == "embedding" and isinstance(found, int)
-        return found if is_one and found >= 0 else None
+        index = getattr(record, "attributes", {}).get("padding_idx", -1)
+        is_one = self.session.graph.stem(producer) == "embedding" and isinstance(index, int)
+        return index if is_one and index >= 0 else None
 
     def _explanation(
         self,

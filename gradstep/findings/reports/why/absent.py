@@ -27,9 +27,9 @@ def absent(subject: Subject, asked: Asked) -> Explanation:
             name, "none", f"{name} gets no gradient: the loss does not depend on it",
             tuple(_untraced(subject)),
         )  # fmt: skip
-    found = [cut for cut, leaves in cuts(subject) if any(each is tensor for each in leaves)]
-    if found:
-        return _cut(asked, found)
+    cuts_of_leaf = [cut for cut, leaves in cuts(subject) if any(leaf is tensor for leaf in leaves)]
+    if cuts_of_leaf:
+        return _cut(asked, cuts_of_leaf)
     departure = subject.engine.departure(tensor)
     if departure is not None:
         rows = [
@@ -53,13 +53,13 @@ def _cut(asked: Asked, found: list[Finding]) -> Explanation:
     what = first.what.partition(", so ")[0]
     headline = f"{_state(asked)}: {what} on the path from {name} to the loss"
     rows: list[Row] = []
-    for each in dict.fromkeys(found):
-        if each is not first:
-            rows.append(("and", each.what.partition(", so ")[0]))
-        if each.source is not None:
-            rows.append(("line", line_text(each.source)))
-        if each.other is not None:
-            rows.append(("then", line_text(each.other)))
+    for cut in dict.fromkeys(found):
+        if cut is not first:
+            rows.append(("and", cut.what.partition(", so ")[0]))
+        if cut.source is not None:
+            rows.append(("line", line_text(cut.source)))
+        if cut.other is not None:
+            rows.append(("then", line_text(cut.other)))
     rows.append(("remedy", first.remedy))
     return Explanation(name, "none", headline, (*rows, *_kept(asked)))
 
@@ -89,10 +89,10 @@ def _unused_modules(subject: Subject, tensor: object) -> Iterator[Row]:
         around = [
             (path, part)
             for path, part in named_modules(module)
-            if any(each is tensor for _, each in named_parameters(part))
+            if any(parameter is tensor for _, parameter in named_parameters(part))
         ]
         for path, part in around:
-            if not any(id(each) in subject.leaves for _, each in named_parameters(part)):
+            if not any(id(parameter) in subject.leaves for _, parameter in named_parameters(part)):
                 whole = f"{name}.{path}" if path else name
                 yield (
                     "likely",

@@ -60,7 +60,7 @@ def births(session: PassSession, index: int, holds: Holds, *, every: bool) -> It
 
 
 def _edit(session: PassSession, index: int) -> str:
-    changes = [each.text for each in session.edit.records if each.index == index]
+    changes = [record.text for record in session.edit.records if record.index == index]
     return changes[-1] if changes else ""
 
 
@@ -75,7 +75,7 @@ def _made_by(
     session: PassSession, index: int, part: Contribution, holds: Holds, every: bool
 ) -> Birth | None:
     """Return how node ``index`` made what it sent so; None where what it was given is so."""
-    given = [each.total for each in session.inspector.incoming(index)]
+    given = [incoming.total for incoming in session.inspector.incoming(index)]
     so = [holds(value) for value in given]
     if so and (all(so) if every else any(so)):
         return None
@@ -87,7 +87,7 @@ def _made_by(
 def hook_that_made(session: PassSession, index: int, holds: Holds) -> str:
     """Name the hook of node ``index`` that made a gradient so, "" where none did."""
     for phase in session.phases(index):
-        made = any(map(holds, phase.after)) and not any(map(holds, phase.before))
-        if made and phase.kind == "hook":
+        is_born = any(map(holds, phase.after)) and not any(map(holds, phase.before))
+        if is_born and phase.kind == "hook":
             return phase.text
     return ""

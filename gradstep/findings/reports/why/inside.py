@@ -32,7 +32,7 @@ def _adds(passes: list[RecordedPass], tensor: Any) -> bool:
 
 
 def _recorded(passes: Any) -> list[RecordedPass]:
-    return [each for each in passes if isinstance(each, RecordedPass)]
+    return [inner for inner in passes if isinstance(inner, RecordedPass)]
 
 
 def rows_of(session: PassSession, indices: Sequence[int]) -> tuple[Row, ...]:

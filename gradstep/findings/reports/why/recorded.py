@@ -15,7 +15,7 @@ def afterwards(call: RecordedCall, name: str) -> Iterator[Row]:
     """Say how far the leaf ``name`` had changed by the next call that came to it, and if it had
     not, what is known of why."""
     run, index = call.run, call.index
-    number = next((each.number for each in run.leaves if each.name == name), None)
+    number = next((leaf.number for leaf in run.leaves if leaf.name == name), None)
     if number is None:
         return
     here: LeafFacts | None = None

@@ -36,12 +36,12 @@ def main_way(session: PassSession, index: int) -> list[Link]:
     the loss on."""
     links: list[Link] = []
     while True:
-        found = _largest(session, index)
-        if found is None:
+        steps = _largest(session, index)
+        if steps is None:
             return links[::-1]
-        producer, sent, total = found
+        producer, sent, total = steps
         given = max(
-            (_rms(each.total) for each in session.inspector.incoming(producer)), default=0.0
+            (_rms(incoming.total) for incoming in session.inspector.incoming(producer)), default=0.0
         )
         links.append(Link(producer, _ratio(_rms(sent), given), _ratio(_rms(total), _rms(sent))))
         index = producer
@@ -49,10 +49,10 @@ def main_way(session: PassSession, index: int) -> list[Link]:
 
 def _largest(session: PassSession, index: int) -> tuple[int, Value, Value] | None:
     parts = [
-        (part.producer, part.value, each.total)
-        for each in session.inspector.incoming(index)
-        for part in each.contributions
-        if part.producer is not None and part.value is not None and each.total is not None
+        (part.producer, part.value, incoming.total)
+        for incoming in session.inspector.incoming(index)
+        for part in incoming.contributions
+        if part.producer is not None and part.value is not None and incoming.total is not None
     ]
     return max(parts, key=lambda part: _rms(part[1]), default=None)
 
@@ -70,11 +70,11 @@ def factor_rows(session: PassSession, links: Sequence[Link], *, down: bool) -> I
     word, sign = ("shrinks", -1.0) if down else ("grows", 1.0)
     graph = session.graph
 
-    def largest(found: Iterable[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
-        strong = [each for each in found if sign * each[1] > math.log(1.5)]
-        return sorted(strong, key=lambda each: -sign * each[1])[:_SHOWN]
+    def largest(ways: Iterable[tuple[str, float, int]]) -> list[tuple[str, float, int]]:
+        strong = [way for way in ways if sign * way[1] > math.log(1.5)]
+        return sorted(strong, key=lambda way: -sign * way[1])[:_SHOWN]
 
-    nodes = [(str(each.index), math.log(each.factor), 1) for each in links if each.factor > 0]
+    nodes = [(str(link.index), math.log(link.factor), 1) for link in links if link.factor > 0]
     for text, size, _ in largest(nodes):
         source = graph.sources.get(int(text))
         yield word, f"{_times(size)} at {node_text(graph, int(text))}"
@@ -85,9 +85,9 @@ def factor_rows(session: PassSession, links: Sequence[Link], *, down: bool) -> I
             yield "in all", f"{_times(size)} by {plural(count, 'node')} {text}"
     scopes = _grouped(links, lambda index: graph.scopes[index])
     if len(scopes) > 1:
-        for text, size, _ in largest(each for each in scopes if each[0]):
+        for text, size, _ in largest(scope for scope in scopes if scope[0]):
             yield "module", f"{_times(size)} in {text}"
-    sums = [(str(each.index), math.log(each.gain), 1) for each in links if each.gain > 0]
+    sums = [(str(link.index), math.log(link.gain), 1) for link in links if link.gain > 0]
     for text, size, _ in largest(sums)[:1]:
         yield "sum", f"{_times(size)} in the sum that {node_text(graph, int(text))} contributes to"
 
@@ -95,10 +95,10 @@ def factor_rows(session: PassSession, links: Sequence[Link], *, down: bool) -> I
 def _grouped(links: Sequence[Link], key: Callable[[int], str]) -> list[tuple[str, float, int]]:
     sums: dict[str, float] = defaultdict(float)
     counts: dict[str, int] = defaultdict(int)
-    for each in links:
-        if each.factor > 0:
-            sums[key(each.index)] += math.log(each.factor)
-            counts[key(each.index)] += 1
+    for link in links:
+        if link.factor > 0:
+            sums[key(link.index)] += math.log(link.factor)
+            counts[key(link.index)] += 1
     return [(text, size, counts[text]) for text, size in sums.items()]
 
 

@@ -73,8 +73,8 @@ def _leaves(session: PassSession) -> str:
 
 
 def _exactly(subject: Subject, wanted: str) -> list[tuple[str, Any]]:
-    found = [tensor for name, tensor in _names(subject) if name == wanted][:1]
-    return [(wanted, tensor) for tensor in found]
+    tensors = [tensor for name, tensor in _names(subject) if name == wanted][:1]
+    return [(wanted, tensor) for tensor in tensors]
 
 
 def _names(subject: Subject) -> Iterator[tuple[str, Any]]:

@@ -26,8 +26,8 @@ def constant_loss(evidence: Evidence) -> Iterator[Finding]:
             count = count + 1 if call.loss == before else 1
             before = call.loss
             if count == _SAME and any(
-                each.arrived and each.after is not None and each.after.rms > 0
-                for each in evidence.run.of_leaves(call.index)
+                leaf.arrived and leaf.after is not None and leaf.after.rms > 0
+                for leaf in evidence.run.of_leaves(call.index)
             ):
                 yield Finding(
                     "warning", "constant-loss",

@@ -23,11 +23,11 @@ def gradient_sizes(evidence: Evidence) -> Iterator[Finding]:
     """Yield, of each line, the gradients of its first call that are a hundred thousand times larger
     or smaller than others of it, or out of proportion to their weights."""
     by_call: dict[int, list[tuple[History, Seen]]] = {}
-    for each in histories(evidence.run):
-        for line in each.lines:
-            first = next(seen for seen in each.seen if seen.call.line == line)
-            if len(each.leaf.shape or ()) > 1 and first.gradient:
-                by_call.setdefault(first.call.index, []).append((each, first))
+    for history in histories(evidence.run):
+        for line in history.lines:
+            first = next(seen for seen in history.seen if seen.call.line == line)
+            if len(history.leaf.shape or ()) > 1 and first.gradient:
+                by_call.setdefault(first.call.index, []).append((history, first))
     for weights in by_call.values():
         yield from _of_call(evidence, weights)
 

@@ -19,19 +19,19 @@ def left_over(evidence: Evidence) -> Iterator[Finding]:
     after which a step changed other leaves of that call only: a discriminator's loss that also
     reaches the generator. Twice, as such a gradient may be cleared late."""
     last: dict[int, tuple[CallFacts, LeafFacts]] = {}
-    found: dict[tuple[Source | None, Source | None], list[list[int]]] = {}
+    by_lines: dict[tuple[Source | None, Source | None], list[list[int]]] = {}
     run = evidence.run
     for call in run.calls():
         if call.kind != "backward":
             continue
-        leaves = {each.leaf: each for each in run.of_leaves(call.index)}
+        leaves = {leaf.leaf: leaf for leaf in run.of_leaves(call.index)}
         for earlier in {last[leaf][0] for leaf in leaves if leaf in last}:
             if earlier.line != call.line:
                 kept = _kept(earlier, leaves, last)
                 if kept:
-                    found.setdefault((call.line, earlier.line), []).append(kept)
-        last.update((leaf, (call, each)) for leaf, each in leaves.items())
-    for (line, other), times in found.items():
+                    by_lines.setdefault((call.line, earlier.line), []).append(kept)
+        last.update((leaf, (call, source)) for leaf, source in leaves.items())
+    for (line, other), times in by_lines.items():
         if len(times) < _TIMES:
             continue
         names = [run.leaves[leaf].name for leaf in times[0]]

@@ -18,17 +18,17 @@ def not_finite(evidence: Evidence) -> Iterator[Finding]:
     if evidence.looked_at:
         return
     run = evidence.run
-    call = next((each for each in run.calls() if each.is_troubled), None)
+    call = next((call for call in run.calls() if call.is_troubled), None)
     if call is None:
         return
-    bad = [each for each in run.of_leaves(call.index) if each.is_troubled]
-    names = [run.leaves[each.leaf].name for each in bad]
-    kinds = {each.after.trouble for each in bad if each.after is not None}
+    bad = [leaf for leaf in run.of_leaves(call.index) if leaf.is_troubled]
+    names = [run.leaves[facts.leaf].name for facts in bad]
+    kinds = {facts.after.trouble for facts in bad if facts.after is not None}
     loss = "" if call.loss is None else f"the loss is {format_number(call.loss)}"
     grads = f"the .grad of {listed(names)} is {' or '.join(sorted(kinds))}" if names else ""
-    said = ", and ".join(filter(None, (loss, grads))) or "a gradient is NaN or infinite"
+    what = ", and ".join(filter(None, (loss, grads))) or "a gradient is NaN or infinite"
     yield Finding(
-        "warning", "not-finite", f"in {call.title}, {said}",
+        "warning", "not-finite", f"in {call.title}, {what}",
         f"gradstep why TARGET {names[0]} shows where it began" if names else
         "look at what this loss is computed from", source=call.line, leaves=tuple(names),
     )  # fmt: skip

@@ -13,7 +13,7 @@ from gradstep.findings.whole_run.watch import Evidence
 def skipped(evidence: Evidence) -> Iterator[Finding]:
     """Yield that no call with a scaled loss had finite gradients."""
     count = len(evidence.skipped)
-    is_told = any(each.code == "not-finite" and each.is_bad for _, each in evidence.seen)
+    is_told = any(finding.code == "not-finite" and finding.is_bad for _, finding in evidence.seen)
     if count < 2 or not all(evidence.skipped) or is_told:
         return
     yield Finding(

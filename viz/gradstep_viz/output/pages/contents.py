@@ -39,14 +39,14 @@ def contents_of(small: Graph | None, graph: Graph, picture: Picture) -> dict[int
     if small is None or small is graph:
         return {}
     first = picture.halves[0]
-    found: dict[int, Contents] = {}
+    contents: dict[int, Contents] = {}
     for number, (node, half) in enumerate(picture.boxes.rows("node", "half")):
         group = small.groups.get(node)
         if group is not None and half == first:
-            found[number] = _contents(graph, group.members)
-    if sum(len(one.ops or ()) for one in found.values()) > MOST_RUNS:
-        found = {number: one._replace(ops=None) for number, one in found.items()}
-    return found
+            contents[number] = _contents(graph, group.members)
+    if sum(len(one.ops or ()) for one in contents.values()) > MOST_RUNS:
+        contents = {number: one._replace(ops=None) for number, one in contents.items()}
+    return contents
 
 
 def _contents(graph: Graph, members: Sequence[int]) -> Contents:
@@ -58,18 +58,18 @@ def _contents(graph: Graph, members: Sequence[int]) -> Contents:
     runs: dict[tuple[str, str], list[list[int]]] = {}
     for id in members:
         if graph.kinds[id] == "op":
-            count, found = graph.counts[id], runs.setdefault((graph.scopes[id], graph.stem(id)), [])
-            if found and found[-1][1] == count - 1:
-                found[-1][1] = count
+            count, ids = graph.counts[id], runs.setdefault((graph.scopes[id], graph.stem(id)), [])
+            if ids and ids[-1][1] == count - 1:
+                ids[-1][1] = count
             else:
-                found.append([count, count])
+                ids.append([count, count])
     sources = (graph.sources.get(id) for id in members)
     lines = dict.fromkeys(place(source) for source in sources if source is not None)
     return Contents(
         [printable(name) for name in (*modules, *leaves, *lines) if name],
         [
             Run(modules.get(scope, -1), printable(stem), *run)
-            for (scope, stem), found in runs.items()
-            for run in found
+            for (scope, stem), ids in runs.items()
+            for run in ids
         ],
     )

@@ -81,12 +81,12 @@ def pictures_within(draw: Draw, draw_inside: DrawInside, nodes: int) -> list[Pag
             if frozenset(names) not in known:
                 if len(pictures) >= most or size >= MOST_BYTES:
                     continue
-                found = draw(names)
-                pictures.append(found.on_page(box.opens, number))
-                items.append(found.items)
+                picture = draw(names)
+                pictures.append(picture.on_page(box.opens, number))
+                items.append(picture.items)
                 known[frozenset(names)] = len(opened)
                 opened.append(names)
-                size += len(found.svg)
+                size += len(picture.svg)
             one.opens[index] = known[frozenset(names)]
     _add_insides(pictures, items, draw_inside)
     return pictures
@@ -115,9 +115,9 @@ def _add_insides(
                     continue
                 if len(inside) >= MOST_KINDS_INSIDE:
                     continue
-                found = draw_inside(item, box.title)
+                drawn = draw_inside(item, box.title)
                 inside[item.key] = alike[built] = len(pictures)
-                pictures.append(found.on_page(box.title, number))
-                items.append(found.items)
-                size, nodes = size + len(found.svg), nodes + heads
+                pictures.append(drawn.on_page(box.title, number))
+                items.append(drawn.items)
+                size, nodes = size + len(drawn.svg), nodes + heads
             one.opens[index] = inside[item.key]

@@ -96,7 +96,7 @@ def write_graph_page(
         '<section class="many"' if len(one.picture.boxes) > MANY else "<section" for one in pictures
     ]
     drawn = [f"{opened[0]}>\n{pictures[0].svg}</section>"]
-    drawn += [f"{each} hidden></section>" for each in opened[1:]]
+    drawn += [f"{opening} hidden></section>" for opening in opened[1:]]
     title = pictures[0].picture.title
     keys = "\n".join(f"<dt>{escape(key)}</dt><dd>{does}</dd>" for key, does in _KEYS.items())
     body = _BODY.format(pictures="\n".join(drawn), keys=keys)
@@ -124,7 +124,7 @@ def _data(one: PagePicture, contents: Mapping[int, Contents]) -> dict[str, Any]:
             known["inside"], ops = contents[number]
             known |= {"partial": True} if ops is None else {"ops": ops}
         if any(measured := one.measures[number]):
-            known["measures"] = [found and float(f"{found:.3g}") for found in measured]
+            known["measures"] = [size and float(f"{size:.3g}") for size in measured]
         boxes.append(known)
     return {
         "name": one.name,

@@ -64,8 +64,8 @@ def all_failed(
         f"{failure.what}: {failure.remedy}" if failure.remedy else failure.what
         for failure in failures
     )
-    said = f" ({'; '.join(reasons)})" if reasons else ""
+    details = f" ({'; '.join(reasons)})" if reasons else ""
     return RendererUnavailable(
-        f"no renderer on this machine can make {requested}{said}",
+        f"no renderer on this machine can make {requested}{details}",
         remedy=", or ".join(filter(None, ["do one of these" if reasons else "", instead])),
     )

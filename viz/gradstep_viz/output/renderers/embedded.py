@@ -119,9 +119,9 @@ def _draw(engine: wasmtime.Engine, module: wasmtime.Module, dot: str, format: st
     length_at = exports["malloc"](store, 4)
     result = exports["graphviz_render"](store, put(dot), put(format), put("dot"), length_at)
     if result == 0:
-        said = get(exports["graphviz_last_error"](store), LONGEST_ERROR).split(b"\0")[0]
+        message = get(exports["graphviz_last_error"](store), LONGEST_ERROR).split(b"\0")[0]
         raise RenderingFailed(
-            f"Graphviz cannot read this graph: {said.decode(errors='replace')}",
+            f"Graphviz cannot read this graph: {message.decode(errors='replace')}",
             remedy="draw the graph with --layout own",
         )
     (length,) = struct.unpack("<I", get(length_at, 4))

@@ -69,10 +69,10 @@ _TRAILER = re.compile(
 
 def _titled(data: bytes, title: str) -> bytes:
     """Give a PDF its title: a second version of its information, behind what is there."""
-    found = _TRAILER.search(data)
-    if found is None or not title:
+    match = _TRAILER.search(data)
+    if match is None or not title:
         return data
-    size, root, info, start = map(int, found.groups())
+    size, root, info, start = map(int, match.groups())
     text = ("\ufeff" + title).encode("utf-16-be").hex().encode()
     at = len(data) + 1
     entry = b"\n%d 0 obj\n<< /Title <%s> /Producer (gradstep) >>\nendobj\n" % (info, text)
@@ -121,8 +121,8 @@ def _leaves_a_trace(convert: Callable[[str], bytes]) -> bool:
 
 def _zoom(svg: str) -> float:
     """Return twice the size, unless that is more than a viewer opens."""
-    found = _SIZE.search(svg)
-    if found is None:
+    match = _SIZE.search(svg)
+    if match is None:
         return ZOOM
-    width, height = map(int, found.groups())
+    width, height = map(int, match.groups())
     return min(ZOOM, math.sqrt(MOST_PIXELS / (width * height)))

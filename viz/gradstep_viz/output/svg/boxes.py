@@ -68,26 +68,26 @@ def _classes(role: str, step: int, alert: bool, mark: str) -> str:
 
 def _behind(x: float, y: float, width: float, height: float, stacked: bool, runs_next: bool) -> str:
     """Draw the edge of a second card, and the ring around the node that runs next."""
-    found = ""
+    shapes = ""
     if runs_next:
         around = Rectangle(x - RING, y - RING, width + 2 * RING, height + 2 * RING)
-        found = f'<g class="ring">{rectangle(around, theme.CORNER + 3)}</g>'
+        shapes = f'<g class="ring">{rectangle(around, theme.CORNER + 3)}</g>'
     if stacked:  # seen at the right only: arrows end above and below
         back = Rectangle(x + theme.STACK, y + theme.STACK, width, height - 2 * theme.STACK)
-        found += rectangle(back, theme.CORNER)
-    return found
+        shapes += rectangle(back, theme.CORNER)
+    return shapes
 
 
 def _chip(chip: Chip, x: float, y: float, width: float) -> str:
-    _, name, said, role, alert = chip
+    _, name, label, role, alert = chip
     inset, baseline = theme.PADDING - 4, number[y + 13]
     text = (
         f'<g class="chip {role}{" alert" if alert else ""}"><rect x="{number[x]}" '
         f'y="{number[y]}" width="{number[width]}" height="{CHIP_ROW}" rx="4"/>'
         f'<text x="{number[x + inset]}" y="{baseline}" class="v">{escaped[name]}</text>'
     )
-    if said:
+    if label:
         end = number[x + width - inset]
         classes = "e m x" if alert else "e m"
-        text += f'<text x="{end}" y="{baseline}" class="{classes}">{escaped[said]}</text>'
+        text += f'<text x="{end}" y="{baseline}" class="{classes}">{escaped[label]}</text>'
     return f"{text}</g>"

@@ -71,10 +71,10 @@ escaped: Final = _Written(escape_drawn)
 """The same for texts that a picture repeats."""
 
 
-def text_at(x: float, y: float, said: str, classes: str = "") -> str:
+def text_at(x: float, y: float, text: str, classes: str = "") -> str:
     """Write a text whose baseline begins at (``x``, ``y``)."""
     named = f' class="{classes}"' if classes else ""
-    return f'<text x="{number[x]}" y="{number[y]}"{named}>{escaped[said]}</text>'
+    return f'<text x="{number[x]}" y="{number[y]}"{named}>{escaped[text]}</text>'
 
 
 def rectangle(place: Rectangle, corner: int) -> str:

@@ -47,15 +47,15 @@ def frame_places(picture: Picture, layout: Layout, frame: Frame) -> list[Rectang
         else:
             waiting += _halved(layout, part)
     parts.sort(key=lambda part: min(part))
-    found: list[list[int]] = []
+    spans: list[list[int]] = []
     for part in parts:
-        for at, other in enumerate(found):
+        for at, other in enumerate(spans):
             if _around(picture, layout, [*other, *part]) is not None:
-                found[at] = [*other, *part]
+                spans[at] = [*other, *part]
                 break
         else:
-            found.append(part)
-    places = (_around(picture, layout, part) or _closely(layout, part[0]) for part in found)
+            spans.append(part)
+    places = (_around(picture, layout, part) or _closely(layout, part[0]) for part in spans)
     return list(places)
 
 

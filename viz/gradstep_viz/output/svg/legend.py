@@ -52,16 +52,16 @@ def _sample(entry: LegendEntry, x: float, y: float) -> str:
         route = Route((x, middle), ((x + _SAMPLE, middle),), None)
         mark = hook_mark(route) if entry.hooked else ""
         return f'<g class="{_line_classes(entry)}">{arrow(route)}{mark}</g>'
-    behind = said = ""
+    behind = text = ""
     if entry.kind == "stack":
         behind = rectangle(Rectangle(x + 3, y + 2, _SAMPLE, _HEIGHT - 4), 4)
     if entry.role == "alert":
-        said = text_at(x + 10, y + 11, "!", "x m")
+        text = text_at(x + 10, y + 11, "!", "x m")
     box = rectangle(Rectangle(x, y, _SAMPLE, _HEIGHT), 4)
     classes = "ring" if entry.kind == "ring" else f"node {entry.role}"
     if entry.kind == "mark":
         classes = f"node out {entry.role}"
-    return f'<g class="{classes}">{behind}{box}{said}</g>'
+    return f'<g class="{classes}">{behind}{box}{text}</g>'
 
 
 def _line_classes(entry: LegendEntry) -> str:

@@ -69,19 +69,19 @@ def hook_mark(route: Route) -> str:
     return f'<circle class="hook" cx="{at[0]}" cy="{at[1]}" r="{HOOK_RADIUS}"/>'
 
 
-def label_text(line: Line, place: Label, said: str) -> str:
+def label_text(line: Line, place: Label, text: str) -> str:
     """Write the label of a line."""
-    return _label(line.kind, line.alert, place, said)
+    return _label(line.kind, line.alert, place, text)
 
 
-def _label(kind: str, alert: bool, place: Label, said: str) -> str:
+def _label(kind: str, alert: bool, place: Label, text: str) -> str:
     x, y, anchor = place
     classes = "label m" if kind == "saved" else "label v"
     if alert:
         classes += " x"
     if anchor == "end":
         classes += " e"
-    return text_at(x, y, said, classes)
+    return text_at(x, y, text, classes)
 
 
 def label_place(text: str, label: Label) -> Rectangle:

@@ -35,12 +35,12 @@ def draw_flow(canvas: Canvas, axes: Axes, lines: Sequence[FlowLine]) -> None:
     margin = 0.0
     for number, line in enumerate(lines):
         colour = canvas.colours[LINES[number % len(LINES)]]
-        known = [each for each in line.points if each.size.state == State.SIZE]
+        known = [point for point in line.points if point.size.state == State.SIZE]
         shift = (number - (len(lines) - 1) / 2) * 0.16
-        rows = [each.row + 0.5 + shift for each in known]
-        sizes = [each.size.value for each in known]
-        least = [each.least or each.size.value for each in known]
-        most = [each.greatest or each.size.value for each in known]
+        rows = [point.row + 0.5 + shift for point in known]
+        sizes = [point.size.value for point in known]
+        least = [point.least or point.size.value for point in known]
+        most = [point.greatest or point.size.value for point in known]
         values += least + most
         axes.hlines(rows, least, most, colors=colour, linewidth=1.0, alpha=0.55, zorder=2)
         for ends in (least, most):
@@ -51,12 +51,12 @@ def draw_flow(canvas: Canvas, axes: Axes, lines: Sequence[FlowLine]) -> None:
             sizes, rows, color=colour, linewidth=1.2, marker=MARKERS[number % len(MARKERS)],
             markersize=4.5, zorder=3, label=f"call {line.call.index:,}",
         )  # fmt: skip
-        for each in line.points:
-            if each.size.state in (State.NAN, State.INF, State.ZERO):
-                said = {State.NAN: "NaN", State.INF: "Inf", State.ZERO: "0"}[each.size.state]
+        for point in line.points:
+            if point.size.state in (State.NAN, State.INF, State.ZERO):
+                word = {State.NAN: "NaN", State.INF: "Inf", State.ZERO: "0"}[point.size.state]
                 margin = _SIGN * (number + 1)
                 axes.text(
-                    0.01 + _SIGN * number, each.row + 0.5, said, fontsize=9,
+                    0.01 + _SIGN * number, point.row + 0.5, word, fontsize=9,
                     color=canvas.colours["alert"], transform=axes.get_yaxis_transform(),
                     va="center", zorder=4,
                 )  # fmt: skip
@@ -78,20 +78,20 @@ def draw_spreads(canvas: Canvas, axes: Axes, spreads: Sequence[Spread], height: 
             axes.scatter([spread.median], [row + 0.5], s=20, color=colour, zorder=3)
     log_axis(canvas, axes, values)
     for row, spread in enumerate(spreads):
-        said = (
+        title = (
             NEVER if spread.is_zero
             else "not known" if not spread.known
             else "NaN or Inf" if spread.least is None and spread.troubled
             else ""
         )  # fmt: skip
-        token = "mute" if said == "not known" else "alert"
-        if said and height >= LOWEST_TEXT:
+        token = "mute" if title == "not known" else "alert"
+        if title and height >= LOWEST_TEXT:
             axes.text(
-                0.02, row + 0.5, said, fontsize=min(MUTED_SIZE, height), va="center", zorder=4,
+                0.02, row + 0.5, title, fontsize=min(MUTED_SIZE, height), va="center", zorder=4,
                 color=canvas.colours[token], fontweight="bold" if token == "alert" else "normal",
                 transform=axes.get_yaxis_transform(),
             )  # fmt: skip
-        elif token == "alert" and said:
+        elif token == "alert" and title:
             axes.scatter(
                 [0.03], [row + 0.5], marker="x", s=12, color=canvas.colours[token], clip_on=False,
                 transform=axes.get_yaxis_transform(), zorder=4,
@@ -103,7 +103,7 @@ def log_axis(canvas: Canvas, axes: Axes, values: Sequence[float], left: float = 
     ``left``, stays free."""
     from matplotlib.ticker import NullFormatter, NullLocator  # with the axes
 
-    finite = [each for each in values if each > 0 and math.isfinite(each)] or [0.1, 1.0]
+    finite = [value for value in values if value > 0 and math.isfinite(value)] or [0.1, 1.0]
     low, high = math.log10(min(finite)), math.log10(max(finite))
     margin = max((high - low) * 0.06, 0.3)
     low, high = low - margin, high + margin

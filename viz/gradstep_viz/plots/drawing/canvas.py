@@ -74,12 +74,12 @@ class Canvas:
         return axes
 
     def text(
-        self, x: float, y: float, said: str, token: str = "ink", size: float = TEXT_SIZE,
+        self, x: float, y: float, words: str, token: str = "ink", size: float = TEXT_SIZE,
         *, bold: bool = False, align: str = "left",
     ) -> None:  # fmt: skip
         """Write a text whose baseline begins at a place, or ends there."""
         self.figure.text(
-            x / self.width, 1 - y / self.height, said, color=self.colours[token], fontsize=size,
+            x / self.width, 1 - y / self.height, words, color=self.colours[token], fontsize=size,
             fontweight="bold" if bold else "normal", ha=align, va="baseline",
         )  # fmt: skip
 

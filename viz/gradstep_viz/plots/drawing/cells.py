@@ -89,7 +89,7 @@ def draw_cells(canvas: Canvas, axes: Axes, box: Box, shown: Map, shading: Shadin
 
 def _painted(canvas: Canvas, fills: Ints, tokens: list[str]) -> NDArray[np.uint8]:
     colours = [canvas.colours[token] for token in tokens]
-    table = np.array([[int(each[at : at + 2], 16) for at in (1, 3, 5)] for each in colours])
+    table = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in colours])
     return np.asarray(table[fills], np.uint8)
 
 

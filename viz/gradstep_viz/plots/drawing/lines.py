@@ -34,24 +34,24 @@ def draw_lines(
     canvas: Canvas, axes: Axes, series: Sequence[Series], quantity: Quantity, columns: Columns
 ) -> None:
     """Draw series into axes whose x axis is that of ``columns``."""
-    for number, each in enumerate(series):
+    for number, sery in enumerate(series):
         colour = canvas.colours[LINES[number % len(LINES)]]
-        x = columns.places((each.columns.starts + each.columns.ends) // 2)
-        known = np.flatnonzero(np.isfinite(each.mean))
-        several = bool((each.greatest[known] > each.least[known]).any())
+        x = columns.places((sery.columns.starts + sery.columns.ends) // 2)
+        known = np.flatnonzero(np.isfinite(sery.mean))
+        several = bool((sery.greatest[known] > sery.least[known]).any())
         few = len(known) <= FEW
         axes.plot(
-            *_with_gaps(x[known], each.mean[known]), color=colour, linewidth=1.3,
+            *_with_gaps(x[known], sery.mean[known]), color=colour, linewidth=1.3,
             marker=MARKERS[number % len(MARKERS)] if few or len(series) > 1 else None,
             markersize=4 if few else 3, zorder=3,
-            markevery=None if few else max(len(known) // 20, 1), label=each.name,
+            markevery=None if few else max(len(known) // 20, 1), label=sery.name,
         )  # fmt: skip
         if several:
             axes.fill_between(
-                x[known], each.least[known], each.greatest[known], color=colour, alpha=0.22,
+                x[known], sery.least[known], sery.greatest[known], color=colour, alpha=0.22,
                 linewidth=0, zorder=2,
             )  # fmt: skip
-        _draw_trouble(canvas, axes, each, columns)
+        _draw_trouble(canvas, axes, sery, columns)
     _scale(axes, series, quantity)
     axes.grid(axis="y", color=canvas.colours["line"], linewidth=0.5, alpha=0.35)
     axes.set_axisbelow(True)
@@ -62,7 +62,7 @@ def _draw_trouble(canvas: Canvas, axes: Axes, series: Series, columns: Columns) 
     runs = runs_of(series.troubled > 0)
     if not runs:
         return
-    starts, ends = (np.array(each, np.int64) for each in zip(*runs, strict=True))
+    starts, ends = (np.array(number, np.int64) for number in zip(*runs, strict=True))
     left = columns.places(series.columns.starts[starts])
     right = columns.places(series.columns.ends[ends - 1])
     places = axes.get_xaxis_transform()
@@ -97,7 +97,7 @@ def _scale(axes: Axes, series: Sequence[Series], quantity: Quantity) -> None:
         NullLocator,
     )
 
-    values = np.concatenate([[*each.least, *each.greatest] for each in series])
+    values = np.concatenate([[*sery.least, *sery.greatest] for sery in series])
     values = values[np.isfinite(values)]
     if len(values) and values.min() > 0 and values.max() > SPREAD * values.min():
         axes.set_yscale("log")
@@ -127,13 +127,13 @@ def _round_calls(columns: Columns, most: int = 8) -> list[int]:
     first, last = int(columns.starts[0]), int(columns.ends[-1])
     if not columns.is_even:
         chosen = np.linspace(0, len(columns) - 1, min(most, len(columns))).astype(int)
-        return [int(columns.starts[each]) for each in chosen]
+        return [int(columns.starts[column]) for column in chosen]
     if last - first < most:
         return list(range(first, last + 1))
     steps = (s * 10**p for p in range(12) for s in (1, 2, 5))
-    step = next(each for each in steps if (last - first) / each <= most)
-    found = list(range(-(-first // step) * step, last + 1, step))
-    return found if not found or found[0] - first < step / 2 else [first, *found]
+    step = next(step for step in steps if (last - first) / step <= most)
+    calls = list(range(-(-first // step) * step, last + 1, step))
+    return calls if not calls or calls[0] - first < step / 2 else [first, *calls]
 
 
 def draw_legend(canvas: Canvas, axes: Axes) -> None:

@@ -37,7 +37,7 @@ def _data(contents: Contents, canvas: Canvas) -> dict[str, Any]:
     cells = [[shown[row, column] for column in range(columns)] for row in range(rows)]
     named = sorted({cell.call for row in cells for cell in row if cell.call >= 0})
     return {
-        "box": [round(each, 3) for each in box],
+        "box": [round(number, 3) for number in box],
         "leaves": [printable(leaf.name) for leaf in contents.leaves],
         "rows": [row.name for row in shown.rows],
         "columns": [shown.columns.title(column) for column in range(columns)],
@@ -61,7 +61,7 @@ def said_of(cell: Cell, is_update: bool) -> str:
     'rms 0.25, a jump; the worst of 3'
     """
     name = "update / weight" if is_update else "rms"
-    said = {
+    words = {
         State.UNRECORDED: "not recorded",
         State.ABSENT: "the call did not come to it",
         State.NONE: "the update is not known" if is_update else "no gradient arrived",
@@ -71,9 +71,9 @@ def said_of(cell: Cell, is_update: bool) -> str:
         State.NAN: f"NaN, {name} of the others {format_number(cell.value)}",
     }[cell.state]
     if not cell.value and cell.state in (State.INF, State.NAN):
-        said = said.partition(",")[0]
+        words = words.partition(",")[0]
     jump = ", a jump" if cell.jumps else ""
-    return f"{said}{jump}" + (f"; the worst of {cell.among:,}" if cell.among > 1 else "")
+    return f"{words}{jump}" + (f"; the worst of {cell.among:,}" if cell.among > 1 else "")
 
 
 def _call(contents: Contents, index: int) -> str:

@@ -21,7 +21,7 @@ def shades_of(ramp: tuple[str, ...], count: int = SHADES) -> list[str]:
     ['#000000', '#808080', '#ffffff']
     """
     parts = [[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in ramp]
-    found = []
+    shades = []
     for number in range(count):
         place = number * (len(ramp) - 1) / max(count - 1, 1)
         at = min(int(place), len(ramp) - 2)
@@ -29,8 +29,8 @@ def shades_of(ramp: tuple[str, ...], count: int = SHADES) -> list[str]:
         mixed = (
             int(one + (other - one) * share + 0.5) for one, other in zip(parts[at], parts[at + 1])
         )
-        found.append("#" + "".join(f"{each:02x}" for each in mixed))
-    return found
+        shades.append("#" + "".join(f"{channel:02x}" for channel in mixed))
+    return shades
 
 
 LIGHT: Final[theme.Tokens] = {**theme.LIGHT, **dict(zip(SHADE_TOKENS, shades_of(_LIGHT_RAMP)))}

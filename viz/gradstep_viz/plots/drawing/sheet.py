@@ -73,12 +73,12 @@ class _Sheet:
     def _draw_panel(self, panel: Panel, box: Box) -> None:
         canvas, contents = self.canvas, self.contents
         axes = canvas.axes(box)
-        said = SAID[panel.quantity]
+        heading = SAID[panel.quantity]
         if panel.others:
-            said += f"; {plural(panel.others, 'line')} of the program with fewer calls left out"
-        if any((each.greatest > each.least).any() for each in panel.series):
-            said += ": mean, least to greatest of a column"
-        canvas.text(box.x, box.y - 6, said, "mute", MUTED_SIZE)
+            heading += f"; {plural(panel.others, 'line')} of the program with fewer calls left out"
+        if any((sery.greatest > sery.least).any() for sery in panel.series):
+            heading += ": mean, least to greatest of a column"
+        canvas.text(box.x, box.y - 6, heading, "mute", MUTED_SIZE)
         lines.draw_lines(canvas, axes, panel.series, panel.quantity, contents.columns)
         lines.call_axis(canvas, axes, contents.columns, labelled=contents.map is None)
         lines.draw_legend(canvas, axes)
@@ -86,9 +86,9 @@ class _Sheet:
             self._name_axis(box)
 
     def _name_axis(self, box: Box) -> None:
-        said = self.contents.columns.said
+        text = self.contents.columns.said
         self.canvas.text(
-            box.x + box.width, box.y + box.height + 30, said, "mute", MUTED_SIZE, align="right"
+            box.x + box.width, box.y + box.height + 30, text, "mute", MUTED_SIZE, align="right"
         )
 
     def _draw_map(self, box: Box) -> None:
