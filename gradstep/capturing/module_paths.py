@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
-from gradstep.engines.lookup import named_parameters
+from gradstep.engines.parameters import named_parameters
 from gradstep.graph.fence import class_has, read, text_of, variables_in
 
 MOST_ELEMENTS: Final = 1000

@@ -23,7 +23,8 @@ from gradstep.capturing.module_paths import (
     listed_modules,
     named_modules,
 )
-from gradstep.engines.lookup import is_tensor, named_parameters, whole_parameters
+from gradstep.engines.lookup import is_tensor
+from gradstep.engines.parameters import named_parameters, whole_parameters
 from gradstep.graph.fence import attribute_of, class_has, read, text_of, variables_in
 from gradstep.own_files import is_user_file
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from gradstep.engines.registry import HOMES, TENSORS
-from gradstep.graph.fence import class_has, read
+from gradstep.graph.fence import class_has
 from gradstep.own_files import imported_pytorch
 
 if TYPE_CHECKING:
@@ -76,25 +76,6 @@ def edge_of(node: Any) -> Any:
     """
     edges = (engine_for(library).edge_of(node) for library in filter(is_imported, HOMES))
     return next((edge for edge in edges if edge is not None), None)
-
-
-def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a module, of whichever library, by their paths; where FSDP has cut
-    them into parts, the whole ones that ops use."""
-    whole = whole_parameters(module)
-    for path, tensor in read(lambda: module.named_parameters()):
-        yield path, whole.get(id(tensor), tensor)
-
-
-def whole_parameters(module: Any) -> dict[int, Any]:
-    """Return the parameters of a module that FSDP gathers for its ops, by the identity of those
-    that it and its optimizer have."""
-    if "torch.distributed.fsdp" not in sys.modules or not hasattr(module, "modules"):
-        return {}
-    # loading torch's part imports torch, which the program has done by now
-    from gradstep.engines.pytorch.private import gathered_parameters
-
-    return {id(cut): whole for cut, whole in read(lambda: gathered_parameters(module))}
 
 
 def engine_of(tensors: Iterable[Any]) -> Engine:

@@ -29,7 +29,8 @@ from gradstep.debugger.snapshot import (
 )
 from gradstep.debugger.snapshot.timeline import LeafCall
 from gradstep.debugger.snapshot.value import array_of, current_value
-from gradstep.engines.lookup import engine_of_call, named_parameters
+from gradstep.engines.lookup import engine_of_call
+from gradstep.engines.parameters import named_parameters
 from gradstep.engines.protocol import OWN_RESULT
 from gradstep.graph.model import Cost, Graph, Source
 from gradstep.graph.statistics import Statistics

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gradstep.capturing.module_paths import named_modules
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.engines.lookup import named_parameters
+from gradstep.engines.parameters import named_parameters
 from gradstep.findings.linting.cuts import cuts
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gradstep.debugger.pass_session import PassSession
-from gradstep.engines.lookup import named_parameters
+from gradstep.engines.parameters import named_parameters
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.errors import UnknownAddress
 from gradstep.records import resolve

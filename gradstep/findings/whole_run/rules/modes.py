@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from linecache import getline
 from typing import Final
 
-from gradstep.engines.lookup import named_parameters
+from gradstep.engines.parameters import named_parameters
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, listed
 from gradstep.findings.linting.rule import Meaning, Rule
