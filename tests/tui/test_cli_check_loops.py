@@ -178,7 +178,7 @@ rows = torch.softmax(w * torch.arange(4.0) * 1000.0, 1)
 DEAD = """\
 import LIBRARY as torch
 hidden = torch.nn.Linear(3, 8)
-hidden.bias.data[:7].fill_(-10.0)
+hidden.bias.data.copy_(torch.tensor([-10.0] * 7 + [10.0]))
 out = torch.nn.Linear(8, 1)
 out(torch.relu(hidden(torch.ones(16, 3)))).mean().backward()
 """
