@@ -404,6 +404,17 @@ def test_what_a_run_shows_is_told_with_its_line(check: Check, code: str) -> None
     assert told in printed
 
 
+def test_a_small_gradient_beside_the_way_does_not_vanish_on_it(check: Check) -> None:
+    parts = "side, head = nn.Linear(1, 1), nn.Linear(1, 1)\nopt ="
+    script = HEALTHY.replace("opt =", parts).replace(
+        "net(x)", "head((h := net(x)) + 1e-8 * side(h))"
+    )
+    script = script.replace("nn.Tanh(), nn.Dropout(0.2), ", "").replace(
+        "net.parameters()", "[*net.parameters(), *side.parameters(), *head.parameters()]"
+    )
+    assert "[vanishing]" not in check(script)[1]
+
+
 @pytest.mark.filterwarnings("ignore:std")
 @pytest.mark.parametrize("case", REASONS)
 def test_a_reason_is_that_of_this_program(check: Check, case: str) -> None:

@@ -11,6 +11,8 @@ from gradstep.findings.whole_run.history import History, Seen, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.statistics import format_number
 
+_ASIDE: Final = 100.0
+"""Times as large, and the gradient does not vanish on the way to there."""
 _APART: Final = 1e5
 """By which the gradients of two weights of one call may differ."""
 _HUGE: Final = 1e6
@@ -40,8 +42,12 @@ def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterato
         return size(each) / (each[1].facts.parameter_rms or size(each))
 
     smallest, largest = min(weights, key=size), max(weights, key=size)
-    if size(largest) > _APART * size(smallest) and not evidence.names.scalers:
-        is_far = _place(evidence, smallest[0]) > _place(evidence, largest[0])
+    place = _place(evidence, smallest[0])
+    is_far = place > _place(evidence, largest[0])
+    behind = [size(each) for each in weights if _place(evidence, each[0]) > place]
+    # of a weight beside the way, as the key of an attention, what lies behind it has more
+    is_aside = is_far and any(each > _ASIDE * size(smallest) for each in behind)
+    if size(largest) > _APART * size(smallest) and not (is_aside or evidence.names.scalers):
         near, end = (largest, smallest) if is_far else (smallest, largest)
         factor = format_number(size(largest) / size(smallest))
         yield _finding(
