@@ -140,15 +140,6 @@ def test_finish_completes_what_is_left_and_frees_the_graph(weight: Any) -> None:
         y.backward()
 
 
-def test_finish_from_the_past_runs_each_node_once(weight: Any) -> None:
-    session = Session(weight * 3)
-    session.next(2)
-    session.back(2)
-    session.finish()
-    session.finish()
-    assert weight.grad.item() == 3
-
-
 def test_retain_graph_keeps_what_was_saved(weight: Any) -> None:
     y = weight * weight
     Session(y, retain_graph=True).finish()

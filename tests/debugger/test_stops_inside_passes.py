@@ -106,18 +106,6 @@ def test_a_pass_two_deep_is_entered_to_the_stop(torch: Any, once: Any) -> None:
     assert [frame.position for frame in session.frames[:2]] == [2, 2]
 
 
-def test_stops_inside_change_no_gradient(torch: Any, session: Session, once: Any) -> None:
-    plain = torch.tensor([1.0, 2.0], requires_grad=True)
-    once.apply(plain.exp()).sum().backward()
-    session.breakpoints.add("tanh", pending=True)
-    session.continue_()
-    session.reverse_continue()
-    session.continue_()
-    session.finish()
-    (leaf,) = session.names.tensors()
-    assert leaf.grad.tolist() == plain.grad.tolist()
-
-
 def test_without_points_nobody_looks_inside(session: Session) -> None:
     session.continue_()
     assert place(session) == (1, "end")
