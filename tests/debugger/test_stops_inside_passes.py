@@ -106,11 +106,6 @@ def test_a_pass_two_deep_is_entered_to_the_stop(torch: Any, once: Any) -> None:
     assert [frame.position for frame in session.frames[:2]] == [2, 2]
 
 
-def test_without_points_nobody_looks_inside(session: Session) -> None:
-    session.continue_()
-    assert place(session) == (1, "end")
-
-
 @on_the_core
 def test_the_pass_inside_a_reentrant_checkpoint_is_undone_and_redone(torch: Any) -> None:
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
