@@ -8,16 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import (
-    Any,
-    ClassVar,
-    Final,
-    Literal,
-    NamedTuple,
-    Protocol,
-    cast,
-    runtime_checkable,
-)
+from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 Shape = tuple[int, ...]
 Gradient = Any

@@ -38,12 +38,7 @@ def which_tensor(name: str, names: Iterable[str], most: int = 3) -> str:
 
 
 def did_you_mean(
-    text: str,
-    words: Iterable[str],
-    *,
-    most: int = 1,
-    cutoff: float = 0.6,
-    otherwise: str = "",
+    text: str, words: Iterable[str], *, most: int = 1, cutoff: float = 0.6, otherwise: str = ""
 ) -> str:
     """Ask for the ``most`` words that look like ``text``, or say ``otherwise`` if none does.
 

@@ -123,9 +123,7 @@ def _counts_within(
 
 
 def _shapes(
-    order: Sequence[GradFn],
-    types: Sequence[type[Any]],
-    examples: Examples,
+    order: Sequence[GradFn], types: Sequence[type[Any]], examples: Examples
 ) -> list[Shape | None]:
     shapes: list[Shape | None] = [node.output_shape for node in order]
     several = {kind for kind, node in examples.items() if hasattr(node, "output_shapes")}

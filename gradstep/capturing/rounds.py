@@ -156,10 +156,7 @@ class Rounds:
         )
 
     def _went_round(
-        self,
-        frames: Sequence[FrameType],
-        same: int,
-        library: Sequence[tuple[CodeType, int]],
+        self, frames: Sequence[FrameType], same: int, library: Sequence[tuple[CodeType, int]]
     ) -> tuple[int, int] | None:
         """Return the outermost loop that has gone round since the op before, when the library that
         this program called stood as told: the depth of its frame, and its number among the loops

@@ -209,7 +209,4 @@ def _slowest(calls: Calls) -> RankFinding | None:
 def _times_between(calls: Iterable[CallFacts]) -> Iterator[tuple[Key, float]]:
     """Yield how long it took from the call before to each call."""
     for one, other in pairwise(calls):
-        yield (
-            (other.kind, other.number),
-            max(other.began - one.began - (one.seconds or 0.0), 0.0),
-        )
+        yield ((other.kind, other.number), max(other.began - one.began - (one.seconds or 0.0), 0.0))

@@ -14,10 +14,7 @@ from gradstep.debugger.errors import ExpressionError
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
 from gradstep.graph.errors import UnknownAddress
 
-FILTERS: Final = (
-    ("nan", "A gradient becomes NaN"),
-    ("inf", "A gradient becomes infinite"),
-)
+FILTERS: Final = (("nan", "A gradient becomes NaN"), ("inf", "A gradient becomes infinite"))
 _HITS: Final = re.compile(r"\s*(==?|>=?|)\s*(\d+)\s*")
 _REASONS: Final = {
     "breakpoint": "breakpoint", "catch": "exception", "watch": "data breakpoint",

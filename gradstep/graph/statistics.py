@@ -64,9 +64,7 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
     return next(statistics_by_parts([array]))
 
 
-def statistics_by_parts(
-    arrays: Sequence[NDArray[np.generic] | np.generic],
-) -> Iterator[Statistics]:
+def statistics_by_parts(arrays: Sequence[NDArray[np.generic] | np.generic]) -> Iterator[Statistics]:
     """Yield what :func:`statistics` tells of each of some larger arrays, with room in common."""
     most = min(max([array.size for array in arrays], default=0), _PART)
     numbers, is_zero = np.empty(most), np.empty(most, np.bool_)

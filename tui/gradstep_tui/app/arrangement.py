@@ -47,11 +47,7 @@ NARROW = Arrangement(
 )
 WIDE = Arrangement(
     "wide",
-    {
-        "node": (*OF_THE_NODE, OTHER_RUN),
-        "pass": (*OF_THE_PASS, "console"),
-        "source": ("source",),
-    },
+    {"node": (*OF_THE_NODE, OTHER_RUN), "pass": (*OF_THE_PASS, "console"), "source": ("source",)},
 )
 _OWN_PANES = {
     "modules": ("modules",),

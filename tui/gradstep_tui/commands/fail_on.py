@@ -42,8 +42,7 @@ class FailOn:
             self._point = self.breakpoints.add(kind="catch", born=True, condition=condition)
         except ExpressionError as error:
             raise Failure(
-                f"{option} {condition}: {error} (at character {error.column + 1})",
-                ExitCode.USAGE,
+                f"{option} {condition}: {error} (at character {error.column + 1})", ExitCode.USAGE
             ) from None
 
     @property

@@ -63,12 +63,7 @@ _SCHEDULE: Final = Schedule(requests=lambda number, kind: number == 1, last=Fals
 
 def parser() -> TargetParser:
     """Return the options of ``gradstep plot``."""
-    command = TargetParser(
-        "plot",
-        "[OPTIONS] TARGET [ARGS...]",
-        _DESCRIPTION,
-        _NOTES,
-    )
+    command = TargetParser("plot", "[OPTIONS] TARGET [ARGS...]", _DESCRIPTION, _NOTES)
     add = command.option
     add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
         "(default: run-plot.svg, after TARGET and --what)")  # fmt: skip

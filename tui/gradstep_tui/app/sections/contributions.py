@@ -66,10 +66,7 @@ def _heading(incoming: Incoming, view: ScreenView) -> Line:
     name = "in" if not incoming.input_nr else f"in {incoming.input_nr}"
     title = f"{name}  {shape_text(incoming.shape)}"
     columns = f"{'adds':>{VALUE_WIDTH}}  {'sum so far':>{VALUE_WIDTH}}  cancelled"
-    return [
-        Part(fit(title, _label_width(view) + 4), "backward"),
-        Part(columns, "muted"),
-    ]
+    return [Part(fit(title, _label_width(view) + 4), "backward"), Part(columns, "muted")]
 
 
 def _line(entry: LedgerEntry, view: ScreenView) -> Line:

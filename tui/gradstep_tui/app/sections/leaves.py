@@ -106,10 +106,7 @@ def _leaf_line(
         *_value(leaf.now, "None" if done else "None yet", is_new=accumulated),
         Part("  " + arrival_bar(leaf.arrived, leaf.expected), "leaf"),
         Part(" "),
-        Part(
-            f"{leaf.arrived}/{leaf.expected}",
-            "changed" if grew else "text" if done else "muted",
-        ),
+        Part(f"{leaf.arrived}/{leaf.expected}", "changed" if grew else "text" if done else "muted"),
     ]
     if leaf.pending is not None:
         pending = value_part(leaf.pending)
