@@ -15,7 +15,7 @@ from typing import Final
 
 from gradstep.graph.collector import collector_paused
 from gradstep_viz import theme
-from gradstep_viz.layout.compaction import compact
+from gradstep_viz.layout.compaction import HalfColumns, compact
 from gradstep_viz.layout.crossings import order
 from gradstep_viz.layout.graph import merge_partners
 from gradstep_viz.layout.grid import BESIDE, MANY, Grid, position_columns
@@ -125,8 +125,7 @@ def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]
     corners = plan_square_lines(grid, halves, ports, saved)
     tracks = stack_runs(corners.values())
     # position, down: rows below the captions, as far apart as their lines need, on pages
-    extents = [halves.columns.extent[half] for half in picture.halves]
-    captions = geometry.place_captions(picture, [(low, high - low) for low, high in extents])
+    captions = geometry.place_captions(picture, _spans(grid, halves.columns))
     top = geometry.header_height(picture, captions)
     rows = position_rows(grid, halves, ports, corners, tracks, top, relief, paged)
     # route: the courses of all lines
@@ -137,15 +136,26 @@ def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]
     places = rows.places(halves.columns)
     routes = Records(Route, start=courses.starts, segments=courses.segments, label=labels)
     right = halves.right + rows.pages.shifts[-1]
-    if rows.pages and len(routes) <= MANY:
+    if len(routes) <= MANY:
         right = min(right, _reach(picture, places, routes))
     width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
     return Layout(width, rows.bottom + theme.MARGIN, places, routes, captions), cut
 
 
+def _spans(grid: Grid, columns: HalfColumns) -> list[tuple[float, float]]:
+    """Return where each half begins, and how wide its boxes are together."""
+    spans = []
+    for half in grid.picture.halves:
+        boxes = [box for box, other in enumerate(grid.halves) if other == half]
+        low = columns.extent[half][0]
+        right = max((columns.right[box] for box in boxes), default=columns.extent[half][1])
+        spans.append((low, right - low))
+    return spans
+
+
 def _reach(picture: Picture, places: Records[Rectangle], routes: Records[Route]) -> float:
-    """Find how far to the right there is anything: the last page need not be as wide as the
-    others."""
+    """Find how far to the right there is anything: there was room for labels on either side, and
+    the last page need not be as wide as the others."""
     reach = [x + width for x, width in zip(places.column("x"), places.column("width"), strict=True)]
     for segments in routes.column("segments"):
         reach += [x for segment in segments for x in segment[::2]]
@@ -153,4 +163,4 @@ def _reach(picture: Picture, places: Records[Rectangle], routes: Records[Route])
     for text, place in zip(texts, routes.column("label"), strict=True):
         if place is not None and place[2] == "start":
             reach.append(place[0] + geometry.text_width(text, theme.MUTED_SIZE))
-    return float(ceil(max(reach)))
+    return float(ceil(max(reach, default=0)))
