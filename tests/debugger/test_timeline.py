@@ -40,7 +40,6 @@ def train(
     return timeline, breakpoints
 
 
-@on_the_core
 @pytest.mark.parametrize("record_all", [True, False])
 def test_the_timeline_knows_what_each_call_added(weight: Any, record_all: bool) -> None:
     timeline, _ = train(weight, 3, forget=False, record_all=record_all)
@@ -50,7 +49,6 @@ def test_the_timeline_knows_what_each_call_added(weight: Any, record_all: bool) 
     assert [leaf.kept for _, leaf in timeline.of_leaf("weight")] == [False, False, False]
 
 
-@on_the_core
 @pytest.mark.parametrize("record_all", [True, False])
 def test_a_forgotten_zero_grad_shows_as_kept(weight: Any, record_all: bool) -> None:
     timeline, _ = train(weight, 3, forget=True, record_all=record_all)
@@ -150,7 +148,6 @@ def test_a_slice_that_is_none_says_why(text: str, said: str) -> None:
         Value(np.arange(6).reshape(2, 3)).slice(text)
 
 
-@on_the_core
 def test_the_timeline_in_words_speaks_of_leaves_only_where_a_grad_was_kept(torch: Any) -> None:
     w, timeline = torch.tensor(2.0, requires_grad=True), Timeline()
     for call in (1, 2):

@@ -83,6 +83,12 @@ class LeafGradients:
             self._sharing = _sharing_memory(self._known)
         self._has_begun = True
 
+    def keep_first(self) -> None:
+        """Keep what all leaves hold: the pass begins, and what it adds is told when it is over."""
+        for index in self.leaves:
+            self.at_first(index)
+        self._has_begun = True
+
     def at_first(self, index: int) -> Any:
         """Return what a leaf held before the pass: a copy, which nothing changes."""
         if not self._has_begun:

@@ -214,6 +214,7 @@ class ObservedEngine:
             while not self.thread.go_on():
                 pass
         elif not self._done:
+            self.gradients.keep_first()
             # nobody goes back: the engine itself frees what it comes to
             retained, self.retains = self.retains, False
             try:
