@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from functools import lru_cache
 from types import ModuleType
-from typing import Final, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 # not by pathlib, whose import takes as long as that of ten modules of this package
 FOLDER: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -55,6 +55,16 @@ class _Frame(Protocol):
 
 
 _F = TypeVar("_F", bound=_Frame)
+_P = TypeVar("_P")
+
+
+class StackEntry(NamedTuple, Generic[_P]):
+    """What stands for a frame of a stack, and the name of its file."""
+
+    filename: str
+    place: _P
+
+
 _RUNS_SCRIPTS: Final = os.path.join(FOLDER, "gradstep", "program", "process.py")
 _OF_MODES: Final = ("torch.overrides", "torch._compile", "torch._dynamo.eval_frame", "torch._ops")
 

@@ -36,7 +36,7 @@ _MOST_INPUTS: Final = 50
 """Ops before a place whose results are unknown that are named, and looked through for others."""
 
 
-class Place(NamedTuple):
+class FlowPlace(NamedTuple):
     """Where something flowed in both runs.
 
     Attributes:
@@ -368,8 +368,8 @@ class _Both:
         if mine is None or its is None:
             return None
         look = _Look(mine, its)
-        difference: Place | None = None
-        any_size: Place | None = None
+        difference: FlowPlace | None = None
+        any_size: FlowPlace | None = None
         growth: list[Where] = []
         gaps = []
         beyond: dict[int, Gap] = {}
@@ -434,7 +434,7 @@ class _Look:
         return Value(part, values.shapes[number], values.dtypes[number], values.array(number))
 
 
-def _places(one: Graph, other: Graph, partners: Ints, mine: Flow, its: Flow) -> Iterator[Place]:
+def _places(one: Graph, other: Graph, partners: Ints, mine: Flow, its: Flow) -> Iterator[FlowPlace]:
     """Yield where something is known of both calls, in the order in which it came to be."""
     matched = partners.tolist()
     edges: dict[tuple[int, int, int, int], int] = {}
@@ -463,7 +463,7 @@ def _places(one: Graph, other: Graph, partners: Ints, mine: Flow, its: Flow) -> 
             role: Literal["result", "sum", ".grad"] = "result"
             if one.halves[id] == "backward":
                 role = "sum" if one.kinds[id] in ("op", "seed") else ".grad"
-            yield Place(role, id, partner, -1, values)
+            yield FlowPlace(role, id, partner, -1, values)
         for edge in sent.get(id, ()):
             target = one.edge_targets[edge]
             nrs = one.edge_output_nrs[edge], one.edge_input_nrs[edge]
@@ -474,7 +474,7 @@ def _places(one: Graph, other: Graph, partners: Ints, mine: Flow, its: Flow) -> 
                 (mine.edges, mine.edge_undefined, edge), (its.edges, its.edge_undefined, there)
             )
             if values is not None:
-                yield Place("gradient", id, partner, target, values)
+                yield FlowPlace("gradient", id, partner, target, values)
 
 
 def _numbers(
@@ -491,7 +491,7 @@ def _numbers(
 
 
 def _inputs_at(
-    graph: Graph, partners: Ints, flows: tuple[Flow, Flow], look: _Look, place: Place
+    graph: Graph, partners: Ints, flows: tuple[Flow, Flow], look: _Look, place: FlowPlace
 ) -> tuple[tuple[Where, ...], tuple[str, ...]]:
     """Return what went into a place, and what ran before of which nothing is known."""
     mine, its = flows
@@ -539,7 +539,7 @@ def _name(graph: Graph, id: int) -> str:
     return graph.address(id)
 
 
-def _what(graph: Graph, place: Place) -> str:
+def _what(graph: Graph, place: FlowPlace) -> str:
     address = graph.address(place.node)
     if place.role == "result":
         return f"the result of {address}" if graph.kinds[place.node] == "op" else address

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Final
 
-from gradstep.graph.model import PARAMETER_KINDS, Frame, Graph
+from gradstep.graph.model import PARAMETER_KINDS, Graph, OpenGroup
 
 LONG: Final = 12
 """Names that are shorter do no harm where they are repeated."""
@@ -59,5 +59,5 @@ def without_module(graph: Graph, module: str) -> Graph:
             id: group._replace(title=short(group.title), like=short(group.like))
             for id, group in graph.groups.items()
         },
-        frames=tuple(Frame(short(frame.label), frame.members) for frame in graph.frames),
+        frames=tuple(OpenGroup(short(frame.label), frame.members) for frame in graph.frames),
     )

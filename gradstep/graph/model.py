@@ -28,7 +28,6 @@ __all__ = [
     "Cost",
     "Edge",
     "EdgeKind",
-    "Frame",
     "Graph",
     "Group",
     "GroupKind",
@@ -37,6 +36,7 @@ __all__ = [
     "Mark",
     "Node",
     "NodeKind",
+    "OpenGroup",
     "Part",
     "SavedState",
     "SavedValue",
@@ -126,7 +126,7 @@ class Group(NamedTuple):
     like: str = ""
 
 
-class Frame(NamedTuple):
+class OpenGroup(NamedTuple):
     """The nodes of a folded graph that are inside the open one of several similar modules or rounds
     of a loop."""
 
@@ -306,7 +306,7 @@ class Graph:
     others: Mapping[int, Statistics] = field(default_factory=dict)
     edge_others: Mapping[int, Statistics] = field(default_factory=dict)
     part: Part | None = None
-    frames: tuple[Frame, ...] = field(default=(), compare=False)
+    frames: tuple[OpenGroup, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.kinds)

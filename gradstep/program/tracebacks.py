@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from traceback import StackSummary
 from types import FrameType, TracebackType
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 from gradstep.graph.fence import within_fence
-from gradstep.own_files import frames_of_program, is_user_file
+from gradstep.own_files import StackEntry, frames_of_program, is_user_file
 
 
 def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
@@ -33,10 +33,10 @@ def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
 
 def call_hook(hook: Callable[..., object], error: BaseException) -> None:
     """Call a ``sys.excepthook`` of the program's, as Python does at its end."""
-    places: list[_Entry[TracebackType]] = []
+    places: list[StackEntry[TracebackType]] = []
     place = error.__traceback__
     while place is not None:
-        places.append(_Entry(place.tb_frame.f_code.co_filename, place))
+        places.append(StackEntry(place.tb_frame.f_code.co_filename, place))
         place = place.tb_next
     # rebuilt, since Python's own hook and those that defer to it walk these themselves
     for _, entry in reversed(frames_of_program(places)):
@@ -84,17 +84,12 @@ def our_frames_hidden() -> Iterator[None]:
         setattr(StackSummary, _EXTRACT, extract)
 
 
-class _Entry(NamedTuple, Generic[_P]):
-    filename: str
-    place: _P
-
-
 def _kept(places: list[_Place]) -> Iterator[_Place]:
     """Yield those that are not this program's, in the order that is given: that of a traceback, or
     the innermost first."""
     stack = len(places) > 1 and places[0][0].f_back is places[1][0]
     outermost_first = reversed(places) if stack else places
     kept = frames_of_program(
-        [_Entry(place[0].f_code.co_filename, place) for place in outermost_first]
+        [StackEntry(place[0].f_code.co_filename, place) for place in outermost_first]
     )
     return (entry.place for entry in (reversed(kept) if stack else kept))

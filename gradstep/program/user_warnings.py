@@ -11,10 +11,10 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gradstep.graph.fence import fenced
-from gradstep.own_files import frames_of_program
+from gradstep.own_files import StackEntry, frames_of_program
 
 _HANDING_ON: Final = ("__torch_function__", "__torch_dispatch__", "noted", "passed", "apply")
 """Functions of ours that call what the program has called."""
@@ -52,11 +52,6 @@ def warnings_at_their_place() -> Iterator[None]:
             vars(warnings)["_showwarnmsg"] = show
 
 
-class _Entry(NamedTuple):
-    filename: str
-    frame: FrameType
-
-
 @fenced("the place of a warning")
 def _place_of(message: warnings.WarningMessage) -> FrameType | None:
     """Return the frame that a warning belongs to; None where that is the one it was given to, which
@@ -85,12 +80,12 @@ def _place_of(message: warnings.WarningMessage) -> FrameType | None:
         stack.append(around)
         around = around.f_back
     plain = frames_of_program(
-        [_Entry(frame.f_code.co_filename, frame) for frame in reversed(stack)]
+        [StackEntry(frame.f_code.co_filename, frame) for frame in reversed(stack)]
     )
     if len(plain) < len(inner):
         return None
     _forget(message, frame.f_globals)
-    return plain[-len(inner)].frame
+    return plain[-len(inner)].place
 
 
 def _forget(message: warnings.WarningMessage, variables: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from threading import Lock
 from types import FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 
@@ -27,7 +27,7 @@ from gradstep.engines.pytorch.private import (
     transform_level,
 )
 from gradstep.graph.fence import fenced, raised, run_of, within_fence
-from gradstep.own_files import frames_of_program
+from gradstep.own_files import StackEntry, frames_of_program
 from gradstep.records import Interceptor
 
 _ENGINE: Final[Any] = run_backward()
@@ -112,13 +112,8 @@ def _leave_out_own_frames(roots: Any) -> None:
     frames of the program alone."""
     for node in nodes_behind(roots):
         kept = node.metadata.get("traceback_", [])
-        stack = [_Entry(line.partition('"')[2].partition('"')[0], line) for line in kept]
-        kept[:] = [entry.text for entry in frames_of_program(stack)]
-
-
-class _Entry(NamedTuple):
-    filename: str
-    text: str
+        stack = [StackEntry(line.partition('"')[2].partition('"')[0], line) for line in kept]
+        kept[:] = [entry.place for entry in frames_of_program(stack)]
 
 
 def call_from(arguments: Arguments, roots: Any, inputs: Any) -> TorchCall:

@@ -20,7 +20,16 @@ from gradstep.graph.folding.places import Places
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.folding.tree import Fold
 from gradstep.graph.folding.units import Units
-from gradstep.graph.model import PARAMETER_KINDS, Cost, Frame, Graph, Group, GroupKind, Half, Mark
+from gradstep.graph.model import (
+    PARAMETER_KINDS,
+    Cost,
+    Graph,
+    Group,
+    GroupKind,
+    Half,
+    Mark,
+    OpenGroup,
+)
 from gradstep.graph.statistics import Statistics
 from gradstep.text import plural
 
@@ -63,7 +72,7 @@ def contract(
     folded = build.graph()
     frames = frames_of(folded, folds, items, units, heads, new_ids)
     if frame:
-        frames += (Frame(frame, frozenset(new_ids[places.item >= 0].tolist()) - {-1}),)
+        frames += (OpenGroup(frame, frozenset(new_ids[places.item >= 0].tolist()) - {-1}),)
     folded = replace(folded, frames=frames)
     inside = (places.item >= 0) & places.closed[places.item]
     numbers = dict(zip(new_ids[inside].tolist(), places.item[inside].tolist(), strict=True))

@@ -10,7 +10,7 @@ from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.choose import Item
 from gradstep.graph.folding.tree import Fold, heads_below
 from gradstep.graph.folding.units import Units
-from gradstep.graph.model import Frame, Graph
+from gradstep.graph.model import Graph, OpenGroup
 
 
 def frames_of(
@@ -20,13 +20,13 @@ def frames_of(
     units: Units,
     heads: Heads,
     new_ids: Ints,
-) -> tuple[Frame, ...]:
+) -> tuple[OpenGroup, ...]:
     """Return the frames of ``graph``, which shows ``items`` of ``folds``; ``new_ids`` are its nodes
     by those of the graph that was folded.
 
     The frames of a module hold all that is in it by its address, and nothing else.
     """
-    rounds: list[Frame] = []
+    rounds: list[OpenGroup] = []
     modules: dict[str, list[frozenset[int]]] = {}
     for fold in _open_instances(folds, items):
         nodes = (
@@ -41,7 +41,7 @@ def frames_of(
         if fold.kind == "scope" and fold.scope == fold.label:
             modules.setdefault(fold.label, []).append(members)
         else:
-            rounds.append(Frame(fold.label, members))
+            rounds.append(OpenGroup(fold.label, members))
     return (*rounds, *_of_modules(graph, modules))
 
 
@@ -62,7 +62,7 @@ def _open_instances(folds: Sequence[Fold], items: Sequence[Item]) -> Iterator[Fo
                 yield one
 
 
-def _of_modules(graph: Graph, modules: dict[str, list[frozenset[int]]]) -> Iterator[Frame]:
+def _of_modules(graph: Graph, modules: dict[str, list[frozenset[int]]]) -> Iterator[OpenGroup]:
     """Yield the frames of each module, one for each time that it ran; with several, another one is
     around what it has besides, such as parameters with boxes of their own."""
     addresses = [graph.address(id) for id in range(len(graph))] if modules else []
@@ -70,12 +70,12 @@ def _of_modules(graph: Graph, modules: dict[str, list[frozenset[int]]]) -> Itera
         inside = {id for id, address in enumerate(addresses) if is_inside(address, label)}
         inside.update([graph.pairs[id] for id in inside if id in graph.pairs])
         if len(parts) == 1:
-            yield Frame(label, frozenset(inside))
+            yield OpenGroup(label, frozenset(inside))
             continue
         for members in parts:
-            yield Frame(label, members & inside)
+            yield OpenGroup(label, members & inside)
         if rest := inside.difference(*parts):
-            yield Frame(label, frozenset(rest))
+            yield OpenGroup(label, frozenset(rest))
 
 
 def is_inside(address: str, module: str) -> bool:
