@@ -63,6 +63,15 @@ def skip_bare_fields(
     return skip or str(getattr(member, "__doc__", "")).startswith("Alias for field number")
 
 
+def keep_colons(
+    _app: Any, what: str, _name: str, _obj: Any, _options: Any, lines: list[str]
+) -> None:
+    """Napoleon takes what stands before a colon in a property's first line for its type: let the
+    first line be an empty comment."""
+    if what == "property":
+        lines[:0] = ["..", ""]
+
+
 def let_images_scroll(_app: Any, document: nodes.document) -> None:
     """On a phone, a picture that is shrunk to the page cannot be read: put it into a box."""
     for image in [*document.findall(nodes.image)]:
@@ -76,3 +85,4 @@ def setup(app: Any) -> None:
     """Leave out what says nothing, and let pictures scroll."""
     app.connect("doctree-read", let_images_scroll)
     app.connect("autodoc-skip-member", skip_bare_fields)
+    app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon
