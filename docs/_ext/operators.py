@@ -27,7 +27,7 @@ _HEADINGS: Final = {
     "avg_pooling": "Average pooling", "pooling": "Maximum pooling",
     "batch_norm": "Batch and group normalization",
     "normalization": "Layer normalization",
-    "activation": "Activations", "elementwise": "Arithmetic",
+    "activation": "Activations", "elementwise": "Arithmetic and basic functions",
     "exponential": "Exponentials and logarithms",
     "select": "Choosing between values", "cumulative": "Cumulative sums and products",
     "distance": "Distances", "reduce": "Sums and means", "convert": "Dtypes", "shape": "Views",

@@ -1,5 +1,5 @@
 """Operators and methods of a Tensor that are not a function's: those are bound where the function
-is declared (:mod:`autograd_core.op.public`).
+is declared (``autograd_core.op.public``).
 
 Bound in one place, so that tensors need not know ops, which are made of tensors.
 """
