@@ -37,7 +37,7 @@ class Line:
         if self._at is None:
             return ()
         line, end, parts = self._text.encode(), 0, []
-        for node in sorted(nodes_on(self._at), key=lambda each: each.col_offset):
+        for node in sorted(nodes_on(self._at), key=lambda expr: expr.col_offset):
             new = rewrite(node) if node.col_offset >= end else None
             if new is not None:
                 parts += [line[end : node.col_offset], new.encode()]
@@ -95,7 +95,7 @@ def not_in_place(at: Source | None) -> tuple[Fix, ...]:
 
 def initialized_at_random(file: str) -> tuple[Fix, ...]:
     """Return the line of a file that sets a weight to one number, with random numbers."""
-    for at in (each for name in _CONSTANTS for each in calls_of(name, file)):
+    for at in (call for name in _CONSTANTS for call in calls_of(name, file)):
         line = Line(at)
 
         def random(node: ast.expr, line: Line = line) -> str | None:
@@ -132,7 +132,7 @@ def detached_in(at: Source | None, name: str) -> tuple[Fix, ...]:
     there."""
     line = Line(at)
     tree = ast.Module([], []) if at is None else tree_of(at.file)
-    added = [each.value for each in ast.walk(tree) if isinstance(each, ast.AugAssign)]
+    added = [node.value for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
 
     def other(node: ast.expr) -> str | None:
         is_old = isinstance(getattr(node, "ctx", None), ast.Load) and ast.unparse(node) == name
@@ -166,10 +166,10 @@ def with_argument(
     def other(node: ast.expr) -> str | None:
         if not isinstance(node, ast.Call) or called(node) != call:
             return None
-        left = [each for each in node.keywords if each.arg not in (keyword, without)]
-        given = [line.text(each) for each in node.args]
-        given += [f"{each.arg}={line.text(each.value)}" for each in left if each.arg]
-        given += [f"**{line.text(each.value)}" for each in left if not each.arg]
+        left = [kw for kw in node.keywords if kw.arg not in (keyword, without)]
+        given = [line.text(arg) for arg in node.args]
+        given += [f"{kw.arg}={line.text(kw.value)}" for kw in left if kw.arg]
+        given += [f"**{line.text(kw.value)}" for kw in left if not kw.arg]
         return f"{line.text(node.func)}({', '.join([*given, f'{keyword}={value}'])})"
 
     return line.rewritten(other)
@@ -190,11 +190,11 @@ def with_operand(at: Source | None, op: str, place: int, new: str) -> tuple[Fix,
             if operand is node:
                 text = line.text(node)
                 whole = f"({text})" if isinstance(node, _OPERATORS) else text
-                made = new.replace("{} ", f"{text} ", 1) if new.startswith("{} ") else new
-                made = made.replace("{}", whole)
+                expr = new.replace("{} ", f"{text} ", 1) if new.startswith("{} ") else new
+                expr = expr.replace("{}", whole)
                 in_front = isinstance(owner, ast.Call) and node not in owner.args
                 bare = in_front and not isinstance(node, _OPERATORS) and " " in new
-                return f"({made})" if bare else made
+                return f"({expr})" if bare else expr
         return None
 
     return line.rewritten(other)

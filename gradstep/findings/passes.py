@@ -68,23 +68,23 @@ def run_pass(
     run = engine.kept_run(call)
     if run is None:  # it can run once only
         returned = carried_out(partial(engine.run, call))
-        found = _not_finite(call, engine, order, names, returned)
-        if found is None:
+        trouble = _not_finite(call, engine, order, names, returned)
+        if trouble is None:
             return passed((), returned, finite=True)
         if scaling is not None:
-            return passed([scaling.note(found.text, call)], returned)
-        return passed([_finding(found.text, _UNKNOWN, call)], returned)
-    found = None if run.is_finite() else _not_finite(call, engine, order, names, run.result)
-    if found is None or not explains:
+            return passed([scaling.note(trouble.text, call)], returned)
+        return passed([_finding(trouble.text, _UNKNOWN, call)], returned)
+    trouble = None if run.is_finite() else _not_finite(call, engine, order, names, run.result)
+    if trouble is None or not explains:
         (run.undo if keep else run.release)()
-        return passed((), run.result, finite=found is None)
+        return passed((), run.result, finite=trouble is None)
     run.undo()
     if scaling is not None and _is_finite_without(scaling, call, names):
         returned = () if keep else carried_out(partial(engine.run, call))
-        return passed([scaling.note(found.text, call)], returned)
+        return passed([scaling.note(trouble.text, call)], returned)
     session = PassSession.of_call(call, names=names, call=number)
     try:
-        finding = _explained(session, found, call)
+        finding = _explained(session, trouble, call)
     finally:
         (session.abort if keep else session.finish)()
     return passed([finding], session.gradients)
@@ -102,16 +102,16 @@ def _not_finite(
 ) -> _NotFinite | None:
     """Name the gradients that a pass made which are NaN or infinite, or else such a root."""
     if call.is_grad:
-        made = [("a gradient that it returns", each) for each in returned]
+        gradients = [("a gradient that it returns", gradient) for gradient in returned]
     else:
         leaves = [engine.user_tensor(engine.leaf(node)) for node in order if node.kind == LEAF]
-        made = [
+        gradients = [
             (f"{names.of(leaf) or f'a leaf of shape {list(leaf.shape)}'}.grad", leaf.grad)
             for leaf in leaves
             if leaf is not None
         ]
     roots = [("the loss", engine.user_tensor(root)) for root in call.roots]
-    for among in (made, roots):
+    for among in (gradients, roots):
         troubles: dict[str, list[str]] = {}
         for what, tensor in among:
             shown = None if tensor is None else value(tensor)
@@ -122,11 +122,11 @@ def _not_finite(
                 f"{listed(list(dict.fromkeys(who)))} {'is' if len(who) == 1 else 'are'} {what}"
                 for what, who in troubles.items()
             ]
-            return _NotFinite(", and ".join(texts), among is made)
+            return _NotFinite(", and ".join(texts), among is gradients)
     return None
 
 
-def _explained(session: PassSession, found: _NotFinite, call: BackwardCall) -> Finding:
+def _explained(session: PassSession, trouble: _NotFinite, call: BackwardCall) -> Finding:
     """Run the pass up to the gradient that is not finite first, and say what made it."""
     point = session.breakpoints.add(kind="catch", born=True, condition="nan or inf")
     before = None
@@ -135,15 +135,15 @@ def _explained(session: PassSession, found: _NotFinite, call: BackwardCall) -> F
     reached = session.breakpoints.last
     session.breakpoints.delete(point.number)
     if reached is None:  # the roots alone are so, or what only the other run had
-        return _finding(found.text, _UNKNOWN if found.gradients else _MASKED, call)
-    return _of_trigger(session, reached.trigger, found)
+        return _finding(trouble.text, _UNKNOWN if trouble.gradients else _MASKED, call)
+    return _of_trigger(session, reached.trigger, trouble)
 
 
-def _of_trigger(session: PassSession, trigger: Trigger, found: _NotFinite) -> Finding:
+def _of_trigger(session: PassSession, trigger: Trigger, trouble: _NotFinite) -> Finding:
     index, gradient = trigger.subject.index, trigger.subject.gradient
     address, source = session.graph.address(index), session.graph.sources.get(index)
     known = None if gradient is None else gradient.statistics
-    so = f"; {found.text}" if found.gradients else ""
+    so = f"; {trouble.text}" if trouble.gradients else ""
     if not trigger.computed or gradient is None or known is None or not known.trouble:
         what, remedy = f"{trigger.cause}: {trigger.explanation}{so}", _CODE
         return Finding("warning", "not-finite", what, remedy, address, index, source)
@@ -151,7 +151,7 @@ def _of_trigger(session: PassSession, trigger: Trigger, found: _NotFinite) -> Fi
     there = elements_there(session, trigger, first_element(gradient))
     if equal := _equal_values(session, index):
         there = []
-    inputs = [each for each in there if each[0] not in ("g", "result")]
+    inputs = [pair for pair in there if pair[0] not in ("g", "result")]
     results = [("its result", element) for name, element in there if name == "result"]
     values = [
         f"{operand(source, stem, name)} is {format_element(element)}"
@@ -189,12 +189,12 @@ def _is_large(there: Sequence[tuple[str, Any]], gradient: Value) -> bool:
 
 def _equal_values(session: PassSession, index: int) -> str:
     """Say which values are equal by whose differences the derivative of eigenvectors divides."""
-    for each in session.detail(index).saved:
-        if each.name in ("eigenvalues", "L", "S") and each.value and each.value.has_numbers:
-            values = np.sort(np.real(each.value.array), axis=-1)
+    for kept in session.detail(index).saved:
+        if kept.name in ("eigenvalues", "L", "S") and kept.value and kept.value.has_numbers:
+            values = np.sort(np.real(kept.value.array), axis=-1)
             same = np.argwhere(np.diff(values) == 0)
             if len(same):
-                what = "singular values" if each.name == "S" else "eigenvalues"
+                what = "singular values" if kept.name == "S" else "eigenvalues"
                 number = values[tuple(same[0])]
                 return (
                     f", as two {what} are equal ({format_element(number)}): it divides by their "
@@ -216,7 +216,7 @@ def _is_finite_without(scaling: Scaling, call: BackwardCall, names: Names) -> bo
             if node.kind == LEAF
             for incoming in session.inspector.incoming(index)
         ]
-        finite = not any(each is not None and each.statistics.trouble for each in sums)
+        finite = not any(total is not None and total.statistics.trouble for total in sums)
         return finite and session.cursor.error is None
     finally:
         session.abort()

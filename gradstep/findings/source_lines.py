@@ -21,68 +21,68 @@ def assigned(name: str, file: str) -> list[Source]:
         Source(file, node.lineno)
         for node in _nodes(file)
         if isinstance(node, ast.Assign | ast.AnnAssign)
-        if any(each.rpartition(".")[2] == last for each in _targets_of(node))
+        if any(target.rpartition(".")[2] == last for target in _targets_of(node))
     ]
 
 
 def _targets_of(node: ast.Assign | ast.AnnAssign) -> list[str]:
     return [
-        ast.unparse(each)
+        ast.unparse(part)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        for each in (target.elts if isinstance(target, ast.Tuple) else [target])
+        for part in (target.elts if isinstance(target, ast.Tuple) else [target])
     ]
 
 
 def calls_of(method: str, file: str, name: str = "") -> list[Source]:
     """Return the lines of ``file`` that call ``method``, of ``name`` where that is given."""
     last = name.rpartition(".")[2]
-    found = []
+    lines = []
     for node in _nodes(file):
         if isinstance(node, ast.Call):
             holder, _, called = ast.unparse(node.func).rpartition(".")
             if called == method and (not last or holder.rpartition(".")[2] == last):
-                found.append(Source(file, node.lineno))
-    return sorted(found)
+                lines.append(Source(file, node.lineno))
+    return sorted(lines)
 
 
 @lru_cache(maxsize=64)
 def assigned_from_itself(name: str, file: str) -> list[Source]:
     """Return the lines of ``file`` that make a new ``name`` from the old one."""
-    found = []
+    lines = []
     for node in _nodes(file):
         if isinstance(node, ast.AugAssign) and ast.unparse(node.target) == name:
-            found.append(Source(file, node.lineno))
+            lines.append(Source(file, node.lineno))
         elif isinstance(node, ast.Assign) and name in _targets_of(node):
             inner = {
-                ast.unparse(each) for each in ast.walk(node.value) if isinstance(each, ast.expr)
+                ast.unparse(part) for part in ast.walk(node.value) if isinstance(part, ast.expr)
             }
             if name in inner:
-                found.append(Source(file, node.lineno))
-    return sorted(found)
+                lines.append(Source(file, node.lineno))
+    return sorted(lines)
 
 
 def under_no_grad(at: Source) -> Source | None:
     """Return the line of the ``with no_grad()``, or of the function decorated so, around a line."""
-    found = []
+    lines = []
     for node in _nodes(at.file):
         switches: list[ast.expr] = []
         if isinstance(node, ast.With):
-            switches = [each.context_expr for each in node.items]
+            switches = [item.context_expr for item in node.items]
         elif isinstance(node, ast.FunctionDef):
             switches = node.decorator_list
         if (
             switches
             and node.lineno <= at.line <= (node.end_lineno or 0)  # type: ignore[attr-defined]
-            and any(_NO_GRAD.search(ast.unparse(each)) for each in switches)
+            and any(_NO_GRAD.search(ast.unparse(switch)) for switch in switches)
         ):
-            found.append(Source(at.file, switches[0].lineno))
-    return max(found, default=None)
+            lines.append(Source(at.file, switches[0].lineno))
+    return max(lines, default=None)
 
 
 def _function_at(at: Source) -> ast.FunctionDef | None:
     for node in _nodes(at.file):
         if isinstance(node, ast.FunctionDef) and at.line in (
-            node.lineno, *(each.lineno for each in node.decorator_list)
+            node.lineno, *(decorator.lineno for decorator in node.decorator_list)
         ):  # fmt: skip
             return node
     return None
@@ -91,14 +91,14 @@ def _function_at(at: Source) -> ast.FunctionDef | None:
 def returned(function: Source) -> Source | None:
     """Return the line of what the function at a line returns last."""
     node = _function_at(function)
-    lines = [each.lineno for each in ast.walk(node) if isinstance(each, ast.Return)] if node else []
+    lines = [part.lineno for part in ast.walk(node) if isinstance(part, ast.Return)] if node else []
     return Source(function.file, max(lines)) if lines else None
 
 
 def arguments_of(function: Source | None) -> list[str]:
     """Return the names of the arguments of the function at a line."""
     node = None if function is None else _function_at(function)
-    return [] if node is None else [each.arg for each in node.args.args]
+    return [] if node is None else [arg.arg for arg in node.args.args]
 
 
 def aliases(file: str) -> list[tuple[str, str, Source]]:
@@ -109,7 +109,7 @@ def aliases(file: str) -> list[tuple[str, str, Source]]:
         if isinstance(node, ast.Assign)
         and len(node.targets) == 1
         and all(
-            isinstance(each, ast.Name | ast.Attribute) for each in (node.targets[0], node.value)
+            isinstance(side, ast.Name | ast.Attribute) for side in (node.targets[0], node.value)
         )
     ]
 
@@ -143,8 +143,8 @@ def steps_from_grad(file: str) -> list[Source]:
         if isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.Mult)
         and any(
-            isinstance(each, ast.Attribute) and each.attr == "grad"
-            for each in (node.left, node.right)
+            isinstance(side, ast.Attribute) and side.attr == "grad"
+            for side in (node.left, node.right)
         )
     )
 
@@ -158,13 +158,13 @@ def copies_of_numbers(file: str) -> list[Source]:
         and ast.unparse(node.func).rpartition(".")[2] == "tensor"
         and node.args
         and isinstance(node.args[0], ast.ListComp | ast.List)
-        and any(isinstance(each, ast.Name | ast.Attribute) for each in ast.walk(node.args[0]))
+        and any(isinstance(part, ast.Name | ast.Attribute) for part in ast.walk(node.args[0]))
     )
 
 
 def scaled_grads(file: str) -> list[Source]:
     """Return the lines of a file that multiply or divide a ``.grad`` in place."""
-    found = []
+    lines = []
     for node in _nodes(file):
         target: ast.AST | None = None
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div | ast.Mult):
@@ -172,8 +172,8 @@ def scaled_grads(file: str) -> list[Source]:
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             target = node.func.value if node.func.attr in ("div_", "mul_") else None
         if isinstance(target, ast.Attribute) and target.attr == "grad":
-            found.append(Source(file, target.lineno))
-    return sorted(found)
+            lines.append(Source(file, target.lineno))
+    return sorted(lines)
 
 
 def calls_with(keyword: str, file: str) -> list[Source]:
@@ -181,7 +181,7 @@ def calls_with(keyword: str, file: str) -> list[Source]:
     return sorted(
         Source(file, node.lineno)
         for node in _nodes(file)
-        if isinstance(node, ast.Call) and any(each.arg == keyword for each in node.keywords)
+        if isinstance(node, ast.Call) and any(argument.arg == keyword for argument in node.keywords)
     )
 
 

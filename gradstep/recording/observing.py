@@ -299,7 +299,7 @@ def _flow(
     graph: Graph,
     numbering: _Numbering,
     notes: _Notes,
-    made: dict[Any, int],
+    numbers: dict[Any, int],
     order: Sequence[Any],
 ) -> Flow:
     """Return what flowed in a call, by the nodes and edges of its graph."""
@@ -311,7 +311,7 @@ def _flow(
         if half == "backward":
             number = _received(steps.get(graph.orders.get(id, NONE)))
         elif (pair := graph.pairs.get(id)) is not None and pair < len(order):
-            number = made.get(order[pair], NONE)
+            number = numbers.get(order[pair], NONE)
         if number == NONE and (known := graph.statistics.get(id)) is not None:
             number = numbering.add(known, graph.shapes[id], graph.dtypes[id])
         if number != NONE:

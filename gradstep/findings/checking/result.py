@@ -104,9 +104,9 @@ class NodeCheck:
             return f"{self.op} is not checkable here: {self.reason}"
         if worst.verdict == "right":
             left_out = f", with {self.note}" if self.note else ""
-            names = ", ".join(each.input for each in self.inputs)
+            names = ", ".join(check.input for check in self.inputs)
             return f"{self.op}: right ({names}){left_out}"
-        bad = [each.sentence for each in self.inputs if each.verdict == worst.verdict]
+        bad = [check.sentence for check in self.inputs if check.verdict == worst.verdict]
         return f"{self.op}: {'; '.join(bad)}"
 
     @property
@@ -120,10 +120,10 @@ class NodeCheck:
         return self.reason if self.worst is None else self.sentence.partition(": ")[2]
 
 
-def _badness(found: InputCheck) -> tuple[int, float]:
+def _badness(check: InputCheck) -> tuple[int, float]:
     order = ("right", "not checkable", "wrong")
-    error = found.relative_error
-    return order.index(found.verdict), 2.0 if error is None or error != error else error
+    error = check.relative_error
+    return order.index(check.verdict), 2.0 if error is None or error != error else error
 
 
 def plain(value: float) -> str:

@@ -114,13 +114,15 @@ def _of_pass(
     given, engine = tensors_in(roots)
     tensors = engine.tensors(given)
 
-    def found() -> list[Finding]:
+    def findings() -> list[Finding]:
         graph = capture(tensors, "backward", names=names, live=True)
         order = engine.plan(tensors).order
         return find(Subject(tensors, order, graph, names, fresh))
 
     return tuple(
-        sorted(merged(engine.isolated(found)), key=lambda each: _GRAVITY.index(each.severity))
+        sorted(
+            merged(engine.isolated(findings)), key=lambda finding: _GRAVITY.index(finding.severity)
+        )
     )
 
 

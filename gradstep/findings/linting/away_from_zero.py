@@ -89,11 +89,11 @@ def away_from_zero(
 def operand(source: Source | None, op: str, name: str) -> str:
     """Return what the program calls the input ``name`` of an op, or what it computes there; the
     name itself where that is unknown."""
-    found = operation_at(source, op)
+    operation = operation_at(source, op)
     place = _PLACES.get(name)
-    if found is None or place is None or place >= len(found.operands):
+    if operation is None or place is None or place >= len(operation.operands):
         return name
-    text = found.operands[place]
+    text = operation.operands[place]
     return text if len(text) <= _LONGEST else name
 
 

@@ -28,7 +28,7 @@ def find_broadcasts(subject: Subject) -> Iterator[Finding]:
         shapes = _shapes(subject, node) if name in _DIFFERENCES else []
         for place, column in enumerate(shapes):
             size = column[0] if len(column) == 2 and column[1] == 1 else 0
-            rows = [each for each in shapes if each == (size,)]
+            rows = [shape for shape in shapes if shape == (size,)]
             result = subject.graph.shapes[index]
             if size > 1 and (rows or (len(shapes) == 1 and result == (size, size))):
                 yield _finding(subject, index, column, (size,), place, certain=bool(rows))
@@ -40,17 +40,17 @@ def _shapes(subject: Subject, node: Node) -> list[Shape]:
     those that have a gradient."""
     inputs = getattr(getattr(node, "record", None), "inputs", None)
     if inputs is not None:
-        pairs = [each for each in inputs if isinstance(each, tuple)]
+        pairs = [pair for pair in inputs if isinstance(pair, tuple)]
         return [r.shapes[nr] if hasattr(r, "shapes") else r.shape for r, nr in pairs]
-    found = []
+    shapes = []
     for edge in node.edges:
         target = resolve(edge)[0]
         if target is not None:
             leaf = subject.leaf(target) if target.kind == LEAF else None
             shape = target.output_shape if leaf is None else tuple(leaf.shape)
             if shape is not None:
-                found.append(tuple(shape))
-    return found
+                shapes.append(tuple(shape))
+    return shapes
 
 
 def _finding(

@@ -46,7 +46,7 @@ def _cuts(record: OpRecord) -> bool:
         not record.requires_grad
         and record.grad_mode
         and not record.dtype.startswith(("float", "bfloat", "complex"))
-        and any(isinstance(each, tuple) and each[0].requires_grad for each in record.inputs)
+        and any(isinstance(origin, tuple) and origin[0].requires_grad for origin in record.inputs)
     )
 
 

@@ -62,10 +62,10 @@ def _find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
     lost: dict[int, Any] = {}
     others = subject.of_other_optimizers
     trained = subject.trained
-    found = list(cuts(subject))
-    for number, (finding, leaves) in enumerate(found):
+    all_cuts = list(cuts(subject))
+    for number, (finding, leaves) in enumerate(all_cuts):
         lost.update((id(leaf), leaf) for leaf in leaves)
-        if _is_part_of_another(number, found):
+        if _is_part_of_another(number, all_cuts):
             continue
         ids = set(map(id, leaves))
         if ids and ids <= others.keys():
@@ -76,14 +76,14 @@ def _find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
     return findings, set(lost)
 
 
-def _is_part_of_another(number: int, found: Sequence[tuple[Finding, Sequence[Any]]]) -> bool:
+def _is_part_of_another(number: int, all_cuts: Sequence[tuple[Finding, Sequence[Any]]]) -> bool:
     """Return whether a later cut of the line keeps the same leaves, and more, from a gradient: the
     ops of a module under no_grad() come one after the other."""
-    finding, leaves = found[number]
+    finding, leaves = all_cuts[number]
     ids, place = set(map(id, leaves)), (finding.source, finding.remedy)
     return any(
         ids < set(map(id, more)) and (other.source, other.remedy) == place
-        for other, more in found[number + 1 :]
+        for other, more in all_cuts[number + 1 :]
     )
 
 
@@ -111,7 +111,7 @@ def _cut_at(
             return  # made from an array of this iteration, after one of an earlier had gone
         yield _taken_out(subject, cut, lost), lost
         return
-    if record.requires_grad or not any(_needs_gradient(each) for each in record.inputs):
+    if record.requires_grad or not any(_needs_gradient(value) for value in record.inputs):
         return
     lost = _lost(subject, _leaves_behind(record))
     if not lost and record.attributes.get("in place"):
@@ -139,7 +139,7 @@ def _detached(subject: Subject, how: str, source: Source | None, lost: Sequence[
     """Return what is found of a value that detach(), or ``how``, took out of the graph."""
     line = "" if source is None else getline(source.file, source.line)
     if not how:
-        written = [each for each in ("detach()", ".data") if each.rstrip(")") in line]
+        written = [text for text in ("detach()", ".data") if text.rstrip(")") in line]
         how = " or ".join(written or ["detach()", ".data"])
     if how.removesuffix("()") in _INDICES:
         return _finding(subject, f"{how} gives indices", _OF_SCORES, source, lost)
@@ -150,8 +150,8 @@ def _detached(subject: Subject, how: str, source: Source | None, lost: Sequence[
             f"{estimated}", f"use {estimated}, as it is before this line, in the loss that is to "
             f"train {names}", source, lost,
         )  # fmt: skip
-    found = _finding(subject, f"{how} takes a value out of the graph", _USE_IT, source, lost)
-    return replace(found, fix=without(source, "detach", "data")) if lost else found
+    finding = _finding(subject, f"{how} takes a value out of the graph", _USE_IT, source, lost)
+    return replace(finding, fix=without(source, "detach", "data")) if lost else finding
 
 
 def _straight_through(source: Source | None) -> str:
@@ -233,20 +233,20 @@ def _lost(subject: Subject, leaves: Iterable[Any]) -> list[Any]:
     ]
 
 
-def _needs_gradient(found: Any) -> bool:
-    return isinstance(found, tuple) and found[0].requires_grad
+def _needs_gradient(value: Any) -> bool:
+    return isinstance(value, tuple) and value[0].requires_grad
 
 
 def _leaves_behind(record: OpRecord) -> Iterator[Any]:
     """Yield the leaves that a value was computed from; those behind another detach() are lost
     there."""
-    given = [each[0] for each in record.inputs if isinstance(each, tuple)]
-    for each in reachable(given, _TAKING_OUT):
-        if isinstance(each, LeafRecord):
-            if each.requires_grad:
-                yield each.tensor()
-            if each.cut is not None:
-                yield from (leaf() for leaf in each.cut.leaves)
+    given = [origin[0] for origin in record.inputs if isinstance(origin, tuple)]
+    for earlier in reachable(given, _TAKING_OUT):
+        if isinstance(earlier, LeafRecord):
+            if earlier.requires_grad:
+                yield earlier.tensor()
+            if earlier.cut is not None:
+                yield from (leaf() for leaf in earlier.cut.leaves)
 
 
 RULES: Final = (

@@ -48,9 +48,9 @@ def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
 def _with_dim(at: Source | None, name: str, dim: int) -> tuple[Fix, ...]:
     """Return the line that calls a softmax, or makes the only module that does, with that dim."""
     module = "".join(map(str.capitalize, name.split("_"))).replace("softmax", "Softmax")
-    made = calls_of(module, at.file) if at is not None else []
+    calls = calls_of(module, at.file) if at is not None else []
     return with_argument(at, name, "dim", str(dim)) or (
-        with_argument(made[0], module, "dim", str(dim)) if len(made) == 1 else ()
+        with_argument(calls[0], module, "dim", str(dim)) if len(calls) == 1 else ()
     )
 
 

@@ -46,7 +46,7 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
                     and np.array_equal(one, arrays[other])
                     and (_differ(subject, pair, users) or _are_apart(pair, behind, users))
                 ):
-                    names = [subject.name(alike[each][1]) for each in (at, other)]
+                    names = [subject.name(alike[place][1]) for place in (at, other)]
                     yield Finding(
                         "warning", "equal-leaves",
                         f"{names[0]} and {names[1]} begin equal to the bit, and each gets a "
@@ -65,8 +65,8 @@ def _shared(used: Source | None, names: Sequence[str]) -> tuple[Fix, ...]:
         if isinstance(node, ast.Assign) and used is not None:
             target, at = ast.unparse(node.targets[0]), Source(used.file, node.lineno)
             for name, other in (names, names[::-1]):
-                held = [each for each in ast.walk(node.value) if isinstance(each, ast.Attribute)]
-                copied = [text for each in held if (text := ast.unparse(each)).endswith(other)]
+                held = [part for part in ast.walk(node.value) if isinstance(part, ast.Attribute)]
+                copied = [text for part in held if (text := ast.unparse(part)).endswith(other)]
                 if target.endswith(name) and copied:
                     return Line(at).replaced(f"{target} = {copied[0]}")
     return ()
@@ -75,8 +75,8 @@ def _shared(used: Source | None, names: Sequence[str]) -> tuple[Fix, ...]:
 def _differ(subject: Subject, leaves: tuple[int, int], users: Mapping[int, list[int]]) -> bool:
     """Return whether one of two weights looks up what the other one is multiplied by, as those of
     an encoder and a decoder do that are meant to be tied."""
-    kinds = [{subject.graph.stem(each) for each in _ops_of(leaf, users)} for leaf in leaves]
-    return sum("embedding" in each for each in kinds) == 1
+    kinds = [{subject.graph.stem(op) for op in _ops_of(leaf, users)} for leaf in leaves]
+    return sum("embedding" in stems for stems in kinds) == 1
 
 
 def _are_apart(
@@ -92,24 +92,24 @@ def _are_apart(
             at = stack.pop()
             if at in goal:
                 return False
-            for each in behind.get(at, ()):
-                if each not in seen:
-                    seen.add(each)
-                    stack.append(each)
+            for index in behind.get(at, ()):
+                if index not in seen:
+                    seen.add(index)
+                    stack.append(index)
     return True
 
 
 def _use(subject: Subject, leaf: int, users: Mapping[int, list[int]]) -> Source | None:
     """Return the line that uses a leaf."""
-    lines = [subject.source(each) for each in _ops_of(leaf, users)]
-    return next((each for each in lines if each is not None), None)
+    lines = [subject.source(op) for op in _ops_of(leaf, users)]
+    return next((line for line in lines if line is not None), None)
 
 
 def _ops_of(leaf: int, users: Mapping[int, list[int]]) -> Iterator[int]:
     """Yield the ops that use a leaf, past what only transposes it."""
-    for each in users.get(leaf, ()):
-        yield each
-        yield from users.get(each, ()) if len(users.get(each, ())) == 1 else ()
+    for op in users.get(leaf, ()):
+        yield op
+        yield from users.get(op, ()) if len(users.get(op, ())) == 1 else ()
 
 
 RULES: Final = (

@@ -84,11 +84,12 @@ class Finding:
 def merged(findings: Iterable[Finding]) -> list[Finding]:
     """Return one finding, the first, for all that have the same cause, as those of a line in a loop
     have; those without a line are apart."""
-    found = list(findings)
+    every = list(findings)
     causes = [
-        (each.cause, number if each.source is None else 0) for number, each in enumerate(found)
+        (finding.cause, number if finding.source is None else 0)
+        for number, finding in enumerate(every)
     ]
-    counts, first = Counter(causes), dict(zip(reversed(causes), reversed(found), strict=True))
+    counts, first = Counter(causes), dict(zip(reversed(causes), reversed(every), strict=True))
     return [replace(first[cause], count=counts[cause]) for cause in dict.fromkeys(causes)]
 
 

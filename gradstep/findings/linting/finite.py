@@ -100,13 +100,13 @@ class Beginning:
         given = ""
         if self.given:
             are = "its input is" if len(self.given) == 1 else "its inputs are"
-            given = f"; {are} {listed([each.text for each in self.given])}"
+            given = f"; {are} {listed([value.text for value in self.given])}"
         return f"{self.name} {self.verb} {self.amount}{self.there}{given}{self.became}"
 
     @property
     def older(self) -> list[str]:
         """The leaves that learn and had it before the forward pass, where they alone had."""
-        leaves = [each.leaf for each in self.given]
+        leaves = [value.leaf for value in self.given]
         return leaves if all(leaves) else []
 
     @property
@@ -125,7 +125,7 @@ def find_not_finite(subject: Subject) -> Iterator[Finding]:
     values = ForwardValues(subject.engine, subject.origins)
     roots = list(subject.origins)
     ops = [record for record in subject.records if isinstance(record, OpRecord)]
-    results = [each for op in ops for each in outputs_of(op) if is_computed(each)]
+    results = [result for op in ops for result in outputs_of(op) if is_computed(result)]
     places: tuple[tuple[Trouble, list[Origin]], ...]
     places = (("nan", roots), ("nan", results), ("inf", roots))
     for trouble, starts in places:
@@ -151,22 +151,22 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
     saved = dict(_saved_values(subject, node))
     values, record, roots = _forward_of(subject, node)
     for trouble in _TROUBLES:
-        used = any(each.statistics.amount(trouble) for each in saved.values())
+        used = any(kept.statistics.amount(trouble) for kept in saved.values())
         if isinstance(record, OpRecord) and (used or _spoils(values, record, roots, trouble)):
             results, inputs = outputs_of(record), inputs_of((record, 0))
-            ops = [each for each in (*results, *inputs) if isinstance(each[0], OpRecord)]
+            ops = [origin for origin in (*results, *inputs) if isinstance(origin[0], OpRecord)]
             origin = values.first(ops, trouble) or values.first(inputs, trouble)
             if origin is not None:
                 began = _beginning(subject, values, origin, trouble)
                 if began.certain or isinstance(node.record, OpRecord):
                     return began
                 earlier = _earliest(subject, index, trouble)
-                return max(began, earlier or began, key=lambda each: each.index or 0)
-    for name, each in saved.items():
-        if kind := each.statistics.trouble:
+                return max(began, earlier or began, key=lambda start: start.index or 0)
+    for name, kept in saved.items():
+        if kind := kept.statistics.trouble:
             if isinstance(record, OpRecord) and _all_known(values, (record, 0)):
-                return _saved(subject, index, name, each, certain=True)
-            return _earliest(subject, index, kind) or _saved(subject, index, name, each)
+                return _saved(subject, index, name, kept, certain=True)
+            return _earliest(subject, index, kind) or _saved(subject, index, name, kept)
     return None
 
 
@@ -185,13 +185,13 @@ def _saved(
     subject: Subject,
     index: int,
     name: str,
-    found: Value,
+    kept: Value,
     *,
     certain: bool = False,
 ) -> Beginning:
-    known = found.statistics
+    known = kept.statistics
     trouble = known.trouble or "nan"
-    array = found.array if found.has_numbers else None
+    array = kept.array if kept.has_numbers else None
     return Beginning(
         trouble, subject.graph.address(index), "saved",
         f"{name} with {amount_text(known, trouble, array)}", index, subject.source(index),
@@ -211,9 +211,9 @@ def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | Non
                 name = subject.names.of(leaf) or "a leaf"
                 return Beginning(trouble, name, "has", amount_text(known, trouble), place)
             continue
-        for name, found in _saved_values(subject, node):
-            if found.statistics.amount(trouble):
-                return _saved(subject, place, name, found)
+        for name, kept in _saved_values(subject, node):
+            if kept.statistics.amount(trouble):
+                return _saved(subject, place, name, kept)
     return None
 
 
@@ -237,15 +237,15 @@ def _spoils(
     values: ForwardValues, record: OpRecord, roots: Iterable[Origin], trouble: Trouble
 ) -> bool:
     """Return whether an op has ``trouble`` in its result, and the loss too."""
-    return any(values.has(each, trouble) for each in outputs_of(record)) and any(
-        values.has(each, kind) for each in roots for kind in _TROUBLES
+    return any(values.has(result, trouble) for result in outputs_of(record)) and any(
+        values.has(root, kind) for root in roots for kind in _TROUBLES
     )
 
 
 def _saved_values(subject: Subject, node: Node) -> Iterator[tuple[str, Value]]:
     for name, kept, _ in node.saved():
-        if (found := value(subject.engine.kept_tensor(node, name, kept))) is not None:
-            yield name, found
+        if (shown := value(subject.engine.kept_tensor(node, name, kept))) is not None:
+            yield name, shown
 
 
 def _beginning(
@@ -257,9 +257,11 @@ def _beginning(
     amount = amount_text(values.statistics(origin), trouble, values.array(origin))
     if not isinstance(record, OpRecord):
         return Beginning(trouble, _named(subject, origin), "has", amount)
-    given = [(each, known.trouble) for each, known in _described(values, origin) if known.trouble]
-    for each, kind in given:
-        first = values.first([each], kind)
+    given = [
+        (operand, known.trouble) for operand, known in _described(values, origin) if known.trouble
+    ]
+    for operand, kind in given:
+        first = values.first([operand], kind)
         if first is not None and kind != trouble and _made_of_finite(values, first):
             became = f", and became {trouble} at {_named(subject, origin)}"
             return replace(_beginning(subject, values, first, kind), became=became)
@@ -277,11 +279,13 @@ def _beginning(
         advice = _unmasked(_source(subject, given[0][0][0]))
     elif certain and not given:
         advice = _advice(values, origin, source, trouble)
-    elif not certain and not given and not any(is_computed(each) for each in inputs_of(origin)):
+    elif (
+        not certain and not given and not any(is_computed(operand) for operand in inputs_of(origin))
+    ):
         advice = Advice(f"look at what {record.name} is given there: its inputs were not recorded")
     return Beginning(
         trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
-        source, there, tuple(_given(subject, values, *each) for each in given),
+        source, there, tuple(_given(subject, values, *pair) for pair in given),
         certain=certain, advice=advice,
     )  # fmt: skip
 
@@ -322,19 +326,19 @@ def _made_of_finite(values: ForwardValues, origin: Origin) -> bool:
         return False
     numbers = (*record.inputs, *record.attributes.values())
     return not any(known.trouble for _, known in _described(values, origin)) and all(
-        math.isfinite(each) for each in numbers if isinstance(each, int | float)
+        math.isfinite(number) for number in numbers if isinstance(number, int | float)
     )
 
 
 def _described(values: ForwardValues, origin: Origin) -> Iterator[tuple[Origin, Statistics]]:
-    for each in dict.fromkeys(inputs_of(origin)):
-        known = values.statistics(each)
+    for operand in dict.fromkeys(inputs_of(origin)):
+        known = values.statistics(operand)
         if known is not None:
-            yield each, known
+            yield operand, known
 
 
 def _all_known(values: ForwardValues, origin: Origin) -> bool:
-    return all(values.statistics(each) is not None for each in inputs_of(origin))
+    return all(values.statistics(operand) is not None for operand in inputs_of(origin))
 
 
 def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble) -> Given:
@@ -343,11 +347,11 @@ def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Tro
     if not isinstance(origin[0], OpRecord):
         amount = amount_text(values.statistics(origin), trouble, values.array(origin))
         return Given(f"{name} with {amount}", None, name if origin[0].requires_grad else "")
-    said = f"the result of {name} with {amount_text(values.statistics(origin), trouble)}"
+    text = f"the result of {name} with {amount_text(values.statistics(origin), trouble)}"
     first = values.first([origin], trouble) or origin
     if first[0] is not origin[0]:
-        said = f"{said}, which began at {_named(subject, first)}"
-    return Given(said, _source(subject, first[0]))
+        text = f"{text}, which began at {_named(subject, first)}"
+    return Given(text, _source(subject, first[0]))
 
 
 def _source(subject: Subject, record: Record) -> Source | None:
@@ -375,10 +379,10 @@ def amount_text(
     ...``"""
     if known is None or known.size == 1:
         return trouble
-    said = f"{trouble} at {known.amount(trouble):,} of {known.size:,} places"
+    text = f"{trouble} at {known.amount(trouble):,} of {known.size:,} places"
     if array is None:
-        return said
-    return f"{said}, first at {list(first_place(array, trouble))}"
+        return text
+    return f"{text}, first at {list(first_place(array, trouble))}"
 
 
 RULES: Final = (

@@ -33,10 +33,10 @@ def of_finite_inputs(values: ForwardValues, origin: Origin, trouble: Trouble) ->
     there = numbers_there(values, origin, trouble)
     if not there and (reason := _reason(values, record, origin[1])):
         return f", because {reason}"
-    said = _numbers(there) if there else ", although its inputs are finite"
+    text = _numbers(there) if there else ", although its inputs are finite"
     if trouble == "inf" and _overflows(record, there):
-        said = f"{said} (the largest {record.dtype} is {_LARGEST[record.dtype]})"
-    return said
+        text = f"{text} (the largest {record.dtype} is {_LARGEST[record.dtype]})"
+    return text
 
 
 def divides_by_zero(values: ForwardValues, origin: Origin, trouble: Trouble) -> bool:
@@ -60,7 +60,7 @@ def divides_by_zero(values: ForwardValues, origin: Origin, trouble: Trouble) -> 
 
 def _overflows(record: OpRecord, there: list[Any]) -> bool:
     """Return whether the result is too large, rather than infinite at this point."""
-    at_pole = record.name in _POLES or any(float(each) == 0 for each in there)
+    at_pole = record.name in _POLES or any(float(number) == 0 for number in there)
     if record.name in _AT_ZERO and not there:
         return False  # it is not known what they were given
     return record.dtype in _LARGEST and not at_pole
@@ -68,7 +68,7 @@ def _overflows(record: OpRecord, there: list[Any]) -> bool:
 
 def _numbers(there: list[Any]) -> str:
     are = "input is" if len(there) == 1 else "inputs are"
-    return f", where its {are} {listed([format_element(each) for each in there])}"
+    return f", where its {are} {listed([format_element(number) for number in there])}"
 
 
 def numbers_there(values: ForwardValues, origin: Origin, trouble: Trouble) -> list[Any]:
@@ -76,13 +76,13 @@ def numbers_there(values: ForwardValues, origin: Origin, trouble: Trouble) -> li
     record, result = origin[0], values.array(origin)
     if not isinstance(record, OpRecord) or not record.pointwise or result is None:
         return []
-    place, found = first_place(result, trouble), []
-    for each in record.inputs:
-        array = values.array(each) if isinstance(each, tuple) else np.asarray(each)
+    place, numbers = first_place(result, trouble), []
+    for value in record.inputs:
+        array = values.array(value) if isinstance(value, tuple) else np.asarray(value)
         if array is None or not _spreads(array.shape, result.shape):
             return []
-        found.append(np.broadcast_to(array, result.shape)[place])
-    return found
+        numbers.append(np.broadcast_to(array, result.shape)[place])
+    return numbers
 
 
 def _reason(values: ForwardValues, record: OpRecord, nr: int) -> str:
@@ -93,7 +93,7 @@ def _reason(values: ForwardValues, record: OpRecord, nr: int) -> str:
         return f"it is computed from {number}, and divides by {count} − {correction}"
     if record.name == "ctc_loss":
         return "no alignment fits: that target is too long for its input"
-    known = [values.statistics(each) if isinstance(each, tuple) else None for each in record.inputs]
+    known = [values.statistics(item) if isinstance(item, tuple) else None for item in record.inputs]
     first = known[0] if known else None
     if first is None:
         return ""
@@ -124,7 +124,7 @@ def _spread_of(record: OpRecord, nr: int) -> tuple[int, float]:
 def _of_targets(values: ForwardValues, record: OpRecord) -> str:
     """Say why there is nothing to take the mean of."""
     _, target, weight, *_ = (
-        *(values.array(each) if isinstance(each, tuple) else None for each in record.inputs),
+        *(values.array(value) if isinstance(value, tuple) else None for value in record.inputs),
         None, None,
     )  # fmt: skip
     if target is None or target.dtype.kind not in "iu":

@@ -36,15 +36,15 @@ def _switched_off(name: str, at: Source) -> Finding:
 def lost_graph(loss: Record) -> tuple[Finding, ...]:
     """Find the op of a loss that took it out of its graph, and who switched gradients off; nothing
     where that is unknown."""
-    ops = [each for each in reachable([loss]) if isinstance(each, OpRecord)]
+    ops = [record for record in reachable([loss]) if isinstance(record, OpRecord)]
     for op in ops:
-        learning = [each[0] for each in op.inputs if isinstance(each, tuple)]
-        if op.grad_mode or op.requires_grad or not any(each.requires_grad for each in learning):
+        learning = [origin[0] for origin in op.inputs if isinstance(origin, tuple)]
+        if op.grad_mode or op.requires_grad or not any(record.requires_grad for record in learning):
             continue
         if op.source is None:
             return ()
         return (_switched_off(op.name, op.source),)
-    if any(each.requires_grad or (isinstance(each, LeafRecord) and each.cut) for each in ops):
+    if any(op.requires_grad or (isinstance(op, LeafRecord) and op.cut) for op in ops):
         return ()
     for op in reversed(ops):
         source = op.source

@@ -79,14 +79,14 @@ def find_changed(subject: Subject) -> Iterator[Finding]:
 def _leaf(subject: Subject, node: Node) -> str:
     """Return the name of the one leaf that a node was given, or a view of it; "" where it was given
     none, or several."""
-    found = []
+    names = []
     nodes = [resolve(edge)[0] for edge in node.edges]
-    for each in nodes:
-        while each is not None and subject.engine.stem(each) in _VIEWS:
-            each = resolve(each.edges[0])[0]
-        if each is not None and each.kind == LEAF and (leaf := subject.leaf(each)) is not None:
-            found.append(subject.name(leaf))
-    return found[0] if len(found) == 1 else ""
+    for base in nodes:
+        while base is not None and subject.engine.stem(base) in _VIEWS:
+            base = resolve(base.edges[0])[0]
+        if base is not None and base.kind == LEAF and (leaf := subject.leaf(base)) is not None:
+            names.append(subject.name(leaf))
+    return names[0] if len(names) == 1 else ""
 
 
 _VIEWS: Final = ("t", "transpose", "permute", "view", "expand", "unsqueeze")

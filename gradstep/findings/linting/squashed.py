@@ -61,9 +61,9 @@ def _bare(at: Source | None, name: str) -> tuple[Fix, ...]:
         operands = operands_of(node, name)
         return line.text(operands[0]) if operands else None
 
-    made = calls_of(name.capitalize(), at.file) if at is not None else []
-    is_alone = len(made) == 1 and getline(*made[0]).strip().endswith("),")
-    return line.rewritten(given) or ((Fix(made[0], ""),) if is_alone else ())
+    calls = calls_of(name.capitalize(), at.file) if at is not None else []
+    is_alone = len(calls) == 1 and getline(*calls[0]).strip().endswith("),")
+    return line.rewritten(given) or ((Fix(calls[0], ""),) if is_alone else ())
 
 
 _OF_LOGARITHMS: Final = ("nll_loss", "kl_div", "nll_loss_nd", "nll_loss2d")
@@ -99,16 +99,16 @@ def _divergences(subject: Subject) -> Iterator[Finding]:
     for record in subject.records:
         if not isinstance(record, OpRecord) or record.name != "sub" or len(record.inputs) != 2:
             continue
-        entropy, product = (each[0] if isinstance(each, tuple) else None for each in record.inputs)
+        entropy, product = (pair[0] if isinstance(pair, tuple) else None for pair in record.inputs)
         if not isinstance(entropy, OpRecord) or entropy.name != "xlogy":
             continue
         factors = product.inputs if isinstance(product, OpRecord) and product.name == "mul" else ()
-        for each in factors:
-            given = each[0] if isinstance(each, tuple) else None
+        for factor in factors:
+            given = factor[0] if isinstance(factor, tuple) else None
             if (
                 isinstance(given, OpRecord)
                 and given.name in _SQUASHING
-                and given not in (each[0] for each in entropy.inputs if isinstance(each, tuple))
+                and given not in (pair[0] for pair in entropy.inputs if isinstance(pair, tuple))
             ):
                 yield Finding(
                     "warning", "probabilities",

@@ -27,7 +27,7 @@ def find_targets(subject: Subject) -> Iterator[Finding]:
     equal constants are its minimum."""
     learning = terms_of(record for record, _ in subject.origins).learning
     pairs = [(term, pair) for term in learning if (pair := _pair(term)) is not None]
-    shared = [each for each in pairs if _share(*each[1])]
+    shared = [item for item in pairs if _share(*item[1])]
     for term, (_, target) in shared:
         name = _name_of(subject, target)
         if len(shared) == len(learning) or _CALLED.search(name):
@@ -51,15 +51,15 @@ def find_weighted_log_probs(subject: Subject) -> Iterator[Finding]:
         line = "" if record.source is None else getline(*record.source)
         if not isinstance(record, OpRecord) or record.name != "mul" or "log_prob" not in line:
             continue
-        given = [each[0] for each in record.inputs if isinstance(each, tuple)]
-        if len(given) != 2 or not all(each.requires_grad for each in given):
+        given = [origin[0] for origin in record.inputs if isinstance(origin, tuple)]
+        if len(given) != 2 or not all(value.requires_grad for value in given):
             continue
-        leaves = [learning_leaves(each) for each in given]
+        leaves = [learning_leaves(value) for value in given]
         operands = [
             text
             for node in nodes_on(record.source)  # type: ignore[arg-type]
-            for each in operands_of(node, "mul") or ()
-            if "log_prob" not in (text := ast.unparse(each))
+            for operand in operands_of(node, "mul") or ()
+            if "log_prob" not in (text := ast.unparse(operand))
         ]
         if leaves[0] & leaves[1] or len(operands) != 1:
             continue
@@ -101,12 +101,12 @@ def _detached(at: Source | None) -> tuple[Fix, ...]:
 
 def _pair(term: OpRecord) -> tuple[Record, Record] | None:
     """Return what a loss compares: its two inputs, or those of a cosine similarity."""
-    given = [each[0] for each in term.inputs if isinstance(each, tuple)]
-    if len(given) != 2 or not all(each.requires_grad for each in given):
+    given = [origin[0] for origin in term.inputs if isinstance(origin, tuple)]
+    if len(given) != 2 or not all(record.requires_grad for record in given):
         return None
     if term.name in _LOSSES:
         return given[0], given[1]
-    sides = [_divided(each) for each in given]
+    sides = [_divided(side) for side in given]
     if term.name == "mul" and sides[0] is not None and sides[1] is not None:
         return sides[0], sides[1]
     return None

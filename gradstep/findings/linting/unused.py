@@ -68,7 +68,7 @@ def _lost_in_rounding(leaf: Any, groups: list[tuple[str, Any]], size: float) -> 
         (float(group.get("lr", 0)) * (1 if "eps" in group else size), title, group)
         for title, group in groups
     ]
-    step, title, group = max(steps, key=lambda each: each[0])
+    step, title, group = max(steps, key=lambda step: step[0])
     if dtype not in _DIGITS:
         return None
     digits, bits = _DIGITS[dtype]

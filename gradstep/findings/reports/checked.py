@@ -47,21 +47,24 @@ class Checked:
     @property
     def bad(self) -> list[tuple[str, Finding]]:
         """The errors and warnings."""
-        return [each for each in self.findings if each[1].is_bad]
+        return [pair for pair in self.findings if pair[1].is_bad]
 
     def text(self, here: Path, *, everything: bool = False) -> str:
         """Return the report for a person, with the notes if ``everything``; files are named as seen
         from ``here``."""
         bad, notes = self.bad, len(self.findings) - len(self.bad)
-        counts = Counter(each.severity for _, each in bad)
+        counts = Counter(finding.severity for _, finding in bad)
         kinds: tuple[Severity, ...] = ("error", "warning")
-        said = ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
-        blocks = [f"{self.target}: {said or 'nothing suspicious was found'}"]
+        totals = ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
+        blocks = [f"{self.target}: {totals or 'nothing suspicious was found'}"]
         blocks += [
             "\n".join(
-                [finding_text(each, here, marked(each)), *([f"  in {title}"] if title else [])]
+                [
+                    finding_text(finding, here, marked(finding)),
+                    *([f"  in {title}"] if title else []),
+                ]
             )
-            for title, each in (self.findings if everything else bad)
+            for title, finding in (self.findings if everything else bad)
         ]
         last = [f"looked at: {self.looked_at}"]
         if self.not_looked_at:
@@ -74,7 +77,7 @@ class Checked:
 
     def lines(self, here: Path) -> str:
         """Return one line for each error and warning, as compilers print them."""
-        return "\n".join(one_line(each, here) for _, each in self.bad)
+        return "\n".join(one_line(finding, here) for _, finding in self.bad)
 
     def json(self, here: Path) -> str:
         """Return a JSON document, notes included; its schema is in the documentation."""
@@ -85,13 +88,13 @@ class Checked:
 
         findings = [
             {
-                "code": each.code, "severity": each.severity, "what": each.what,
-                "remedy": each.remedy, "details": each.details, "at": place(each.source),
-                "other": place(each.other), "call": title, "node": each.address,
-                "leaves": list(each.leaves), "count": each.count,
-                "fix": [{**(place(fix.source) or {}), "text": fix.text} for fix in each.fix],
+                "code": finding.code, "severity": finding.severity, "what": finding.what,
+                "remedy": finding.remedy, "details": finding.details, "at": place(finding.source),
+                "other": place(finding.other), "call": title, "node": finding.address,
+                "leaves": list(finding.leaves), "count": finding.count,
+                "fix": [{**(place(fix.source) or {}), "text": fix.text} for fix in finding.fix],
             }
-            for title, each in self.findings
+            for title, finding in self.findings
         ]  # fmt: skip
         document = {
             "version": VERSION, "target": self.target, "calls": self.calls, "findings": findings,
@@ -113,14 +116,14 @@ def left(
     """Leave out findings whose codes are ``ignored``, or are in a comment on one of their lines:
     ``# gradstep: ignore[cut]``; the commands of the others name ``target``."""
     return [
-        (title, each.naming(target))
-        for title, each in findings
-        if each.code not in ignored and each.code not in set(_ignored_at(each))
+        (title, finding.naming(target))
+        for title, finding in findings
+        if finding.code not in ignored and finding.code not in set(_ignored_at(finding))
     ]
 
 
-def _ignored_at(found: Finding) -> Iterator[str]:
-    for source in (found.source, found.other):
+def _ignored_at(finding: Finding) -> Iterator[str]:
+    for source in (finding.source, finding.other):
         comment = _IGNORED.search(_line(source))
         if comment is not None:
             yield from (code.strip() for code in comment[1].split(","))

@@ -38,7 +38,7 @@ def _fix_text(fix: Fix) -> str:
     first, *others = fix.text.split("\n")
     number = f"    {fix.source.line} |"
     blank = " " * (len(number) - 1) + "|"
-    return "\n".join([f"{number} {first}".rstrip(), *(f"{blank} {each}" for each in others)])
+    return "\n".join([f"{number} {first}".rstrip(), *(f"{blank} {line}" for line in others)])
 
 
 def place_text(source: Source | None, here: Path, otherwise: str = "") -> str:

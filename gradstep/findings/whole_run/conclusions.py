@@ -42,23 +42,25 @@ _WORST_FIRST: Final = (
 def conclusions(evidence: Evidence) -> list[tuple[str, Finding]]:
     """Return what is wrong with a run, worst first, each with the title of the call that shows it,
     "" of the whole run."""
-    lost = {each.name: by for by, leaves in evidence.lost().items() for each in leaves}
-    found = [
-        (title, held) for title, each in evidence.seen for held in _confirmed(each, evidence, lost)
+    lost = {leaf.name: by for by, leaves in evidence.lost().items() for leaf in leaves}
+    titled = [
+        (title, held)
+        for title, finding in evidence.seen
+        for held in _confirmed(finding, evidence, lost)
     ]
     for rule in RULES:
-        found += [("", each) for each in rule.find(evidence)]
-    found = [(title, _with_module(each, evidence.names)) for title, each in found]
-    found.sort(key=lambda each: _rank(each[1]))
-    return list(_one_each(found))
+        titled += [("", finding) for finding in rule.find(evidence)]
+    titled = [(title, _with_module(finding, evidence.names)) for title, finding in titled]
+    titled.sort(key=lambda pair: _rank(pair[1]))
+    return list(_one_each(titled))
 
 
 def _with_module(finding: Finding, names: Names) -> Finding:
     """Say of which variable all leaves are that a finding names, where their names do not."""
     leaves = set(finding.leaves)
     for variable, module in names.modules.items():
-        own = {names.of(each) for _, each in named_parameters(module)}
-        if len(own) > 1 and own == leaves and not any(variable in each for each in own):
+        own = {names.of(tensor) for _, tensor in named_parameters(module)}
+        if len(own) > 1 and own == leaves and not any(variable in name for name in own):
             text = listed(finding.leaves)
             return replace(finding, what=finding.what.replace(text, f"{text} (all of {variable})"))
     return finding
@@ -67,7 +69,7 @@ def _with_module(finding: Finding, names: Names) -> Finding:
 def certain(evidence: Evidence) -> list[tuple[str, Finding]]:
     """Return what the calls so far have shown, whatever comes."""
     return [
-        each for each in evidence.seen if each[1].is_bad and each[1].code not in _OPEN_TO_THE_END
+        pair for pair in evidence.seen if pair[1].is_bad and pair[1].code not in _OPEN_TO_THE_END
     ]
 
 
@@ -115,14 +117,14 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
 def _ended(evidence: Evidence, state: str) -> str:
     """Return the statement that ends the graph of a tensor, or of a tuple of some."""
     names = map(evidence.names.of, evidence.names.tensors())
-    if any(each.startswith(f"{state}[") for each in names):
+    if any(name.startswith(f"{state}[") for name in names):
         return f"{state} = tuple(each.detach() for each in {state})"
     return f"{state} = {state}.detach()"
 
 
 def _carried_fix(evidence: Evidence) -> tuple[Fix, ...]:
-    state, made = next(iter(evidence.carried.items()))
-    return Line(made).replaced(f"{{line}}\n{_ended(evidence, state)}")
+    state, line = next(iter(evidence.carried.items()))
+    return Line(line).replaced(f"{{line}}\n{_ended(evidence, state)}")
 
 
 def _detached(evidence: Evidence) -> str:
@@ -140,8 +142,8 @@ def _stepper(finding: Finding) -> str:
     if finding.other is None:
         return ""
     text = linecache.getline(finding.other.file, finding.other.line)
-    found = re.search(r"([\w.\[\]]+)\.step\(", text)
-    return found[1] if found else ""
+    match = re.search(r"([\w.\[\]]+)\.step\(", text)
+    return match[1] if match else ""
 
 
 def _is_of_step(finding: Finding, evidence: Evidence, optimizer: str) -> bool:
@@ -153,51 +155,55 @@ def _is_of_step(finding: Finding, evidence: Evidence, optimizer: str) -> bool:
     if not steps:
         return True
     others = [
-        each.source.line
-        for _, each in evidence.seen
-        if each.source is not None
-        and each.code == finding.code
-        and set(finding.leaves) & set(each.leaves)
-        and each.source.file == finding.source.file
-        and each.source.line <= steps[-1].line
+        other.source.line
+        for _, other in evidence.seen
+        if other.source is not None
+        and other.code == finding.code
+        and set(finding.leaves) & set(other.leaves)
+        and other.source.file == finding.source.file
+        and other.source.line <= steps[-1].line
     ]
     return not others or finding.source.line == max(others)
 
 
-def _one_each(found: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]:
+def _one_each(titled: list[tuple[str, Finding]]) -> Iterator[tuple[str, Finding]]:
     """Leave out what is only another symptom: of leaves of which all is said already."""
     told: set[str] = set()
     refused: set[Any] = set()  # two nodes of a line that saved what one line changed
-    not_finite = [each for each in found if each[1].code == "not-finite" and each[1].is_bad]
+    not_finite = [pair for pair in titled if pair[1].code == "not-finite" and pair[1].is_bad]
     # what a step broke is behind all that follows, else the first call is
-    first = [each for each in not_finite if not each[0]] or not_finite
+    first = [pair for pair in not_finite if not pair[0]] or not_finite
     # units are 0 because a leaf is
-    zeros = {each.source for _, each in found if _ZERO_LEAF.search(each.what)}
-    single = {each.source for _, each in found if _ONE_ELEMENT in each.what}
-    lines = {(each.code, each.source) for _, each in found if each.is_bad}
+    zeros = {finding.source for _, finding in titled if _ZERO_LEAF.search(finding.what)}
+    single = {finding.source for _, finding in titled if _ONE_ELEMENT in finding.what}
+    lines = {(finding.code, finding.source) for _, finding in titled if finding.is_bad}
     codes = {code for code, _ in lines}
-    is_explained = any(each.is_bad and each.code in _MAKE_CONSTANT for _, each in found)
-    for title, each in found:
-        if each.code == "constant-loss" and is_explained:
+    is_explained = any(finding.is_bad and finding.code in _MAKE_CONSTANT for _, finding in titled)
+    for title, finding in titled:
+        if finding.code == "constant-loss" and is_explained:
             continue
-        if each.code in ("changed", "freed") and each.source is not None:
-            if (each.code, each.source, each.other) in refused:
+        if finding.code in ("changed", "freed") and finding.source is not None:
+            if (finding.code, finding.source, finding.other) in refused:
                 continue
-            refused.add((each.code, each.source, each.other))
-        if each.code in ("dead-units", "saturated") and each.source in zeros:
+            refused.add((finding.code, finding.source, finding.other))
+        if finding.code in ("dead-units", "saturated") and finding.source in zeros:
             continue
-        if each.code == "saturated" and each.source in single:
+        if finding.code == "saturated" and finding.source in single:
             continue
-        if (_SYMPTOMS.get(each.code), each.source) in lines:
+        if (_SYMPTOMS.get(finding.code), finding.source) in lines:
             continue
-        if _TOO_LARGE in each.what and codes & {"exploding", "large-steps"}:
+        if _TOO_LARGE in finding.what and codes & {"exploding", "large-steps"}:
             continue
-        if each.code == "zero-grad" and "multiplies it by" in each.what and "overflow" in codes:
+        if (
+            finding.code == "zero-grad"
+            and "multiplies it by" in finding.what
+            and "overflow" in codes
+        ):
             continue
-        if each.code == "not-finite" and each.is_bad and (title, each) != first[0]:
+        if finding.code == "not-finite" and finding.is_bad and (title, finding) != first[0]:
             continue
-        if each.is_bad and each.leaves:
-            if told.issuperset(each.leaves):
+        if finding.is_bad and finding.leaves:
+            if told.issuperset(finding.leaves):
                 continue
-            told.update(each.leaves)
-        yield title, each
+            told.update(finding.leaves)
+        yield title, finding

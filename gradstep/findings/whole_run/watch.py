@@ -126,22 +126,22 @@ class Evidence:
     @property
     def has_waiting_optimizers(self) -> bool:
         """Whether the steps of some optimizers may come after the end of the run."""
-        return self.is_cut_short and len({each.optimizer for each in self.trained.values()}) > 1
+        return self.is_cut_short and len({leaf.optimizer for leaf in self.trained.values()}) > 1
 
     def lost(self) -> dict[str, list[Trained]]:
         """Return the leaves that an optimizer has and no call came to, by its name."""
-        found: dict[str, list[Trained]] = {}
-        for each in self.trained.values():
-            if each.name not in self.reached and each.leaf.grad is None:
-                found.setdefault(each.optimizer, []).append(each)
+        lost: dict[str, list[Trained]] = {}
+        for trained in self.trained.values():
+            if trained.name not in self.reached and trained.leaf.grad is None:
+                lost.setdefault(trained.optimizer, []).append(trained)
         if self.trained:
-            return found
+            return lost
         for group in self.run.training.groups:  # as a recording tells
             for number in group.leaves:
                 if not any(facts.arrived for _, facts in self.run.over_calls(number)):
-                    each = Trained(self.run.leaves[number].name, group.optimizer, None)
-                    found.setdefault(group.optimizer, []).append(each)
-        return found
+                    trained = Trained(self.run.leaves[number].name, group.optimizer, None)
+                    lost.setdefault(group.optimizer, []).append(trained)
+        return lost
 
 
 class Watch:
@@ -202,7 +202,7 @@ class Watch:
                 seconds=seconds,
                 loss=None if loss is None else loss.scalar,
                 nodes=self._nodes.get(index),
-                is_troubled=any(each.is_troubled for each in described),
+                is_troubled=any(leaf.is_troubled for leaf in described),
             )
             self._run.add_ended(told, described, None)
             self._note_carried(line, losses, names)
@@ -244,8 +244,8 @@ class Watch:
             for node in order
             if node.kind == LEAF and (leaf := engine.user_tensor(engine.leaf(node))) is not None
         ]
-        reached = [engine.user_tensor(each) for each in call.inputs] if call.is_grad else leaves
-        if call.is_grad and not all(each.is_parameter for each in call.inputs):
+        reached = [engine.user_tensor(tensor) for tensor in call.inputs] if call.is_grad else leaves
+        if call.is_grad and not all(tensor.is_parameter for tensor in call.inputs):
             evidence.by_inputs.add(facts.line)
         evidence.reached.update(filter(None, map(names.of, reached)))
         self._reached.update(map(id, reached))
@@ -257,25 +257,25 @@ class Watch:
                     name = names.of(leaf) or f"a leaf of shape {list(leaf.shape)}"
                     evidence.trained[id(leaf)] = Trained(name, optimizer, leaf)
         evidence.reached.update(
-            each.name for key, each in evidence.trained.items() if key in self._reached
+            trained.name for key, trained in evidence.trained.items() if key in self._reached
         )
-        alive = [each for _, held in evidence.roots if (each := held()) is not None]
+        alive = [tensor for _, held in evidence.roots if (tensor := held()) is not None]
         held_in = Counter(
-            name.partition("[")[0] for each in alive if "[" in (name := names.of(each))
+            name.partition("[")[0] for tensor in alive if "[" in (name := names.of(tensor))
         )
         for holder, count in held_in.most_common(1):
-            if count > evidence.kept.losses and any(each.grad_fn is not None for each in alive):
+            if count > evidence.kept.losses and any(tensor.grad_fn is not None for tensor in alive):
                 evidence.kept = Kept(count, holder)
         del alive
         evidence.roots += [(facts.index, ref(loss)) for loss in losses if is_tensor(loss)]
         if nth <= _FIRST:
             self._look_at_first(engine, leaves, names)
         self._look_at_terms(engine, call, facts.line, names)
-        found = lint(tuple(losses), names=names)
+        findings = lint(tuple(losses), names=names)
         if call.is_grad:  # it leaves .grad alone
-            found = Listing(each for each in found if each.code != "unreached")
+            findings = Listing(finding for finding in findings if finding.code != "unreached")
         # whether a step uses an old .grad is known at the end only
-        self._take(facts.title, [each for each in found if each.code != "stale-grad"])
+        self._take(facts.title, [finding for finding in findings if finding.code != "stale-grad"])
         if nth <= _CHECKED:
             self._check(losses, names)
         return losses
@@ -308,11 +308,11 @@ class Watch:
         roots = engine.tensors(engine.user_tensor(root) for root in call.roots)
         record = roots[0].record[0] if roots and isinstance(roots[0].record, tuple) else None
         if isinstance(record, OpRecord) and record.name in ("add", "sub"):
-            terms = [each[0] for each in record.inputs if isinstance(each, tuple)]
+            terms = [origin[0] for origin in record.inputs if isinstance(origin, tuple)]
             known = [
-                (each.statistics.minimum, at, each)
-                for at, each in enumerate(terms)
-                if isinstance(each, OpRecord) and each.statistics is not None
+                (term.statistics.minimum, at, term)
+                for at, term in enumerate(terms)
+                if isinstance(term, OpRecord) and term.statistics is not None
             ]
             if known:
                 smallest = min(known)[2]
@@ -338,13 +338,13 @@ class Watch:
         """Compare the rules of the program's own Functions, or all, with finite differences, once
         each."""
         own = not self._derivatives
-        for each in check(tuple(losses), names=names, own=own, progress=self._progress):
-            if each.is_identity:
+        for node in check(tuple(losses), names=names, own=own, progress=self._progress):
+            if node.is_identity:
                 continue  # it changes the gradient on purpose, as a gradient reversal does
-            key = (each.op, each.rule) if each.rule is not None else (each.op, each.source)
-            if key not in self._rules or each.verdict == "wrong":
+            key = (node.op, node.rule) if node.rule is not None else (node.op, node.source)
+            if key not in self._rules or node.verdict == "wrong":
                 self._rules.add(key)
-                self.evidence.checks.append(each)
+                self.evidence.checks.append(node)
 
     def _carry_out(
         self, engine: Engine, call: BackwardCall, names: Names, number: int, *, is_first: bool
@@ -360,12 +360,12 @@ class Watch:
             self._explained.add((call.line, call.is_grad))
             title = call_title(call, number)
             self._take(title, passed.findings)
-            if not call.is_grad and any(each.is_bad for each in passed.findings):
+            if not call.is_grad and any(finding.is_bad for finding in passed.findings):
                 self.trouble = f"NaN or infinity in {title}"
         if passed.scaling is not None:
             self.evidence.skipped.append(not passed.finite)
             seen = self.evidence.seen
-            seen[:] = [(title, passed.scaling.softened(each, call)) for title, each in seen]
+            seen[:] = [(title, passed.scaling.softened(finding, call)) for title, finding in seen]
         return passed.answer
 
     def _is_finite(self, engine: Engine, call: BackwardCall, names: Names, number: int) -> bool:
@@ -378,10 +378,10 @@ class Watch:
             leaves = [
                 session.leaf(index) for index, node in enumerate(session.order) if node.kind == LEAF
             ]
-            now = [each.now for each in leaves if each is not None]
+            now = [leaf.now for leaf in leaves if leaf is not None]
             if session.cursor.error is not None:
                 return False
-            if not any(each is not None and each.statistics.trouble for each in now):
+            if not any(value is not None and value.statistics.trouble for value in now):
                 ended = session.finish
                 with within_fence("why gradients are 0"):
                     self._learn(engine, session, names)
@@ -408,8 +408,8 @@ class Watch:
                 continue
             own = engine.user_tensor(leaf)
             self.evidence.places.setdefault(names.of(own), index)
-            totals = [each.total for each in session.inspector.incoming(index)]
-            size = max((each.statistics.rms for each in totals if each is not None), default=0.0)
+            totals = [incoming.total for incoming in session.inspector.incoming(index)]
+            size = max((total.statistics.rms for total in totals if total is not None), default=0.0)
             if size > 0 and own.ndim > 1:
                 sizes[index] = size
         for index in (
@@ -430,15 +430,15 @@ class Watch:
         for tensor in names.tensors():
             if id(tensor) not in own and tensor.requires_grad and not tensor.is_leaf:
                 name = names.of(tensor).partition("[")[0]
-                made = assigned_from_itself(name, line[0])
-                if made:
-                    self.evidence.carried[name] = made[0]
+                lines = assigned_from_itself(name, line[0])
+                if lines:
+                    self.evidence.carried[name] = lines[0]
 
     def _take(self, title: str, findings: Sequence[Finding]) -> None:
-        for each in findings:
-            if (cause := each.cause) not in self._causes:
+        for finding in findings:
+            if (cause := finding.cause) not in self._causes:
                 self._causes.add(cause)
-                self.evidence.seen.append((title, each))
+                self.evidence.seen.append((title, finding))
 
 
 def call_title(call: BackwardCall, number: int) -> str:
@@ -451,18 +451,18 @@ def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way |
     graph = session.graph
     sums: dict[str, float] = {}
     places: dict[str, list[int]] = {}
-    for each in links:
-        if each.factor > 0:
-            stem = graph.stem(each.index)
-            sums[stem] = sums.get(stem, 0.0) + math.log(each.factor)
-            places.setdefault(stem, []).append(each.index)
+    for link in links:
+        if link.factor > 0:
+            stem = graph.stem(link.index)
+            sums[stem] = sums.get(stem, 0.0) + math.log(link.factor)
+            places.setdefault(stem, []).append(link.index)
     if not sums:
         return None
     stem = min(sums, key=sums.__getitem__) if down else max(sums, key=sums.__getitem__)
     times = format_number(math.exp(sums[stem]))
     at = places[stem]
     named = graph.address(at[0]) if len(at) == 1 else f"{len(at)} nodes {stem}"
-    source = next((graph.sources[each] for each in at if each in graph.sources), None)
+    source = next((graph.sources[index] for index in at if index in graph.sources), None)
     return Way(f"{named} (x {times})", source)
 
 

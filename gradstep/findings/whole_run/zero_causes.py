@@ -24,14 +24,14 @@ class ZeroCause(NamedTuple):
 
 def zero_causes(session: PassSession, name: Callable[[Any], str]) -> Mapping[str, ZeroCause]:
     """Return, by their names, the leaves whose gradient in a pass that is over is exactly 0."""
-    found = {}
+    causes = {}
     engine = engine_of(session.roots)
     for index, node in enumerate(session.order):
         leaf = engine.leaf(node) if node.kind == LEAF else None
         totals = [] if leaf is None else session.inspector.incoming(index)
         if totals and all(_is_zero(incoming.total) for incoming in totals):
-            found[name(engine.user_tensor(leaf))] = _cause(session, index)
-    return found
+            causes[name(engine.user_tensor(leaf))] = _cause(session, index)
+    return causes
 
 
 def _is_zero(value: Value | None) -> bool:
@@ -56,7 +56,7 @@ def _cause(session: PassSession, index: int) -> ZeroCause:
                 return _cancelled(session, at)
             case _:
                 reason = zero_reason(session, at, birth.output_nr)
-                given = [each.total for each in session.inspector.incoming(at)]
+                given = [incoming.total for incoming in session.inspector.incoming(at)]
                 if not reason and not all(map(_is_zero, given)):
                     reason = f"the parts cancel in the sum that {place} sends on"
                 return ZeroCause(reason or f"{place} sends 0", source)
@@ -71,16 +71,16 @@ def _cancelled(session: PassSession, index: int) -> ZeroCause:
         users.setdefault(target, []).append(source)
 
     def leading_to(start: int) -> set[int]:
-        found, stack = {start}, [start]
+        nodes, stack = {start}, [start]
         while stack:
-            for each in users.get(stack.pop(), ()):
-                if each not in found:
-                    found.add(each)
-                    stack.append(each)
-        return found
+            for user in users.get(stack.pop(), ()):
+                if user not in nodes:
+                    nodes.add(user)
+                    stack.append(user)
+        return nodes
 
     what = f"the parts of a sum cancel at {step_number(index)} {graph.address(index)}"
-    parts = [leading_to(each) for each in dict.fromkeys(users.get(index, ()))]
+    parts = [leading_to(user) for user in dict.fromkeys(users.get(index, ()))]
     shared = set.intersection(*parts) & set(range(len(session.order))) if len(parts) > 1 else set()
     if not shared:
         return ZeroCause(what, graph.sources.get(index))

@@ -48,12 +48,12 @@ def _not_wanted(name: str) -> Explanation:
     return Explanation(name, "none", headline, (("remedy", remedy),))
 
 
-def _cut(asked: Asked, found: list[Finding]) -> Explanation:
-    first, name = found[0], asked.name
+def _cut(asked: Asked, findings: list[Finding]) -> Explanation:
+    first, name = findings[0], asked.name
     what = first.what.partition(", so ")[0]
     headline = f"{_state(asked)}: {what} on the path from {name} to the loss"
     rows: list[Row] = []
-    for cut in dict.fromkeys(found):
+    for cut in dict.fromkeys(findings):
         if cut is not first:
             rows.append(("and", cut.what.partition(", so ")[0]))
         if cut.source is not None:

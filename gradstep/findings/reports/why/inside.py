@@ -24,10 +24,10 @@ def nodes_that_add(session: PassSession, tensor: Any) -> list[int]:
 def _adds(passes: list[RecordedPass], tensor: Any) -> bool:
     waiting = list(passes)
     while waiting:
-        each = waiting.pop()
-        if not each.call.is_grad and each.inspector.index_of_leaf(tensor) is not None:
+        session = waiting.pop()
+        if not session.call.is_grad and session.inspector.index_of_leaf(tensor) is not None:
             return True
-        waiting += _recorded(each.driver.inner_passes())
+        waiting += _recorded(session.driver.inner_passes())
     return False
 
 

@@ -35,7 +35,7 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
     """Say why node ``index`` sends zeros along an edge, "" where that is unknown."""
     detail = session.detail(index)
     stem = session.graph.stem(index).rstrip("_")
-    kept = {each.name: each.value for each in detail.saved if each.value is not None}
+    kept = {saved.name: saved.value for saved in detail.saved if saved.value is not None}
     result, given = _first(kept, _RESULT), _first(kept, _INPUT)
     known = result if result is not None else given
     if stem in _STEPS:
@@ -59,7 +59,7 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
         return "the value was overwritten in place, so none of it reaches the loss"
     zeros = _zero_factors(detail, output_nr)
     if zeros is None:
-        zeros = [name for name, each in kept.items() if _is_zero(each)]
+        zeros = [name for name, value in kept.items() if _is_zero(value)]
     if zeros:
         name = zeros[0].removeprefix("saved.")
         if leaf := _zero_leaf(session, index, name):
@@ -88,10 +88,10 @@ def _zero_leaf(session: PassSession, index: int, name: str) -> str:
     """Return the name of the leaf that is 0 everywhere, and makes the input ``name`` of a node so;
     "" where there is none."""
     engine = engine_of(session.roots)
-    names = [each for each, _ in session.detail(index).formulas]
+    names = [given for given, _ in session.detail(index).formulas]
     edges = session.order[index].edges
     at = names.index(name) if name in names else 0
-    stack = [resolve(each)[0] for each in edges[at : at + 1]]
+    stack = [resolve(edge)[0] for edge in edges[at : at + 1]]
     seen = set(map(id, stack))
     while stack:
         node = stack.pop(0)
@@ -102,8 +102,8 @@ def _zero_leaf(session: PassSession, index: int, name: str) -> str:
         if held is not None and _is_zero(held):
             return session.names.of(engine.user_tensor(leaf))
         if node.kind != LEAF and engine.stem(node) in _PRODUCTS:
-            after = [resolve(each)[0] for each in node.edges]
-            stack += [each for each in after if each is not None and id(each) not in seen]
+            after = [resolve(edge)[0] for edge in node.edges]
+            stack += [target for target in after if target is not None and id(target) not in seen]
             seen.update(map(id, after))
     return ""
 
@@ -123,8 +123,8 @@ def _is_saturated(result: Value) -> bool:
 
 
 def _ends(result: Value) -> str:
-    found = sorted({format_number(float(each)) for each in np.unique(result.array)})
-    return " or ".join(found)
+    ends = sorted({format_number(float(number)) for number in np.unique(result.array)})
+    return " or ".join(ends)
 
 
 def _by_number(detail: NodeDetail) -> str:

@@ -94,7 +94,7 @@ def of_tensor(subject: Subject, name: str, tensor: Any) -> Asked:
     if tensor.is_leaf or not tensor.requires_grad:
         return Asked(name, None, tensor)
     node, number = resolve(subject.engine.tensors((tensor,))[0].edge)
-    for index, each in enumerate(subject.order):
-        if each is node:
+    for index, other in enumerate(subject.order):
+        if other is node:
             return Asked(name, index, tensor, number)
     return Asked(name, None, tensor)

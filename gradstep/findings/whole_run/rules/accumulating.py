@@ -19,12 +19,12 @@ _TIMES = 2
 def accumulating(evidence: Evidence) -> Iterator[Finding]:
     """Yield the leaves that changed twice or more between two calls while their ``.grad`` stayed as
     the first one left it: step() ran, and zero_grad() did not."""
-    found = [each for each in histories(evidence.run) if _used_again(each) >= _TIMES]
-    if not found:
+    stale = [history for history in histories(evidence.run) if _used_again(history) >= _TIMES]
+    if not stale:
         return
-    names = [each.leaf.name for each in found]
-    line = found[0].seen[0].call.line
-    optimizer = found[0].seen[-1].facts.optimizer or "optimizer"
+    names = [history.leaf.name for history in stale]
+    line = stale[0].seen[0].call.line
+    optimizer = stale[0].seen[-1].facts.optimizer or "optimizer"
     cleared = calls_of("zero_grad", line.file) if line is not None else []
     yield Finding(
         "warning", "stale-grad",

@@ -18,10 +18,10 @@ from gradstep.findings.whole_run.watch import Evidence
 def broken_by_a_step(evidence: Evidence) -> Iterator[Finding]:
     """Yield the leaves whose values were finite in one call and not in the next one, although the
     gradients between were."""
-    broken = [each for each in histories(evidence.run) if _is_broken(each)]
+    broken = [history for history in histories(evidence.run) if _is_broken(history)]
     if not broken:
         return
-    names = [each.leaf.name for each in broken]
+    names = [history.leaf.name for history in broken]
     optimizer = broken[0].seen[0].facts.optimizer or ""
     line = broken[0].seen[0].call.line
     steps = calls_of("step", line.file, optimizer) if line is not None else []
@@ -29,9 +29,9 @@ def broken_by_a_step(evidence: Evidence) -> Iterator[Finding]:
     eps = next((g.get("eps") for name, g, _ in evidence.names.trained() if name == optimizer), None)
     is_half = dtype in ("float16", "half") and isinstance(eps, float) and eps < 6e-8
     why = f": eps={eps:g} is 0 in float16, so it divides by 0" if is_half else f" ({dtype})"
-    made = assigned(optimizer, line.file) if is_half and line is not None else []
+    lines = assigned(optimizer, line.file) if is_half and line is not None else []
     kind = type(evidence.names.optimizers.get(optimizer)).__name__
-    fix = with_argument(made[0], kind, "eps", "1e-4") if made else ()
+    fix = with_argument(lines[0], kind, "eps", "1e-4") if lines else ()
     yield Finding(
         "warning", "not-finite",
         f"{optimizer or 'a step'}{'.step()' if optimizer else ''} made {listed(names)} NaN or "

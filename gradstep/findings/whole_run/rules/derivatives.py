@@ -18,29 +18,29 @@ from gradstep.own_files import is_own_file
 def derivatives(evidence: Evidence) -> Iterator[Finding]:
     """Yield the rules that are wrong, each once, with what one of its nodes shows; not those that
     differ on purpose, as where the result does not depend on the input at all."""
-    found: dict[Any, list[NodeCheck]] = {}
-    for each in evidence.checks:
-        if each.verdict == "wrong":
-            wrong = tuple(nr for nr, one in enumerate(each.inputs) if one.verdict == "wrong")
-            known = each.rule is not None and not is_own_file(each.rule.file)
-            found.setdefault((each.op, each.rule, wrong) if known else id(each), []).append(each)
-    for first, *others in found.values():
-        bad = [each for each in first.inputs if each.verdict == "wrong"]
-        if all(each.numerical == 0 for each in bad):
+    by_rule: dict[Any, list[NodeCheck]] = {}
+    for node in evidence.checks:
+        if node.verdict == "wrong":
+            wrong = tuple(nr for nr, one in enumerate(node.inputs) if one.verdict == "wrong")
+            known = node.rule is not None and not is_own_file(node.rule.file)
+            by_rule.setdefault((node.op, node.rule, wrong) if known else id(node), []).append(node)
+    for first, *others in by_rule.values():
+        bad = [part for part in first.inputs if part.verdict == "wrong"]
+        if all(part.numerical == 0 for part in bad):
             continue  # forward is flat, as round() is: a straight-through estimator
-        causes = list(dict.fromkeys(each.cause for each in bad if each.cause))
+        causes = list(dict.fromkeys(part.cause for part in bad if part.cause))
         rule = None if first.rule is None or is_own_file(first.rule.file) else first.rule
         yield Finding(
             "error", "derivative",
             f"the backward of {first.op.removesuffix('Backward')} is wrong: "
-            f"{'; '.join(each.claim for each in bad)}"
+            f"{'; '.join(part.claim for part in bad)}"
             f"{f'; {listed_causes}' if (listed_causes := ', '.join(causes)) else ''}",
             "return the derivative of forward, times the gradient that backward was given"
             if rule is not None else
             "this is no function of yours: please report it",
             first.address, first.index, first.source,
             None if rule is None else returned(rule) or rule, 1 + len(others),
-            fix=_times_given(rule) if any("ignores the inc" in each for each in causes) else (),
+            fix=_times_given(rule) if any("ignores the inc" in cause for cause in causes) else (),
         )  # fmt: skip
 
 

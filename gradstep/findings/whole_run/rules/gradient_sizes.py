@@ -35,18 +35,18 @@ def gradient_sizes(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterator[Finding]:
-    def size(each: tuple[History, Seen]) -> float:
-        return each[1].gradient or 0.0
+    def size(weight: tuple[History, Seen]) -> float:
+        return weight[1].gradient or 0.0
 
-    def share(each: tuple[History, Seen]) -> float:
-        return size(each) / (each[1].facts.parameter_rms or size(each))
+    def share(weight: tuple[History, Seen]) -> float:
+        return size(weight) / (weight[1].facts.parameter_rms or size(weight))
 
     smallest, largest = min(weights, key=size), max(weights, key=size)
     place = _place(evidence, smallest[0])
     is_far = place > _place(evidence, largest[0])
-    behind = [size(each) for each in weights if _place(evidence, each[0]) > place]
+    behind = [size(weight) for weight in weights if _place(evidence, weight[0]) > place]
     # of a weight beside the way, as the key of an attention, what lies behind it has more
-    is_aside = is_far and any(each > _ASIDE * size(smallest) for each in behind)
+    is_aside = is_far and any(value > _ASIDE * size(smallest) for value in behind)
     if size(largest) > _APART * size(smallest) and not (is_aside or evidence.names.scalers):
         near, end = (largest, smallest) if is_far else (smallest, largest)
         factor = format_number(size(largest) / size(smallest))

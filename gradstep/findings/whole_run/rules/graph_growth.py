@@ -20,14 +20,14 @@ def graph_growth(evidence: Evidence) -> Iterator[Finding]:
     """Yield lines of which each of the first six calls has more nodes than the one before, by the
     same number: it goes through the graphs of earlier calls."""
     for line, calls in lines_of(evidence.run):
-        nodes = [each.nodes for each in calls if each.nodes]
+        nodes = [call.nodes for call in calls if call.nodes]
         steps = [after - before for before, after in pairwise(nodes[:_CALLS])]
         if len(steps) < _CALLS - 1 or min(steps) <= 0 or len(set(steps[1:])) > 1:
             continue
         kept = calls_with("retain_graph", line.file) if line is not None else []
         carried = sorted(evidence.carried)
         through = f", through {', '.join(carried[:2])}" if carried else ""
-        where = [evidence.carried[each] for each in carried if evidence.carried[each] is not None]
+        where = [evidence.carried[name] for name in carried if evidence.carried[name] is not None]
         yield Finding(
             "warning", "graph-grows",
             f"the graph grows by {steps[-1]} nodes in each call, from {nodes[0]:,} to "

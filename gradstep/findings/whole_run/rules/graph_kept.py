@@ -19,7 +19,7 @@ _KEPT: Final = 5
 def graph_kept(evidence: Evidence) -> Iterator[Finding]:
     """Yield the variable that keeps the losses of five earlier calls or more, with their graphs;
     and the one whose own graph is larger in each of five calls, as that of a sum of losses."""
-    line = next((each.line for each in evidence.run.calls() if each.line is not None), None)
+    line = next((call.line for call in evidence.run.calls() if call.line is not None), None)
     file = "" if line is None else line.file
     holder = evidence.kept.holder
     if evidence.kept.losses >= _KEPT:
@@ -36,13 +36,13 @@ def graph_kept(evidence: Evidence) -> Iterator[Finding]:
         steps = [after - before for before, after in pairwise(counts[: _KEPT + 1])]
         if name == holder or len(steps) < _KEPT or min(steps) <= 0:
             continue
-        made = assigned_from_itself(name, file)
+        lines = assigned_from_itself(name, file)
         yield Finding(
             "warning", "graph-kept",
             f"{name} has a graph that grows by {steps[-1]} nodes in each step: it keeps the graphs "
             "of all earlier calls in memory",
             f"add numbers only, as loss.item() is; or call detach() on {name} in each step",
-            source=made[0] if made else line, fix=detached_in(made[0], name) if made else (),
+            source=lines[0] if lines else line, fix=detached_in(lines[0], name) if lines else (),
         )  # fmt: skip
 
 

@@ -19,9 +19,9 @@ def initialization(evidence: Evidence) -> Iterator[Finding]:
     """Yield the weights of which all rows were the same to the bit in the first call, and are so at
     the end although steps changed them: their units compute one thing, as often as there are."""
     moved = {
-        each.leaf.name
-        for each in histories(evidence.run)
-        if any(seen.facts.update_rms for seen in each.seen)
+        history.leaf.name
+        for history in histories(evidence.run)
+        if any(seen.facts.update_rms for seen in history.seen)
     }
     same = [
         name
@@ -30,17 +30,17 @@ def initialization(evidence: Evidence) -> Iterator[Finding]:
     ]
     if not same:
         return
-    line = next((each.line for each in evidence.run.calls() if each.line is not None), None)
+    line = next((call.line for call in evidence.run.calls() if call.line is not None), None)
     file = "" if line is None else line.file
-    made = [at for name in same for at in assigned(name, file)]
-    made += [at for each in _INITIALIZERS for at in calls_of(each, file)]
+    lines = [at for name in same for at in assigned(name, file)]
+    lines += [at for method in _INITIALIZERS for at in calls_of(method, file)]
     yield Finding(
         "warning", "initialization",
         f"all rows of {listed(same)} began equal, and still are: all units of such a layer compute "
         "the same, and get the same gradient",
         "initialize weights with random numbers, as nn.init.xavier_uniform_() does; zeros are for "
         "biases",
-        source=made[0] if made else line, leaves=tuple(same), fix=initialized_at_random(file),
+        source=lines[0] if lines else line, leaves=tuple(same), fix=initialized_at_random(file),
     )  # fmt: skip
 
 

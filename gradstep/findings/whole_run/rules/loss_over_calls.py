@@ -24,7 +24,7 @@ def loss_flat(evidence: Evidence) -> Iterator[Finding]:
     if len(lines) != 1 or len(_optimizers(evidence)) != 1:
         return
     line, calls = lines[0]
-    losses = [each.loss for each in calls if each.loss is not None]
+    losses = [call.loss for call in calls if call.loss is not None]
     fifth = len(losses) // 5
     if len(losses) < _CALLS:
         return
@@ -43,29 +43,29 @@ def loss_flat(evidence: Evidence) -> Iterator[Finding]:
 def loss_falls(evidence: Evidence) -> Iterator[Finding]:
     """Yield losses that began near 0 and are far below it: a term has no lower limit."""
     for line, calls in lines_of(evidence.run):
-        losses = [each.loss for each in calls if each.loss is not None and not each.is_troubled]
+        losses = [call.loss for call in calls if call.loss is not None and not call.is_troubled]
         if len(losses) < 5 or losses[-1] > -_BELOW * max(1.0, abs(losses[0])):
             continue
         term = evidence.lowest.get(line)
         name = "" if term is None else f", most of it by {term[0]}"
-        made = [] if line is None else assigned("loss", line.file)
+        made_at = [] if line is None else assigned("loss", line.file)
         yield Finding(
             "warning", "loss-falls",
             f"the loss fell from {format_number(losses[0])} to {format_number(losses[-1])}{name}: "
             "it has no lower limit, so a term may have the wrong sign",
             "check the signs of the terms: what is to become small is added, and a divergence is "
             "never negative",
-            source=(term and term[1]) or (made[0] if made else line),
-            other=made[0] if made else None,
+            source=(term and term[1]) or (made_at[0] if made_at else line),
+            other=made_at[0] if made_at else None,
         )  # fmt: skip
 
 
 def _optimizers(evidence: Evidence) -> set[str]:
     return {
-        each.optimizer
+        facts.optimizer
         for call in evidence.run.indices
-        for each in evidence.run.of_leaves(call)
-        if each.optimizer
+        for facts in evidence.run.of_leaves(call)
+        if facts.optimizer
     }
 
 

@@ -22,19 +22,19 @@ _LIKE: Final = 0.85
 def misspelt(evidence: Evidence) -> Iterator[Finding]:
     """Yield attributes such as ``require_grad``, which autograd does not read."""
     names = evidence.names
-    things = [(names.of(each), each) for each in names.tensors()]
+    things = [(names.of(tensor), tensor) for tensor in names.tensors()]
     for name, module in names.modules.items():
         things += [(f"{name}.{path}".rstrip("."), part) for path, part in named_modules(module)]
-    found: dict[tuple[str, str], list[str]] = {}
+    by_name: dict[tuple[str, str], list[str]] = {}
     for holder, thing in things:
         for attribute in variables_in(thing):
             if isinstance(attribute, str) and not attribute.startswith("_"):
                 meant = get_close_matches(attribute, _READ, 1, _LIKE)
                 is_own = attribute_of(type(thing), attribute) is not None
                 if meant and attribute not in _READ and not is_own:
-                    found.setdefault((attribute, meant[0]), []).append(holder)
-    line = next((each.line for each in evidence.run.calls() if each.line is not None), None)
-    for (attribute, wanted), holders in found.items():
+                    by_name.setdefault((attribute, meant[0]), []).append(holder)
+    line = next((call.line for call in evidence.run.calls() if call.line is not None), None)
+    for (attribute, wanted), holders in by_name.items():
         unique = list(dict.fromkeys(holders))
         set_at = assigned(attribute, line.file) if line is not None else []
         yield Finding(

@@ -22,13 +22,13 @@ def modes(evidence: Evidence) -> Iterator[Finding]:
     last two or more of the same line, without a change back."""
     left: list[str] = []
     line = since = None
-    for each in histories(evidence.run):
-        flags = [seen.facts.training for seen in each.seen]
+    for history in histories(evidence.run):
+        flags = [seen.facts.training for seen in history.seen]
         if True in flags and not any(flags[-_CALLS:]) and None not in flags:
             first = flags.index(False)
             if flags[0] and not any(flags[first:]) and len(flags) - first >= _CALLS:
-                left.append(each.leaf.name)
-                line, since = each.seen[first].call.line, each.seen[first].call.number
+                left.append(history.leaf.name)
+                line, since = history.seen[first].call.line, history.seen[first].call.number
     if not left:
         return
     switches = calls_of("eval", line.file) if line is not None else []
@@ -48,16 +48,16 @@ def modes(evidence: Evidence) -> Iterator[Finding]:
 
 def _modules(evidence: Evidence, leaves: list[str]) -> list[str]:
     """Return the variables whose modules have only such leaves, and the paths of other modules."""
-    found: dict[str, None] = {}
+    paths: dict[str, None] = {}
     rest = set(leaves)
     names = evidence.names
     for name, module in names.modules.items():
-        own = {names.of(each) for _, each in named_parameters(module)}
+        own = {names.of(tensor) for _, tensor in named_parameters(module)}
         if own and own <= rest:
-            found[name] = None
+            paths[name] = None
             rest -= own
-    found.update((each.rpartition(".")[0] or each, None) for each in leaves if each in rest)
-    return list(found)
+    paths.update((leaf.rpartition(".")[0] or leaf, None) for leaf in leaves if leaf in rest)
+    return list(paths)
 
 
 RULES: Final = (

@@ -19,14 +19,14 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
     if not evidence.is_whole:
         return
     calls = list(evidence.run.calls())
-    line = next((each.line for each in calls if each.line is not None), None)
+    line = next((call.line for call in calls if call.line is not None), None)
     for optimizer, leaves in evidence.lost().items():
-        names = [each.name for each in leaves]
+        names = [leaf.name for leaf in leaves]
         what, remedy, at = _likely(evidence, line)
-        made = (
+        lines = (
             [at] if at is not None else assigned(optimizer, line.file) if line is not None else []
         )
-        has = sum(each.optimizer == optimizer for each in evidence.trained.values()) or sum(
+        has = sum(leaf.optimizer == optimizer for leaf in evidence.trained.values()) or sum(
             len(group.leaves)
             for group in evidence.run.training.groups
             if group.optimizer == optimizer
@@ -41,7 +41,7 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
             remedy
             or f"use {'it' if len(names) == 1 else 'them'} in the loss after which "
             f"{optimizer}.step() runs, without detach() or no_grad() on the way",
-            source=made[0] if made else line, leaves=tuple(names),
+            source=lines[0] if lines else line, leaves=tuple(names),
             fix=renamed(at, "sample", "rsample")
             or with_argument(at, "checkpoint", "use_reentrant", "False"),
         )  # fmt: skip
@@ -49,12 +49,12 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
 
 def _likely(evidence: Evidence, line: Source | None) -> tuple[str, str, Source | None]:
     """Return what may be the cause, its remedy, and its line."""
-    for _, each in evidence.seen:
-        if each.code == "create-graph":
+    for _, finding in evidence.seen:
+        if finding.code == "create-graph":
             return (
                 ", likely because autograd.grad() without create_graph=True returned constants",
                 "pass create_graph=True to autograd.grad()",
-                each.source,
+                finding.source,
             )
     sampled = calls_of("sample", line.file) if line is not None else []
     if sampled:

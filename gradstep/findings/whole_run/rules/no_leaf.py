@@ -58,11 +58,11 @@ def _parameter_last(at: Source) -> tuple[Fix, ...]:
 
     def other(node: ast.expr) -> str | None:
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Call(args=[given]) as made)) if (
-                called(made) == "Parameter"
+            case ast.Call(func=ast.Attribute(value=ast.Call(args=[given]) as call)) if (
+                called(call) == "Parameter"
             ):
-                rest = line.text(node).removeprefix(line.text(made))
-                return f"{line.text(made.func)}({line.text(given)}{rest})"
+                rest = line.text(node).removeprefix(line.text(call))
+                return f"{line.text(call.func)}({line.text(given)}{rest})"
         return None
 
     return line.rewritten(other)
@@ -93,14 +93,14 @@ def refused_by_optimizer(error: BaseException) -> Finding | None:
         if not is_user_file(file):
             continue
         for name, value in (frame.f_globals | frame.f_locals).items():
-            made = assigned(name, file) if is_tensor(value) and value.requires_grad else []
-            if made and not value.is_leaf and name in getline(file, number):
+            lines = assigned(name, file) if is_tensor(value) and value.requires_grad else []
+            if lines and not value.is_leaf and name in getline(file, number):
                 return Finding(
                     "error", "no-leaf",
                     f"{name} is not a leaf but the result of an op, and an optimizer changes "
                     "leaves only",
                     f"make {name} first, and call {name}.requires_grad_() on it then",
-                    source=made[-1], other=Source(file, number), fix=_asked_later(made[-1]),
+                    source=lines[-1], other=Source(file, number), fix=_asked_later(lines[-1]),
                 )  # fmt: skip
     return None
 

@@ -23,18 +23,18 @@ _HAVE_RSAMPLE: Final = re.compile(
 def sampled(evidence: Evidence) -> Iterator[Finding]:
     """Yield a loss that uses a ``sample()`` of a distribution with ``rsample()``, whose parameters
     have a graph that the sample lacks; not with ``log_prob()``, as where a policy is trained."""
-    for _, each in evidence.seen:
-        at = each.source
+    for _, finding in evidence.seen:
+        at = finding.source
         if (
-            each.code == "cut"
-            and not each.is_bad
+            finding.code == "cut"
+            and not finding.is_bad
             and at is not None
             and at in calls_of("sample", at.file)
             and not calls_of("log_prob", at.file)
             and _HAVE_RSAMPLE.search("".join(linecache.getlines(at.file)))
         ):
             yield replace(
-                each,
+                finding,
                 severity="warning",
                 what="sample() passes no gradient to the parameters of its distribution, and the "
                 "loss uses its result",

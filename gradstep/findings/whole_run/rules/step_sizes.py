@@ -40,13 +40,13 @@ def slow_optimizers(evidence: Evidence) -> set[str]:
 
 def _weights(evidence: Evidence) -> dict[str, list[tuple[History, float]]]:
     """Return the weights of each optimizer, and by how much of its size each moves in a step."""
-    found: dict[str, list[tuple[History, float]]] = {}
-    for each in histories(evidence.run):
-        moved = [ratio for seen in each.seen if (ratio := seen.moved)]
-        optimizer = each.seen[-1].facts.optimizer
-        if optimizer and len(moved) >= _STEPS and len(each.leaf.shape or ()) > 1:
-            found.setdefault(optimizer, []).append((each, median(moved)))
-    return found
+    weights: dict[str, list[tuple[History, float]]] = {}
+    for history in histories(evidence.run):
+        moved = [ratio for seen in history.seen if (ratio := seen.moved)]
+        optimizer = history.seen[-1].facts.optimizer
+        if optimizer and len(moved) >= _STEPS and len(history.leaf.shape or ()) > 1:
+            weights.setdefault(optimizer, []).append((history, median(moved)))
+    return weights
 
 
 def _are_small(evidence: Evidence, weights: list[tuple[History, float]]) -> bool:
@@ -62,22 +62,22 @@ def _clip_of_scaled(evidence: Evidence, weights: list[tuple[History, float]]) ->
     clips = [*calls_of("clip_grad_norm_", file), *calls_of("clip_grad_value_", file)]
     if not clips or calls_of("unscale_", file):
         return None
-    is_late = any(each.line >= clips[0].line for each in scaled_grads(file))
+    is_late = any(at.line >= clips[0].line for at in scaled_grads(file))
     return clips[0] if is_late or evidence.names.scalers else None
 
 
 def _finding(
     optimizer: str, weights: list[tuple[History, float]], *, is_small: bool, evidence: Evidence
 ) -> Finding:
-    names = [each.leaf.name for each, _ in weights]
+    names = [history.leaf.name for history, _ in weights]
     line = weights[0][0].seen[0].call.line
     file = "" if line is None else line.file
     rate = next(
         (group.get("lr") for name, group, _ in evidence.names.trained() if name == optimizer), None
     )
     of_rate = "" if rate is None else f" (its learning rate is {format_number(float(rate))})"
-    ratio = format_number(median([each for _, each in weights]))
-    made = assigned(optimizer, file)
+    ratio = format_number(median([moved for _, moved in weights]))
+    lines = assigned(optimizer, file)
     clip = _clip_of_scaled(evidence, weights) if is_small else None
     if clip is not None:
         return Finding(
@@ -99,8 +99,8 @@ def _finding(
         "use a larger learning rate: 1e-3 is usual" if is_small else
         "divide the learning rate by 10 until the loss falls: steps of about 1e-3 of the size of a "
         "weight are usual",
-        source=made[0] if made else line, leaves=tuple(names),
-        fix=with_argument(made[0], optimizer_type, "lr", "1e-3") if is_small and made else (),
+        source=lines[0] if lines else line, leaves=tuple(names),
+        fix=with_argument(lines[0], optimizer_type, "lr", "1e-3") if is_small and lines else (),
     )  # fmt: skip
 
 

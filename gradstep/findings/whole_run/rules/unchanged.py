@@ -29,21 +29,21 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
     """Yield the leaves that the last three calls or more found as they were although gradients had
     come to them."""
     every = list(histories(evidence.run))
-    largest = max((g for each in every for s in each.seen if (g := s.gradient)), default=0.0)
-    trained = {each.name: each.leaf for each in evidence.trained.values()}
+    largest = max((g for history in every for s in history.seen if (g := s.gradient)), default=0.0)
+    trained = {held.name: held.leaf for held in evidence.trained.values()}
     by_cause: dict[Hindrance, list[History]] = {}
     slow = slow_optimizers(evidence)  # a finding of its own
-    for each in every:
-        if each.seen[-1].facts.optimizer in slow:
+    for history in every:
+        if history.seen[-1].facts.optimizer in slow:
             continue
-        if each.leaf.name in trained and _is_idle(each, _NOISE * largest):
-            size = next((g for s in reversed(each.seen) if (g := s.gradient)), 1.0)
-            cause = hindrance(evidence.names, trained[each.leaf.name], size)
-            by_cause.setdefault(cause, []).append(each)
+        if history.leaf.name in trained and _is_idle(history, _NOISE * largest):
+            size = next((g for s in reversed(history.seen) if (g := s.gradient)), 1.0)
+            cause = hindrance(evidence.names, trained[history.leaf.name], size)
+            by_cause.setdefault(cause, []).append(history)
     if not evidence.names.optimizers and not trained:
         yield from _by_hand(every)
     for cause, alike in by_cause.items():
-        names = [each.leaf.name for each in alike]
+        names = [history.leaf.name for history in alike]
         line = alike[0].seen[-1].call.line
         fresh = all(seen.is_fresh for seen in alike[0].seen)
         has = "has" if len(names) == 1 else "have"
@@ -64,13 +64,13 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
 def _by_hand(every: list[History]) -> Iterator[Finding]:
     """Yield the leaves of a program without an optimizer that computes a step from their ``.grad``,
     and changes none of them."""
-    idle = [each for each in every if _is_idle(each, 0.0)]
-    lines = [each.seen[0].call.line for each in idle]
+    idle = [history for history in every if _is_idle(history, 0.0)]
+    lines = [history.seen[0].call.line for history in idle]
     if not idle or len(idle) < len(every) or lines[0] is None or len(idle[0].seen) < _CALLS:
         return
     steps = steps_from_grad(lines[0].file)
     if steps:
-        names = [each.leaf.name for each in idle]
+        names = [history.leaf.name for history in idle]
         one = len(names) == 1
         yield Finding(
             "warning", "unchanged",
@@ -91,12 +91,12 @@ def _said(
     if line is None:
         return cause.of(2), cause.remedy, (), None
     if cause.known:
-        made = assigned(optimizer, line.file)
+        lines = assigned(optimizer, line.file)
         scheduled = schedulers(line.file) if "learning rate" in cause.what else []
         if scheduled:
             remedy, fix = _of_schedule(scheduled[0])
             return cause.of(2), remedy, fix, fix[0].source if fix else scheduled[0]
-        return cause.of(2), cause.remedy, (), made[0] if made else None
+        return cause.of(2), cause.remedy, (), lines[0] if lines else None
     steps = calls_of("step", line.file, optimizer)
     clears = calls_of("zero_grad", line.file)
     if not steps:
@@ -120,16 +120,16 @@ def _said(
     return cause.of(2), cause.remedy, (), None
 
 
-def _of_schedule(made: Source) -> tuple[str, tuple[Fix, ...]]:
+def _of_schedule(at: Source) -> tuple[str, tuple[Fix, ...]]:
     """Return what helps where a scheduler made the learning rate so small."""
-    for number in range(made.line, made.line + 4):
-        line = Line(Source(made.file, number))
+    for number in range(at.line, at.line + 4):
+        line = Line(Source(at.file, number))
         if fix := line.rewritten(
             lambda node, line=line: f"{line.text(node.left)} / {line.text(node.right)}"  # type: ignore[misc]
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else None
         ):  # fmt: skip
             return "// gives whole numbers, 0 until the end: divide with /", fix
-        if "Plateau" in getline(*made) and (fix := line.spelt("max", "min")):
+        if "Plateau" in getline(*at) and (fix := line.spelt("max", "min")):
             return "mode='max' waits for a loss to grow: use mode='min'", fix
     return "make this scheduler lower it less, or call its step() less often, as once an epoch", ()
 
@@ -137,8 +137,8 @@ def _of_schedule(made: Source) -> tuple[str, tuple[Fix, ...]]:
 def _still(history: History) -> int:
     """Return over how many of the last calls the leaf was the same."""
     count = 0
-    for each in reversed(history.seen):
-        if each.facts.update_rms != 0:
+    for seen in reversed(history.seen):
+        if seen.facts.update_rms != 0:
             break
         count += 1
     return count
@@ -147,8 +147,8 @@ def _still(history: History) -> int:
 def _longest(history: History) -> int:
     """Return over how many calls the leaf was the same at most, before it changed again."""
     longest = count = 0
-    for each in history.seen:
-        if each.facts.update_rms == 0:
+    for seen in history.seen:
+        if seen.facts.update_rms == 0:
             count += 1
         else:
             longest, count = max(longest, count), 0
@@ -162,9 +162,9 @@ def _is_idle(history: History, noise: float) -> bool:
     return (
         _still(history) >= min(_CALLS, len(history.seen) - 1) > 0
         and all(
-            (each.gradient is None or each.gradient > noise) and not each.is_zero for each in last
+            (seen.gradient is None or seen.gradient > noise) and not seen.is_zero for seen in last
         )
-        and not any(each.facts.is_troubled for each in last)
+        and not any(seen.facts.is_troubled for seen in last)
     )
 
 

@@ -24,39 +24,39 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
     """Yield the parameters that two calls or more came to, which never changed, and which no
     optimizer has although some have others of these calls."""
     names = evidence.names
-    plain = {names.of(each) for each in names.tensors() if id(each) in names.in_plain_lists}
+    plain = {names.of(tensor) for tensor in names.tensors() if id(tensor) in names.in_plain_lists}
     left = [
-        each
-        for each in histories(evidence.run)
-        if each.leaf.is_parameter
-        and len(each.seen) >= _CALLS
-        and all(seen.facts.optimizer == "" and not seen.facts.update_rms for seen in each.seen)
-        and not all(seen.is_fresh for seen in each.seen)
+        history
+        for history in histories(evidence.run)
+        if history.leaf.is_parameter
+        and len(history.seen) >= _CALLS
+        and all(seen.facts.optimizer == "" and not seen.facts.update_rms for seen in history.seen)
+        and not all(seen.is_fresh for seen in history.seen)
     ]
     if evidence.results:  # a leaf without a name is told by its result
         known = set(map(names.of, names.tensors()))
-        left = [each for each in left if each.leaf.name in known]
+        left = [history for history in left if history.leaf.name in known]
     if not left:
         return
-    found = [each.leaf.name for each in left]
-    one = len(found) == 1
+    leaves = [history.leaf.name for history in left]
+    one = len(leaves) == 1
     line = left[0].seen[0].call.line
     optimizers = list(names.optimizers)
     if not evidence.looked_at:  # a recording
         groups = evidence.run.training.groups
-        optimizers = list(dict.fromkeys(each.optimizer for each in groups))
+        optimizers = list(dict.fromkeys(group.optimizer for group in groups))
     if not optimizers:
         return
     doubled = _have_the_same(evidence)
     chosen = optimizers[-1:] if doubled else optimizers[:1]
-    made = [at for each in chosen if line for at in assigned(each, line.file)]
+    lines = [at for optimizer in chosen if line for at in assigned(optimizer, line.file)]
     whose = f"{listed(optimizers)} {'lacks' if len(optimizers) == 1 else 'lack'}"
     where = (
-        "they are in a plain list, which parameters() does not see" if set(found) <= plain else ""
+        "they are in a plain list, which parameters() does not see" if set(leaves) <= plain else ""
     )
     yield Finding(
         "warning", "untrained",
-        f"{listed(found)} never {'learns' if one else 'learn'}: {whose} {'it' if one else 'them'}"
+        f"{listed(leaves)} never {'learns' if one else 'learn'}: {whose} {'it' if one else 'them'}"
         f"{f', as {where}' if where else ''}",
         "keep these modules in an nn.ModuleList or nn.ModuleDict instead of a plain list"
         if where else
@@ -64,24 +64,24 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
         if doubled else
         f"make {optimizers[0]} after all layers are there, with all parameters; or, if these are "
         "not to learn, detach() their result, or compute it under no_grad()",
-        source=evidence.uses.get(found[0]) or line, other=made[-1] if made else None,
-        leaves=tuple(found), fix=_fix(evidence, found[0], made[-1:], is_plain=bool(where)),
+        source=evidence.uses.get(leaves[0]) or line, other=lines[-1] if lines else None,
+        leaves=tuple(leaves), fix=_fix(evidence, leaves[0], lines[-1:], is_plain=bool(where)),
     )  # fmt: skip
 
 
-def _fix(evidence: Evidence, leaf: str, made: list[Source], *, is_plain: bool) -> tuple[Fix, ...]:
+def _fix(evidence: Evidence, leaf: str, lines: list[Source], *, is_plain: bool) -> tuple[Fix, ...]:
     """Return the line that makes the list of the leaf's module as an ``nn.ModuleList``; or the one
     that makes the optimizer with its module, too, or that uses it without a graph."""
     used = evidence.uses.get(leaf)
-    file = made[0].file if made else used.file if used is not None else ""
+    file = lines[0].file if lines else used.file if used is not None else ""
     if is_plain:
         return _in_a_module_list(leaf, file)
     if used is not None and _CONSTANT.search(getline(*used)) and " = " in getline(*used):
         return Line(used).replaced("with torch.no_grad():\n    {line}")
     module = leaf.partition(".")[0]
-    if not made or module not in evidence.names.modules:
-        return _after_assignment(leaf, made)
-    line = Line(made[0])
+    if not lines or module not in evidence.names.modules:
+        return _after_assignment(leaf, lines)
+    line = Line(lines[0])
 
     def with_module(node: ast.expr) -> str | None:
         if called(node) != "parameters" or line.text(node).startswith(f"{module}."):
@@ -112,16 +112,14 @@ def _in_a_module_list(leaf: str, file: str) -> tuple[Fix, ...]:
     return ()
 
 
-def _after_assignment(leaf: str, made: list[Source]) -> tuple[Fix, ...]:
+def _after_assignment(leaf: str, lines: list[Source]) -> tuple[Fix, ...]:
     """Return the lines with the optimizer made after its module is assigned, not before."""
     layer = leaf.rpartition(".")[0].rpartition(".")[2]
-    late = (
-        [each for each in assigned(layer, made[0].file) if each > made[0]] if made and layer else []
-    )
+    late = [at for at in assigned(layer, lines[0].file) if at > lines[0]] if lines and layer else []
     if not late:
         return ()
-    optimizer = getline(*made[0]).strip()
-    return Fix(made[0], ""), *Line(late[0]).replaced(f"{{line}}\n{optimizer}")
+    optimizer = getline(*lines[0]).strip()
+    return Fix(lines[0], ""), *Line(late[0]).replaced(f"{{line}}\n{optimizer}")
 
 
 def _have_the_same(evidence: Evidence) -> bool:

@@ -24,36 +24,39 @@ _UNKNOWN = ZeroCause("", None)
 
 def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
     """Yield the leaves to which no call of the run sent anything but zeros, by their cause."""
-    learn = {each.name for each in evidence.trained.values()}
+    learn = {trained.name for trained in evidence.trained.values()}
     zero = [
-        each
-        for each in histories(evidence.run)
-        if all(seen.is_zero for seen in each.seen)
-        and (each.leaf.is_parameter or each.leaf.name in learn or not learn)
+        history
+        for history in histories(evidence.run)
+        if all(seen.is_zero for seen in history.seen)
+        and (history.leaf.is_parameter or history.leaf.name in learn or not learn)
     ]
     by_cause: dict[ZeroCause, list[History]] = {}
     causes = {
-        each.leaf.name: _first_cause(evidence.zero.get(each.leaf.name, _UNKNOWN)) for each in zero
+        history.leaf.name: _first_cause(evidence.zero.get(history.leaf.name, _UNKNOWN))
+        for history in zero
     }
-    leaves = list(dict.fromkeys(each.what for each in causes.values() if _ZERO.search(each.what)))
-    for each in zero:
-        cause = causes[each.leaf.name]
+    leaves = list(
+        dict.fromkeys(cause.what for cause in causes.values() if _ZERO.search(cause.what))
+    )
+    for history in zero:
+        cause = causes[history.leaf.name]
         if cause.what in leaves[1:]:  # leaves that are 0 are one cause
             cause = next(one for one in causes.values() if one.what == leaves[0])
-        by_cause.setdefault(cause, []).append(each)
+        by_cause.setdefault(cause, []).append(history)
     for cause, alike in by_cause.items():
-        names = [each.leaf.name for each in alike]
+        names = [history.leaf.name for history in alike]
         calls = len(alike[0].seen)
         when = "in the only call" if calls == 1 else f"in all {calls:,} calls"
         what = cause.what
         if what in leaves[:1] and len(leaves) > 1:
-            held = [match[2] for each in leaves if (match := _ZERO.search(each))]
+            held = [match[2] for text in leaves if (match := _ZERO.search(text))]
             what = f"{listed(held)} are 0 everywhere"
         because = f": {what}" if what else ""
         line = cause.source or alike[0].seen[0].call.line
         advice = _advice(cause)
         # a bias before a difference, as the last one of a critic, cancels on purpose
-        is_bias = all(len(each.leaf.shape or ()) < 2 for each in alike)
+        is_bias = all(len(history.leaf.shape or ()) < 2 for history in alike)
         is_meant = is_bias and "cancel" in cause.what
         yield Finding(
             "info" if is_meant else "warning", "zero-grad",
