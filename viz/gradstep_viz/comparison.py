@@ -60,7 +60,7 @@ def _partners(pair: Pair) -> tuple[dict[str, str], dict[str, str]]:
     """Return where an address in either graph leads in the other, "" for nowhere, unless it is the
     same there."""
     one, other, partners = pair
-    found: tuple[dict[str, str], dict[str, str]] = {}, {}
+    addresses: tuple[dict[str, str], dict[str, str]] = {}, {}
     back = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
     for side, (graph, there) in enumerate(((one, other), (other, one))):
         for id in range(len(graph)):
@@ -68,8 +68,8 @@ def _partners(pair: Pair) -> tuple[dict[str, str], dict[str, str]]:
             address = printable(graph.address(id))
             leads_to = printable(there.address(partner)) if partner >= 0 else ""
             if address != leads_to:
-                found[side].setdefault(address, leads_to)
-    return found
+                addresses[side].setdefault(address, leads_to)
+    return addresses
 
 
 def _spots(pair: Pair, comparison: Comparison) -> Iterator[Spot]:

@@ -251,8 +251,8 @@ class Composer(NamedTuple):
             coarser = self.compose(replace(options, max_boxes=allowed))
             if len(coarser.picture.boxes) < boxes:
                 boxes = len(coarser.picture.boxes)
-                found = _laid_out_for(coarser, width)
-                best = max(best, found, key=lambda each: _scale_at(each, width))
+                shown = _laid_out_for(coarser, width)
+                best = max(best, shown, key=lambda choice: _scale_at(choice, width))
         return best
 
 
@@ -267,7 +267,7 @@ def _laid_out_for(composed: Composed, width: float) -> Composed:
             break
         wide = room * share / max(1, len(picture.halves))
         narrow = composed._replace(layout=lay_out(picture, paged=False, wide=wide))
-        best = max(best, narrow, key=lambda each: _scale_at(each, width))
+        best = max(best, narrow, key=lambda choice: _scale_at(choice, width))
     return best
 
 

@@ -29,8 +29,8 @@ def print_into(folder: Path, drawing: Drawing) -> Path:
     """
     name = _name_of(drawing.still.encode())
     for format in ("pdf", "png"):
-        if (made := folder / f"{name}.{format}").is_file():
-            return made
+        if (file := folder / f"{name}.{format}").is_file():
+            return file
     format, data = _printed(drawing)
     return write_into(folder, data, format, name)
 
@@ -84,4 +84,4 @@ def _plain(svg: str) -> str:
     """Give ``svg`` its first colours, for viewers that know no variables."""
     colours = dict(reversed(_VARIABLE.findall(svg)))
     svg = _FOR_PAGES.sub("", svg)
-    return re.sub(r"var\(--gs-(\w+)\)", lambda found: colours[found[1]], svg)
+    return re.sub(r"var\(--gs-(\w+)\)", lambda match: colours[match[1]], svg)

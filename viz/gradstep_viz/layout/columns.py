@@ -129,10 +129,10 @@ def _spine_ends(
     np.maximum.at(furthest, near, homeward[vertices])
     ends = (onward[near] == deepest[vertices]) & (homeward[vertices] == furthest[near])
     others = set(zip(vertices[~ends].tolist(), near[~ends].tolist(), strict=True))
-    found = neighbours.copy()
+    kept = neighbours.copy()
     for vertex, _ in others:
-        found[vertex] = tuple([one for one in found[vertex] if (vertex, one) not in others])
-    return found
+        kept[vertex] = tuple([one for one in kept[vertex] if (vertex, one) not in others])
+    return kept
 
 
 def _tie(

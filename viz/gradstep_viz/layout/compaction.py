@@ -124,8 +124,8 @@ def _passed(grid: Grid, arcs: Ints, x: Floats) -> NDArray[np.bool_]:
     leaves, joins = np.zeros(len(x), bool), np.zeros(len(x), bool)
     leaves[heads[x[tails] > x[heads]]] = True
     joins[tails[x[heads] > x[tails]]] = True
-    found: NDArray[np.bool_] = leaves[arcs[:, 0]] | joins[arcs[:, 1]]
-    return found
+    passed: NDArray[np.bool_] = leaves[arcs[:, 0]] | joins[arcs[:, 1]]
+    return passed
 
 
 def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[Floats, Span]:

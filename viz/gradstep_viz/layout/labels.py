@@ -125,7 +125,7 @@ class Channel:
         """Count, in the same way, those that run down."""
         if len(self.pieces) > CROWDED:
             return 0
-        found = sum(
+        total = sum(
             place.left - 2 < one.x < place.right + 2
             and place.top < one.bottom
             and one.top < place.bottom
@@ -138,8 +138,8 @@ class Channel:
                 continue
             bottom = place.bottom + (HALO if margin else 0)
             a, b = sorted((self.x_at(piece, place.top), self.x_at(piece, bottom)))
-            found += SOFT * (a < right and left < b)
-        return found
+            total += SOFT * (a < right and left < b)
+        return total
 
     def is_of_another(self, place: Rectangle, line: int) -> bool:
         """Tell whether a text would stand nearer to another soft line than to its own."""
@@ -205,14 +205,14 @@ def label(
         if not data.label:
             labels.append(None)
             continue
-        found: Label | None
+        placed: Label | None
         if line in corners:
-            found, disturbance = _on_square(grid, rows, square, corners[line], line)
+            placed, disturbance = _on_square(grid, rows, square, corners[line], line)
         else:
             way = courses.ways[line]
-            found, disturbance = _on_soft(grid, columns, rows, channels, way, line, busy)
-        labels.append(found)
-        if disturbance or found is None:
+            placed, disturbance = _on_soft(grid, columns, rows, channels, way, line, busy)
+        labels.append(placed)
+        if disturbance or placed is None:
             cut.append(line)
     return Labels(labels, cut)
 
@@ -293,7 +293,7 @@ def _add_uprights(grid: Grid, rows: Rows, channels: list[Channel], way: list[Cor
         if x != next_x or rows.shift(level) != rows.shift(after):
             continue
         top, bottom = sorted((rows.level(level), rows.level(after)))
-        ends = sorted(_channel_of(grid, each) for each in (level, after))
+        ends = sorted(_channel_of(grid, end) for end in (level, after))
         upright = Upright(x + rows.shift(level), top, bottom)
         for row in range(max(ends[0] - 1, 0), ends[1] + 1):
             uprights = channels[row].uprights
@@ -426,8 +426,8 @@ def _on_square(
             if not channel.holds_text(place):
                 yield Candidate(channel.disturbed_curves(place), channel, label, place)
 
-    found, disturbance = _least_disturbing(candidates())
-    return (first, 1) if found is None else (found, disturbance)
+    best, disturbance = _least_disturbing(candidates())
+    return (first, 1) if best is None else (best, disturbance)
 
 
 def _along(x: float, y: float, rightwards: bool) -> Label:

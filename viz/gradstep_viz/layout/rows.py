@@ -76,7 +76,7 @@ class Rows:
 
     def points(self, corners: list[Corner]) -> list[tuple[float, float]]:
         """Return the corners of a square line, with those where it turns into another page."""
-        found: list[tuple[float, float]] = []
+        points: list[tuple[float, float]] = []
         rows, of_row, shifts = self.grid.rows, self.pages.of_row, self.pages.shifts
         page = -1
         for x, level in corners:
@@ -84,12 +84,12 @@ class Rows:
             goal = of_row[row] if row >= 0 else 0
             if goal != page and page >= 0:
                 for end in range(page, goal):
-                    found += self.pages.turn(end, x)
+                    points += self.pages.turn(end, x)
                 for end in range(page - 1, goal - 1, -1):
-                    found += self.pages.turn(end, x)[::-1]
+                    points += self.pages.turn(end, x)[::-1]
             page = goal
-            found.append((x + shifts[page], self.level(level)))
-        return found
+            points.append((x + shifts[page], self.level(level)))
+        return points
 
     def bottom_of(self, box: int) -> float:
         """Return the lower edge of a box."""

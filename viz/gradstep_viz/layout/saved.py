@@ -145,7 +145,7 @@ def _set_row(grid: Grid, leaving: list[SavedLine], entering: list[SavedLine]) ->
     source = grid.sizes[(straight or leaving or entering)[0].source][1]
     target = grid.sizes[(straight or entering or leaving)[0].target][1]
     apart = len(entering)  # beyond so many heights, lines that enter share them
-    while (found := find_levels(apart, len(straight), len(leaving), source, target)) is None:
+    while (levels := find_levels(apart, len(straight), len(leaving), source, target)) is None:
         if leaving:
             leaving.pop().exits = "bottom"
         elif apart > 1:
@@ -157,10 +157,10 @@ def _set_row(grid: Grid, leaving: list[SavedLine], entering: list[SavedLine]) ->
             apart = 1
     entering.sort(key=lambda plan: grid.rows[plan.source] >= grid.rows[plan.target])
     for number, plan in enumerate(entering):
-        plan.enter = found.entering[number % apart]
-    for plan, level in zip(straight, found.straight, strict=True):
+        plan.enter = levels.entering[number % apart]
+    for plan, level in zip(straight, levels.straight, strict=True):
         plan.leave = plan.enter = level
-    for plan, level in zip(leaving, found.leaving, strict=True):
+    for plan, level in zip(leaving, levels.leaving, strict=True):
         plan.leave = level
 
 
@@ -291,10 +291,10 @@ def find_levels(
     for leaving_gap, gap in LEVEL_GAPS:
         gaps = [gap] * entering + [gap] * min(1, straight + leaving)
         gaps += [leaving_gap] * (straight + leaving - 1)
-        found = _spread(reaches, gaps)
-        if found is not None:
+        levels = _spread(reaches, gaps)
+        if levels is not None:
             last = entering + straight
-            return Levels(found[:entering], found[entering:last], found[last:])
+            return Levels(levels[:entering], levels[entering:last], levels[last:])
     return None
 
 

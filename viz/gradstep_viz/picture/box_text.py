@@ -155,8 +155,8 @@ def _fewer(chain: str, longest: int) -> str:
 
 
 def _line(formula: str, chain: str, scope: str) -> str:
-    said = " · ".join(part for part in (formula, chain) if part)
-    return f"{said} in {scope}" if said and scope else said or scope
+    text = " · ".join(part for part in (formula, chain) if part)
+    return f"{text} in {scope}" if text and scope else text or scope
 
 
 def _end_of(scope: str) -> str:
@@ -180,6 +180,6 @@ def _leaf_detail(graph: Graph, id: int, text: str) -> str:
         return " · ".join(part for part in (order, name, known, text) if part)
     if text:
         return text
-    said = "leaf · requires grad" if kind == "leaf" and not shape else kind
-    parts = ["" if said == graph.names[id] else said, format_shape(shape) if shape else ""]
+    label = "leaf · requires grad" if kind == "leaf" and not shape else kind
+    parts = ["" if label == graph.names[id] else label, format_shape(shape) if shape else ""]
     return " · ".join(part for part in parts if part)

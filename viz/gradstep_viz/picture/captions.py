@@ -20,12 +20,12 @@ def captions(
 ) -> tuple[str, ...]:
     """Write one caption for each half that is shown and not empty, the forward one first, which
     says so if names are those within ``module``."""
-    found = []
+    texts = []
     which = "" if graph.part is None else f" · {printable(graph.part.which)}"
     if view != "backward" and "forward" in graph.halves:
-        found.append(_forward_caption(graph, which))
+        texts.append(_forward_caption(graph, which))
     if view != "forward" and "backward" in graph.halves:
-        parts = [_backward_caption(graph, view, "" if found else which)]
+        parts = [_backward_caption(graph, view, "" if texts else which)]
         if position is not None:
             last = max(graph.orders.values(), default=-1)
             parts.append(
@@ -33,10 +33,10 @@ def captions(
             )
         if scale is not None:
             parts.append(scale.text)
-        found.append(" · ".join(parts))
-    if module and found:
-        found[0] += f" · names within {printable(module)}"
-    return tuple(found)
+        texts.append(" · ".join(parts))
+    if module and texts:
+        texts[0] += f" · names within {printable(module)}"
+    return tuple(texts)
 
 
 def _forward_caption(graph: Graph, which: str) -> str:

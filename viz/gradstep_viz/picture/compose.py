@@ -189,7 +189,7 @@ def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[i
 
 def _boxes(
     graph: Graph,
-    said: Graph,
+    named: Graph,
     view: View,
     shown: Sequence[int],
     *,
@@ -204,18 +204,18 @@ def _boxes(
     masked: Mapping[int, Statistics],
     lines: bool,
 ) -> Records[Box]:
-    """Write the boxes of the nodes ``shown``, with the names that ``said`` has for them;
+    """Write the boxes of the nodes ``shown``, with the names that ``named`` has for them;
     ``addresses`` are those of all nodes, ``saved`` what they keep, and ``lines`` says that the
     lines of the program are shown."""
     halves = [graph.halves[id] for id in shown]
-    stats = [said.statistics.get(id) for id in shown]
+    stats = [named.statistics.get(id) for id in shown]
     groups = [graph.groups.get(id) for id in shown]
     changed_values = formatting.changed_values(saved)
     changed = [changed_values.get(id, "") for id in shown]
     rights = [
         (formatting.masked(masked[id]), False)
         if id in masked
-        else box_text.right_text(said, id, one, gradients)
+        else box_text.right_text(named, id, one, gradients)
         for id, one in zip(shown, stats)
     ]
     return Records(
@@ -223,10 +223,10 @@ def _boxes(
         node=shown,
         half=halves,
         role=[box_text.role(graph, id) for id in shown],
-        title=formatting.shorten_all([formatting.title(said, id) for id in shown], LONGEST_TEXT),
+        title=formatting.shorten_all([formatting.title(named, id) for id in shown], LONGEST_TEXT),
         right=[text for text, _ in rights],
         right_muted=[muted for _, muted in rights],
-        detail=[box_text.detail(said, id, view, one, lines) for id, one in zip(shown, changed)],
+        detail=[box_text.detail(named, id, view, one, lines) for id, one in zip(shown, changed)],
         chips=chips,
         tooltip=read_late(
             len(shown),

@@ -78,7 +78,7 @@ def cut_formula(text: str, longest: int) -> str:
     text = abbreviate(text, longest)
     if len(text) <= longest:
         return text
-    ends = [found.end() for found in _OPERATOR.finditer(text) if found.end() < longest]
+    ends = [match.end() for match in _OPERATOR.finditer(text) if match.end() < longest]
     return f"{text[: ends[-1]]}…" if ends else shorten(text, longest)
 
 
@@ -244,13 +244,13 @@ def runs_backward(graph: Graph, id: int) -> bool:
 def changed_values(saved: SavedColumns) -> dict[int, str]:
     """Name, for each node that keeps a value which an in-place op has changed, the first such
     value, and where that was."""
-    found: dict[int, str] = {}
+    texts: dict[int, str] = {}
     if "changed" in saved.states:
         for at, state in enumerate(saved.states):
             if state == "changed":
-                said = f"{saved.names[at]} {saved_state(state, saved.lines.get(at, ()))}"
-                found.setdefault(saved.nodes[at], said)
-    return found
+                text = f"{saved.names[at]} {saved_state(state, saved.lines.get(at, ()))}"
+                texts.setdefault(saved.nodes[at], text)
+    return texts
 
 
 def hooked(change: HookChange) -> str:
@@ -337,8 +337,8 @@ class SavedText(NamedTuple):
         text = ", ".join(names)
         if len(names) > MOST_NAMES or len(text) > LONGEST_NAMES or not all(names):
             text = plural(count, "value")
-        said, changed = self.said_state(firsts[0]), self.state(firsts[0]) == "changed"
-        return _saved_label(text, 1, nbytes, said, changed)
+        state, changed = self.said_state(firsts[0]), self.state(firsts[0]) == "changed"
+        return _saved_label(text, 1, nbytes, state, changed)
 
 
 @functools.lru_cache(maxsize=4096)

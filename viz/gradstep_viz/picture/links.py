@@ -70,14 +70,14 @@ def _scheme(template: str) -> str:
 @lru_cache(maxsize=4096)
 def _path(file: str, here: Path, whole: bool) -> str:
     """Return the path of ``file``: the whole one, or that within its repository."""
-    found = _find(file, here)
-    if found is None:
+    path = _find(file, here)
+    if path is None:
         return "" if whole or Path(file).is_absolute() else Path(file).as_posix()
     if whole:
-        return found.as_posix()
-    roots = (parent for parent in found.parents if (parent / ".git").exists())
+        return path.as_posix()
+    roots = (parent for parent in path.parents if (parent / ".git").exists())
     root = next(roots, here.resolve())
-    return found.relative_to(root).as_posix() if found.is_relative_to(root) else found.name
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
 def _find(file: str, here: Path) -> Path | None:

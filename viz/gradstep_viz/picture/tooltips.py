@@ -124,9 +124,9 @@ def line_tooltip(
     ]
     if not bundle:
         facts.append(_kind(graph.edge_shapes[edge], graph.edge_dtypes[edge]))
-    for each in bundle:
-        like = _kind(graph.edge_shapes[each], graph.edge_dtypes[each])
-        facts.append(printable(f"{graph.edge_labels.get(each, '')} {like}").strip())
+    for id in bundle:
+        like = _kind(graph.edge_shapes[id], graph.edge_dtypes[id])
+        facts.append(printable(f"{graph.edge_labels.get(id, '')} {like}").strip())
     if edge in graph.edge_undefined:
         facts.append("gradient undefined")
     if stats := graph.edge_statistics.get(edge):

@@ -86,7 +86,7 @@ def columns_of(
     even = Columns(starts, starts + width - 1, True)
     if len(np.unique(even.of(indices))) >= FILLED * len(even):
         return even
-    each = ceil(len(indices) / most)
-    starts = indices[::each]
-    ends = indices[np.minimum(np.arange(len(starts)) * each + each - 1, len(indices) - 1)]
+    step = ceil(len(indices) / most)
+    starts = indices[::step]
+    ends = indices[np.minimum(np.arange(len(starts)) * step + step - 1, len(indices) - 1)]
     return Columns(starts, ends, False)

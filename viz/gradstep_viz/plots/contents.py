@@ -168,8 +168,8 @@ def title_of(header: Header, calls: Sequence[CallFacts]) -> str:
 
 def _first(sizes: Sizes, leaves: Sequence[Leaf], what: What | None) -> list[Remark]:
     """Say where each kind of trouble came first."""
-    found = []
-    for state, said in ((State.NAN, "NaN"), (State.INF, "Inf")):
+    remarks = []
+    for state, kind in ((State.NAN, "NaN"), (State.INF, "Inf")):
         places = np.flatnonzero(sizes.states == state)
         if not len(places):
             continue
@@ -178,11 +178,11 @@ def _first(sizes: Sizes, leaves: Sequence[Leaf], what: What | None) -> list[Rema
             printable(leaves[int(leaf)].name)
             for leaf in sizes.leaves[places[sizes.calls[places] == call]][::-1]
         ]
-        found.append(Remark(f"{said} first in call {call:,}: {listed(names)}"))
-    if what == "nan" and not found:
+        remarks.append(Remark(f"{kind} first in call {call:,}: {listed(names)}"))
+    if what == "nan" and not remarks:
         told = f"no NaN or Inf in the gradients of {plural(len(sizes.recorded), 'call')}"
-        found.append(Remark(told, is_alert=False))
-    return found
+        remarks.append(Remark(told, is_alert=False))
+    return remarks
 
 
 def _never(run: Run, rows: Sequence[Row], updates: Sizes | None) -> list[Remark]:
@@ -193,18 +193,18 @@ def _never(run: Run, rows: Sequence[Row], updates: Sizes | None) -> list[Remark]
         facts.leaf: facts.optimizer
         for facts in (run.of_leaves(int(updates.recorded[-1])) if len(updates.recorded) else ())
     }
-    found: dict[bool, list[str]] = {}
+    never: dict[bool, list[str]] = {}
     for leaf in (leaf for row in rows for leaf in row.leaves):
         states = updates.states[updates.leaves == leaf]
         known = states[states != State.NONE]
         if len(known) and (known == State.ZERO).all():
-            found.setdefault(held.get(leaf) == "", []).append(printable(run.leaves[leaf].name))
+            never.setdefault(held.get(leaf) == "", []).append(printable(run.leaves[leaf].name))
     return [
         Remark(
             f"{listed(names)} never change{'s' if len(names) == 1 else ''}"
             + ("; no optimizer holds " + ("it" if len(names) == 1 else "them") if free else "")
         )
-        for free, names in sorted(found.items(), reverse=True)
+        for free, names in sorted(never.items(), reverse=True)
     ]
 
 

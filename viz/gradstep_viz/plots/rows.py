@@ -97,8 +97,8 @@ def _merge(order: list[int], leaves: Iterable[int]) -> None:
 def rows_of(leaves: Sequence[Leaf], order: Sequence[int], most: int = MOST_ROWS) -> list[Row]:
     """Return a row for each leaf of ``order``, or for several that follow each other where there
     are more than ``most``."""
-    each = max(ceil(len(order) / most), 1)
-    parts = [tuple(order[start : start + each]) for start in range(0, len(order), each)]
+    size = max(ceil(len(order) / most), 1)
+    parts = [tuple(order[start : start + size]) for start in range(0, len(order), size)]
     return [Row(_name([printable(leaves[number].name) for number in part]), part) for part in parts]
 
 

@@ -52,7 +52,7 @@ def write_page(
         folder.joinpath(file).read_text(encoding="utf-8")
         for file in ("page.css", f"{name}.css", f"{name}.js")
     )
-    scripts = [folder.joinpath(f"{each}.js").read_text("utf-8") for each in within]
+    scripts = [folder.joinpath(f"{part}.js").read_text("utf-8") for part in within]
     return _PAGE.format(
         policy=_policy(script, *scripts),
         schemes={"auto": "light dark", "light": "light", "dark": "dark"}[theme_name],
@@ -152,6 +152,6 @@ def write_pair_page(
         for side, (name, page) in enumerate(zip(names, pages, strict=True))
     ]
     body = _BODY.format(words=escape(words), frames="\n".join(frames))
-    data = {"partners": partners, "differences": [each._asdict() for each in differences]}
+    data = {"partners": partners, "differences": [row._asdict() for row in differences]}
     title = f"{names[0]} and {names[1]}"
     return write_page("pair", [body], data, title, theme_name, within=("graph",))

@@ -62,8 +62,8 @@ def _run(
             remedy=f"check the installation of {package.partition(' ')[0]}",
         ) from None
     if done.returncode or not done.stdout:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        because = f": {said[0]}" if said else ""
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        because = f": {lines[0]}" if lines else ""
         raise RenderingFailed(
             f"{command} ended with code {done.returncode}{because}", remedy=otherwise
         )

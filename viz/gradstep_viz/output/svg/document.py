@@ -102,16 +102,16 @@ _TITLE = re.compile(r'<title id="[^"]*">(?P<title>.*?)</title>', re.DOTALL)
 
 def title_of(svg: str) -> str:
     """Read the sentence by which an SVG of gradstep names itself."""
-    found = _TITLE.search(svg)
-    return unescape(found["title"]) if found else ""
+    match = _TITLE.search(svg)
+    return unescape(match["title"]) if match else ""
 
 
 def with_title(svg: str, title: str) -> str:
     """Name the same picture differently."""
-    found = _TITLE.search(svg)
-    if found is None:
+    match = _TITLE.search(svg)
+    if match is None:
         return svg
-    return svg[: found.start("title")] + escape(title) + svg[found.end("title") :]
+    return svg[: match.start("title")] + escape(title) + svg[match.end("title") :]
 
 
 def finish(

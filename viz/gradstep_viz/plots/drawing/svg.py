@@ -42,7 +42,7 @@ def write_svg(canvas: Canvas, title: str, description: str, theme_name: str) -> 
         "@scope{" + ";".join(f"--gs-{token}:{base[token]}" for token in SHADE_TOKENS) + "}",
     ]
     if theme_name == "auto":
-        light, dark = ({token: each[token] for token in SHADE_TOKENS} for each in (LIGHT, DARK))
+        light, dark = ({token: theme[token] for token in SHADE_TOKENS} for theme in (LIGHT, DARK))
         rules.append(both_rule("@scope", light, dark))
     return finish(
         [body], canvas.width, canvas.height, title=title, description=description,
@@ -65,10 +65,10 @@ def _tidied(root: ElementTree.Element, base: Tokens) -> ElementTree.Element:
         element.tail = None
         if element.text is not None and not element.text.strip():
             element.text = None
-    figure = next(each for each in root if each.tag == "g")
+    figure = next(child for child in root if child.tag == "g")
     root[:] = [
         figure,
-        *(each for each in root if each.tag == "defs" and each.find("style") is None),
+        *(child for child in root if child.tag == "defs" and child.find("style") is None),
     ]
     del figure[0]  # the ground, which all pictures have
     return root
@@ -81,8 +81,8 @@ def _painted(style: str, base: Tokens) -> str:
     'fill:#1b1f24;fill:var(--gs-ink); stroke-width: 2'
     """
     return _PAINT.sub(
-        lambda found: (
-            _paint(found[1], _TOKENS[found[2]], base) if found[2] in _TOKENS else found[0]
+        lambda match: (
+            _paint(match[1], _TOKENS[match[2]], base) if match[2] in _TOKENS else match[0]
         ),
         style,
     )
@@ -96,11 +96,11 @@ def _name_ids(root: ElementTree.Element) -> None:
     """Keep the ids that something refers to, under names that no other picture has."""
     elements = [*root.iter()]
     used = {
-        found
+        target
         for element in elements
         for name, value in element.attrib.items()
         if name in _REFERRING
-        for _, found in _REFERENCE.findall(value)
+        for _, target in _REFERENCE.findall(value)
     }
     prefix = hashlib.sha256(ElementTree.tostring(root)).hexdigest()[:8]
     numbers: dict[str, str] = {}
