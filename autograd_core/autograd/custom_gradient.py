@@ -48,8 +48,8 @@ def _function_of(function: Callable[..., Any]) -> type[Function]:
 
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         gradient = ctx.gradient(*gradients)
-        each = iter(gradient if isinstance(gradient, (tuple, list)) else (gradient,))
-        return tuple(next(each) if tensor else None for tensor in ctx.are_tensors)
+        results = iter(gradient if isinstance(gradient, (tuple, list)) else (gradient,))
+        return tuple(next(results) if tensor else None for tensor in ctx.are_tensors)
 
     body = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
     return type(function.__name__, (Function,), body)

@@ -69,11 +69,11 @@ def _in_steps(context: Callable[[], Any], function: Any) -> Any:
         while True:
             try:
                 with context():
-                    found = resume(given)
+                    value = resume(given)
             except StopIteration as end:
                 return end.value
             try:
-                resume, given = steps.send, (yield found)
+                resume, given = steps.send, (yield value)
             except GeneratorExit:
                 with context():
                     steps.close()

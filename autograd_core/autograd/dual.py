@@ -166,12 +166,12 @@ def _spread_tangent(root: Any) -> None:
     if tangent_of(root) is None:
         make_dual(root, Tensor.from_array(np.zeros_like(root.array)))
     for reference in getattr(root, "_views", ()):
-        each = reference()
-        if each is not None and tangent_of(each) is None:
+        view = reference()
+        if view is not None and tangent_of(view) is None:
             tangent: Any = tangent_of(root)
-            for step in view_chain(each):
+            for step in view_chain(view):
                 if step.op.view == "each":
                     break
                 tangent = step.op.call(tangent, **step.attributes)
             else:
-                make_dual(each, tangent)
+                make_dual(view, tangent)

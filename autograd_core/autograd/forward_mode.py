@@ -41,13 +41,13 @@ def forward(op: Op, values: tuple[Any, ...], attributes: Mapping[str, Any]) -> A
         if is_inference_mode_enabled() or not any(t is not None for t in tangents):
             return _call(op, values, attributes)
         application = Application(op, values, {**op.attributes, **attributes}, tangents)
-        found = application.tangents()
+        of_results = application.tangents()
     outputs = application.outputs
     for name, t in zip(application.output_names, outputs, strict=True):
-        tangent = found.get(name)
+        tangent = of_results.get(name)
         if tangent is not None and t.dtype.is_floating_point:
             make_dual(t, tangent)
-    application.remember(found)
+    application.remember(of_results)
     return application.result
 
 
@@ -128,8 +128,8 @@ class Application:
             (name,) = self.output_names
             return {name: self._elementwise()} if self.result.dtype.is_floating_point else {}
         if op.linear and (len(op.outputs) == 1 or op.view == "each"):
-            found = self._linear()
-            listed = found if isinstance(found, tuple) else (found,)
+            results = self._linear()
+            listed = results if isinstance(results, tuple) else (results,)
             return dict(zip(self.output_names, listed, strict=True))
         return self.transposed()
 

@@ -152,6 +152,6 @@ def has_module(path: str) -> bool:
 def names_in(path: str) -> Names:
     """Return the stub names of the module at this path."""
     if path in ALIASES:
-        found = vars(importlib.import_module(f"autograd_core.{ALIASES[path]}"))
-        return {name: value for name, value in found.items() if not name.startswith("__")}
+        names = vars(importlib.import_module(f"autograd_core.{ALIASES[path]}"))
+        return {name: value for name, value in names.items() if not name.startswith("__")}
     return MODULES.get(path) or NAMES.get(path, {})

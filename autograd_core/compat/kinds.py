@@ -10,13 +10,13 @@ Names = dict[str, Any]
 
 def _named(names: str, doc: str, make: Callable[[], Callable[..., Any]]) -> Names:
     """Return one function for each of ``names``, which are separated by spaces."""
-    found: Names = {}
+    stubs: Names = {}
     for name in names.split():
         call = make()
         call.__name__ = call.__qualname__ = name
         call.__doc__ = doc
-        found[name] = call
-    return found
+        stubs[name] = call
+    return stubs
 
 
 def always(value: Any, names: str) -> Names:

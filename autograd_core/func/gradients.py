@@ -46,8 +46,8 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
 
     @wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        found, returned = grad_and_value(func, argnums, has_aux)(*args, **kwargs)
-        return (found, returned[1]) if has_aux else found
+        result, returned = grad_and_value(func, argnums, has_aux)(*args, **kwargs)
+        return (result, returned[1]) if has_aux else result
 
     return gradient
 
@@ -61,9 +61,9 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         chosen, points, call = _differentiable(func, args, kwargs, argnums)
         returned = call()
         value, aux = _scalar(returned, has_aux)
-        found = _released(_gradients(value, points), chosen, points)
+        gradients = _released(_gradients(value, points), chosen, points)
         result, *released = _released([value, *leaves_of(aux)], chosen, points)
-        gradient = rebuilt(chosen, found)
+        gradient = rebuilt(chosen, gradients)
         return gradient, (result, rebuilt(aux, released)) if has_aux else result
 
     return both
@@ -84,8 +84,8 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
                 f"outputs to the function. cotangents: {structure_of(cotangents)}, primal output: "
                 f"{structure_of(outputs)}"
             )
-        found = _gradients(leaves_of(outputs), points, leaves_of(cotangents))
-        return rebuilt(chosen, _released(found, (chosen, cotangents), points))
+        gradients = _gradients(leaves_of(outputs), points, leaves_of(cotangents))
+        return rebuilt(chosen, _released(gradients, (chosen, cotangents), points))
 
     shown = rebuilt(outputs, _released(leaves_of(outputs), chosen, points))
     return (shown, pull, aux) if has_aux else (shown, pull)
@@ -102,9 +102,9 @@ def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
     with dual_level():
         pairs = zip(leaves_of(primals), leaves_of(tangents), strict=True)
         returned = func(*rebuilt(primals, [make_dual(x, t) for x, t in pairs]))
-        duals = [unpack_dual(each) for each in leaves_of(returned)]
-    found = [x * 0 if tangent is None else tangent for x, tangent in duals]
-    return rebuilt(returned, [x for x, _ in duals]), rebuilt(returned, found)
+        duals = [unpack_dual(leaf) for leaf in leaves_of(returned)]
+    results = [x * 0 if tangent is None else tangent for x, tangent in duals]
+    return rebuilt(returned, [x for x, _ in duals]), rebuilt(returned, results)
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
@@ -152,9 +152,9 @@ def _jacobian(
             outputs = tuple(leaves_of(seen[0]))
             return outputs if len(outputs) > 1 else outputs[0]
 
-        found = jacobian(flat, tuple(points), create_graph=strategy == "reverse-mode",
+        blocks = jacobian(flat, tuple(points), create_graph=strategy == "reverse-mode",
                          strategy=strategy)  # fmt: skip
-        rows = found if isinstance(found[0], tuple) else (found,)
+        rows = blocks if isinstance(blocks[0], tuple) else (blocks,)
         rows = [rebuilt(chosen, _released(row, chosen)) for row in rows]
         result = rebuilt(seen[0], rows)
         aux = rebuilt(seen[1], _released(leaves_of(seen[1]), chosen))
@@ -232,8 +232,8 @@ def _gradients(outputs: Any, points: list[Tensor], cotangents: Any = None) -> Se
     if not pairs:
         return [point.detach() * 0 for point in points]
     roots, seeds = zip(*pairs, strict=True)
-    found = gradients_by(roots, points, seeds, create_graph=True, materialize_grads=True)
-    return [g for g in found if g is not None]
+    gradients = gradients_by(roots, points, seeds, create_graph=True, materialize_grads=True)
+    return [g for g in gradients if g is not None]
 
 
 def _released(tensors: Sequence[Any], inputs: Any, points: Sequence[Tensor] = ()) -> list[Any]:

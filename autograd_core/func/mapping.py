@@ -58,15 +58,15 @@ def vmap(
             ]
             with draws.call():
                 rows.append(func(*rebuilt(args, given), **kwargs))
-            if not all(isinstance(each, Tensor) for each in leaves_of(rows[-1])):
+            if not all(isinstance(leaf, Tensor) for leaf in leaves_of(rows[-1])):
                 raise ValueError(
                     f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type "
                     f"{type(rows[-1])}"
                 )
         columns = zip(*(leaves_of(row) for row in rows), strict=True)
         places = leaves_of(_spread(out_dims, rows[0]))
-        found = [stack(list(each), dim=dim) for each, dim in zip(columns, places, strict=True)]
-        return rebuilt(rows[0], found)
+        results = [stack(list(row), dim=dim) for row, dim in zip(columns, places, strict=True)]
+        return rebuilt(rows[0], results)
 
     return mapped
 
@@ -100,10 +100,10 @@ def _batch_size(
 def _spread(dims: Dims, like: Any) -> Any:
     """Return ``dims`` in the structure of ``like``: one that stands for many is repeated."""
     if isinstance(dims, (tuple, list)) and isinstance(like, (tuple, list)):
-        return [_spread(d, each) for d, each in zip(dims, like, strict=True)]
+        return [_spread(d, part) for d, part in zip(dims, like, strict=True)]
     if isinstance(dims, dict) and isinstance(like, dict):
-        return [_spread(dims[key], each) for key, each in like.items()]
-    return [dims if isinstance(each, Tensor) else None for each in leaves_of(like)]
+        return [_spread(dims[key], part) for key, part in like.items()]
+    return [dims if isinstance(leaf, Tensor) else None for leaf in leaves_of(like)]
 
 
 def _name(func: Callable[..., Any]) -> str:

@@ -129,8 +129,8 @@ def lstsq(
     if not B.ndim:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
     if B.ndim == A.ndim - 1 and B._shape == A._shape[:-1]:  # vectors
-        found = inverses.lstsq(A, shape.unsqueeze(B, -1), rcond, driver or "gelsy")
-        solution, *rest = found
+        result = inverses.lstsq(A, shape.unsqueeze(B, -1), rcond, driver or "gelsy")
+        solution, *rest = result
         return return_types.linalg_lstsq(shape.squeeze_dim(solution, -1), *rest)
     if B.ndim == 1:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-1)")

@@ -71,10 +71,10 @@ def wrapped_all(dims: Iterable[int], rank: int, *, of_scalars: bool = True) -> t
         IndexError: there is no such dimension.
         RuntimeError: one is given twice.
     """
-    found: list[int] = []
+    places: list[int] = []
     for dim in dims:
         place = wrapped(dim, rank, of_scalars=of_scalars)
-        if place in found:
+        if place in places:
             raise RuntimeError(f"dim {place} appears multiple times in the list of dims")
-        found.append(place)
-    return tuple(found)
+        places.append(place)
+    return tuple(places)

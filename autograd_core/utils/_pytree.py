@@ -12,7 +12,7 @@ def leaves_of(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [leaf for key in value for leaf in leaves_of(value[key])]
     if isinstance(value, (list, tuple)):
-        return [leaf for each in value for leaf in leaves_of(each)]
+        return [leaf for part in value for leaf in leaves_of(part)]
     return [value]
 
 
@@ -35,9 +35,9 @@ def _take(like: Any, leaves: Iterator[Any]) -> Any:
     if isinstance(like, dict):
         return type(like)((key, _take(value, leaves)) for key, value in like.items())
     if isinstance(like, tuple) and hasattr(like, "_fields"):
-        return type(like)(*(_take(each, leaves) for each in like))
+        return type(like)(*(_take(part, leaves) for part in like))
     if isinstance(like, (list, tuple)):
-        return type(like)(_take(each, leaves) for each in like)
+        return type(like)(_take(part, leaves) for part in like)
     return next(leaves)
 
 
@@ -88,7 +88,7 @@ def tree_map(func: Callable[..., Any], tree: Any, *rests: Any) -> Any:
     """Return ``tree`` with ``func`` of each leaf in its place, and of those of ``rests`` beside
     it."""
     others = (leaves_of(rest) for rest in rests)
-    return rebuilt(tree, [func(*each) for each in zip(leaves_of(tree), *others, strict=True)])
+    return rebuilt(tree, [func(*parts) for parts in zip(leaves_of(tree), *others, strict=True)])
 
 
 def tree_map_only(kind: Any, func: Callable[[Any], Any], tree: Any) -> Any:

@@ -176,24 +176,24 @@ def tangents_of(
     ]
     known = [(a, t, t._version) for a, t in zip(arguments, tangents, strict=True) if t is not None]
     result = node._function.jvp(node.ctx, *given)
-    found: Sequence[Any] = result if isinstance(result, tuple) else (result,)
-    if len(found) != len(results):
+    outputs: Sequence[Any] = result if isinstance(result, tuple) else (result,)
+    if len(outputs) != len(results):
         raise RuntimeError(
             "Function's jvp returned an invalid number of forward gradients "
-            f"(expected {len(results)} but got {len(found)})"
+            f"(expected {len(results)} but got {len(outputs)})"
         )
-    for number, g in enumerate(found):
+    for number, g in enumerate(outputs):
         if g is not None and not isinstance(g, Tensor):
             raise RuntimeError(
                 f"expected Variable or None (got {type(g).__name__}) for grad output {number}."
             )
-    for before, after, g in zip(returned, results, found, strict=True):
+    for before, after, g in zip(returned, results, outputs, strict=True):
         for argument, tangent, version in known:
             if before is argument and id(before) in node.ctx._dirty:
                 _check_changed(g, tangent, version)
             elif g is not None and isinstance(after, Tensor) and after.view_of is not None:
                 _check_view(g, tangent, root_of(after) is root_of(argument))
-    return found
+    return outputs
 
 
 def _check_changed(g: Tensor | None, tangent: Tensor, version: int) -> None:

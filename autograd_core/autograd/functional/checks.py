@@ -22,12 +22,12 @@ def tensors_in(value: Any, what: str, function: str) -> tuple[bool, Tensors]:
     """Return ``value`` as a tuple of tensors, and whether it was a single one."""
     single = not isinstance(value, tuple)
     listed = (value,) if single else value
-    for number, each in enumerate(listed):
-        if not isinstance(each, Tensor):
+    for number, item in enumerate(listed):
+        if not isinstance(item, Tensor):
             which = f"given {what}" if single else f"value at index {number}"
             raise TypeError(
                 f"The {what} given to {function} must be either a Tensor or a tuple of Tensors but "
-                f"the {which} has type {type(each)}."
+                f"the {which} has type {type(item)}."
             )
     return single, listed
 

@@ -57,8 +57,8 @@ def vjp(
             )
         vector = vector_of(v, outputs, single_output, create_graph, "vjp")
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients_of(outputs, points, vector, create_graph)
-        product = completed(found, points, strict, create_graph, "back")
+        gradients = gradients_of(outputs, points, vector, create_graph)
+        product = completed(gradients, points, strict, create_graph, "back")
     return returned(outputs, single_output, create_graph), returned(product, single, create_graph)
 
 
@@ -94,8 +94,8 @@ def jvp(
         pulled = gradients_of(outputs, points, zeros, True)
         check_depend(pulled, "gradients", strict)
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients_of(pulled, zeros, vector, create_graph)
-        product = completed(found, outputs, strict, create_graph, "back of back")
+        gradients = gradients_of(pulled, zeros, vector, create_graph)
+        product = completed(gradients, outputs, strict, create_graph, "back of back")
     return returned(outputs, single_output, create_graph), returned(
         product, single_output, create_graph
     )
@@ -121,8 +121,8 @@ def vhp(
         gradient = gradients_of(outputs, points, None, True)
         check_depend(gradient, "jacobian", strict)
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients_of(gradient, points, vector, create_graph)
-        product = completed(found, points, strict, create_graph, "double")
+        gradients = gradients_of(gradient, points, vector, create_graph)
+        product = completed(gradients, points, strict, create_graph, "double")
     return returned(outputs, True, create_graph), returned(product, single, create_graph)
 
 
@@ -149,6 +149,6 @@ def hvp(
         twice = gradients_of(gradient, points, zeros, True)
         check_depend(gradient, "hessian", strict)
     with set_grad_enabled(create_graph or is_grad_enabled()):
-        found = gradients_of(twice, zeros, vector, create_graph)
-        product = completed(found, points, strict, create_graph, "double of back")
+        gradients = gradients_of(twice, zeros, vector, create_graph)
+        product = completed(gradients, points, strict, create_graph, "double of back")
     return returned(outputs, True, create_graph), returned(product, single, create_graph)

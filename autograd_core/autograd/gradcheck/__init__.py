@@ -132,8 +132,8 @@ def gradgradcheck(
         at, given = arguments[: len(points)], arguments[len(points) :]
         watched = [x for x in at if isinstance(x, Tensor) and x.requires_grad]
         outputs = differentiable(func(*at))
-        found = grad(outputs, watched, given, create_graph=True, allow_unused=True)
-        return tuple(g for g in found if g is not None)
+        results = grad(outputs, watched, given, create_graph=True, allow_unused=True)
+        return tuple(g for g in results if g is not None)
 
     return gradcheck(
         gradients,

@@ -154,10 +154,10 @@ class Check(FunctionAtPoint):
                 raise GradcheckError(self._mismatch(block, analytic, expected, wrong, mode))
 
     def _mismatch(
-        self, block: Block, found: Array, expected: Array, wrong: Array, mode: str
+        self, block: Block, analytic: Array, expected: Array, wrong: Array, mode: str
     ) -> str:
         number, place = block
-        apart = np.where(wrong, np.nan_to_num(np.abs(found - expected), nan=np.inf), -1)
+        apart = np.where(wrong, np.nan_to_num(np.abs(analytic - expected), nan=np.inf), -1)
         row, column = np.unravel_index(int(np.argmax(apart)), apart.shape)
         output, x = self.outputs[number], self.inputs[place]
         at = np.unravel_index(int(row), output._shape) if output._shape else ()
@@ -165,11 +165,11 @@ class Check(FunctionAtPoint):
         return (
             f"Jacobian mismatch for output {number} with respect to input {place}{mode},\n"
             f"numerical:{Tensor.from_array(expected.T.copy())!r}\n"
-            f"analytical:{Tensor.from_array(found.T.copy())!r}\n\n"
+            f"analytical:{Tensor.from_array(analytic.T.copy())!r}\n\n"
             f"In {self.op(block)}:\n"
             f"the derivative of element {_spot(at)} of output {number} by element {_spot(by)} of "
             f"input {place} is\n"
-            f"    analytical {_number(found[row, column])}\n"
+            f"    analytical {_number(analytic[row, column])}\n"
             f"    numerical  {_number(expected[row, column])}\n"
             f"{int(wrong.sum())} of {wrong.size} elements disagree, this one most.\n"
         )

@@ -60,8 +60,8 @@ def _convolved(
 ) -> Tensor:  # fmt: skip
     if x.ndim == dims + 1:
         one = shape.unsqueeze(x, 0)
-        found = _convolved(dims, one, weight, bias, stride, padding, dilation, groups)
-        return shape.squeeze_dim(found, 0)
+        batch = _convolved(dims, one, weight, bias, stride, padding, dilation, groups)
+        return shape.squeeze_dim(batch, 0)
     _check_batch(f"conv{dims}d", dims, x)
     stride, dilation = sizes(stride, dims), sizes(dilation, dims)
     around = (0,) * dims if isinstance(padding, str) else sizes(padding, dims)
@@ -225,8 +225,8 @@ def _spread(
 ) -> Tensor:  # fmt: skip
     if x.ndim == dims + 1:
         one = shape.unsqueeze(x, 0)
-        found = _spread(dims, one, weight, bias, stride, padding, output_padding, groups, dilation)
-        return shape.squeeze_dim(found, 0)
+        batch = _spread(dims, one, weight, bias, stride, padding, output_padding, groups, dilation)
+        return shape.squeeze_dim(batch, 0)
     _check_batch(f"conv_transpose{dims}d", dims, x)
     stride, padding, dilation = (sizes(option, dims) for option in (stride, padding, dilation))
     extra = sizes(output_padding, dims)

@@ -76,8 +76,8 @@ def ctc_loss(
     if reduction == "sum":
         return reduce.sum_all(losses)
     if reduction == "mean":
-        each = Tensor.from_array(np.maximum(lengths, 1).astype(log_probs.dtype.dtype))
-        return reduce.mean_all(elementwise.div(losses, each))
+        counts = Tensor.from_array(np.maximum(lengths, 1).astype(log_probs.dtype.dtype))
+        return reduce.mean_all(elementwise.div(losses, counts))
     return losses if batched else shape.squeeze_dim(losses, 0)
 
 

@@ -167,13 +167,13 @@ def _tensors(value: Any) -> Iterator[Tensor]:
     """Yield the tensors in nested dictionaries, lists and tuples, in order."""
     stack = [value]
     while stack:
-        found = stack.pop()
-        if isinstance(found, Tensor):
-            yield found
-        elif isinstance(found, dict):
-            stack += reversed(found.values())
-        elif isinstance(found, (list, tuple)):
-            stack += reversed(found)
+        item = stack.pop()
+        if isinstance(item, Tensor):
+            yield item
+        elif isinstance(item, dict):
+            stack += reversed(item.values())
+        elif isinstance(item, (list, tuple)):
+            stack += reversed(item)
 
 
 def _legacy_problem(args: Any, result: Any, node: Node) -> str | None:

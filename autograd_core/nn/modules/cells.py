@@ -131,8 +131,8 @@ class RNNCellBase(Module):
         self.weight_ih = Parameter(functions.zeros(rows, input_size, **factory))
         self.weight_hh = Parameter(functions.zeros(rows, hidden_size, **factory))
         for name in ("bias_ih", "bias_hh"):
-            made = Parameter(functions.zeros(rows, **factory)) if bias else None
-            self.register_parameter(name, made)
+            parameter = Parameter(functions.zeros(rows, **factory)) if bias else None
+            self.register_parameter(name, parameter)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -86,10 +86,10 @@ class Sequential(_Ordered):
             for name, module in modules[0].items():
                 self.add_module(name, module)
             return
-        for number, each in enumerate(modules):
-            if not isinstance(each, Module):
-                raise TypeError(f"{type(each).__name__} is not a Module subclass")
-            self.add_module(str(number), each)
+        for number, child in enumerate(modules):
+            if not isinstance(child, Module):
+                raise TypeError(f"{type(child).__name__} is not a Module subclass")
+            self.add_module(str(number), child)
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():

@@ -250,14 +250,14 @@ class Module:
         Raises:
             AttributeError: there is no such module.
         """
-        found: Module = self
+        module: Module = self
         for name in target.split(".") if target else ():
-            if not hasattr(found, name):
-                raise AttributeError(f"{type(found).__name__} has no attribute `{name}`")
-            found = getattr(found, name)
-            if not isinstance(found, Module):
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
                 raise AttributeError(f"`{name}` is not an nn.Module")
-        return found
+        return module
 
     def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
         """Register ``module`` under a dotted name, which must exist already if ``strict``.
@@ -414,8 +414,8 @@ class Module:
         With ``with_kwargs`` it is ``hook(module, args, kwargs, output)``; with
         ``always_call`` it runs even if ``forward`` raised.
         """
-        made = ForwardHook(hook, with_kwargs, always_call)
-        return add_hook(self._forward_hooks, made, prepend)
+        entry = ForwardHook(hook, with_kwargs, always_call)
+        return add_hook(self._forward_hooks, entry, prepend)
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
@@ -608,11 +608,11 @@ def _children_first(module: Module, visit: Callable[[Module], Any]) -> None:
     """Call ``visit`` with every module, once per place, children before their parents."""
     order, stack = [], [module]
     while stack:
-        found = stack.pop()
-        order.append(found)
-        stack += [child for child in found._modules.values() if child is not None]
-    for found in reversed(order):
-        visit(found)
+        current = stack.pop()
+        order.append(current)
+        stack += [child for child in current._modules.values() if child is not None]
+    for current in reversed(order):
+        visit(current)
 
 
 def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
@@ -657,10 +657,10 @@ def _get(root: Module, registry: str, target: str, kind: str) -> Tensor:
     module = root.get_submodule(path)
     if not hasattr(module, name):
         raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-    found: Tensor | None = module.__dict__[registry].get(name)
-    if found is None:
+    tensor: Tensor | None = module.__dict__[registry].get(name)
+    if tensor is None:
         raise AttributeError(f"`{name}` is not {'an' if kind[0] == 'n' else 'a'} {kind}")
-    return found
+    return tensor
 
 
 def _keep_attributes(module: Module) -> None:
@@ -677,10 +677,10 @@ def _forget(module: Module, name: str, but: str = "") -> bool:
     own = module.__dict__
     plain = name in own
     own.pop(name, None)
-    found = [r for r in _HELD if name in own[r] and r != but]
-    for registry in found:
+    registries = [r for r in _HELD if name in own[r] and r != but]
+    for registry in registries:
         del own[registry][name]
-    return plain or bool(found)
+    return plain or bool(registries)
 
 
 def _check_name(module: Module, kind: str, name: str, registry: dict[str, Any]) -> None:

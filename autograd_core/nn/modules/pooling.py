@@ -71,10 +71,10 @@ class _MaxUnpool(_Pool):
     def forward(  # type: ignore[override]
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
     ) -> Tensor:
-        found: Tensor = type(self).function(
+        result: Tensor = type(self).function(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
-        return found
+        return result
 
 
 class MaxUnpool1d(_MaxUnpool, dims=1, function=F.max_unpool1d):

@@ -74,8 +74,8 @@ class RNNBase(Module):
                 sizes.update({"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {})
                 sizes.update({"weight_hr": (proj_size, hidden_size)} if proj_size else {})
                 for name, size in sizes.items():
-                    made = Parameter(functions.zeros(size, **factory))
-                    self.register_parameter(f"{name}_{suffix}", made)
+                    parameter = Parameter(functions.zeros(size, **factory))
+                    self.register_parameter(f"{name}_{suffix}", parameter)
         self.reset_parameters()
 
     def _suffixes(self, layer: int) -> list[str]:
@@ -171,7 +171,7 @@ class RNNBase(Module):
             if layer < self.num_layers - 1:
                 input = F.dropout(input, self.dropout, self.training)
         if self.has_cell_state:
-            return input, tuple(joining.stack(list(each)) for each in zip(*last, strict=True))
+            return input, tuple(joining.stack(list(states)) for states in zip(*last, strict=True))
         return input, joining.stack(last)
 
     def _direction(
