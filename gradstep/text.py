@@ -30,7 +30,7 @@ def which_tensor(name: str, names: Iterable[str], most: int = 3) -> str:
     'did you mean up.weight?'
     """
     listed = list(names)
-    ends = [each for each in listed if each.endswith(f".{name}")]
+    ends = [full for full in listed if full.endswith(f".{name}")]
     if not ends:
         return did_you_mean(name, listed, cutoff=0.8)
     more = f" ({len(ends) - most} more)" if len(ends) > most else ""

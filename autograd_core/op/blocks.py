@@ -45,10 +45,10 @@ def in_blocks(function: F) -> F:
             part = slice(start, start + BLOCK)
             for place, row in rows.items():
                 given[place] = row[part]
-            found = function(*given, **options)
+            block = function(*given, **options)
             if result is None:
-                result = np.empty(x.size, found.dtype)
-            result[part] = found
+                result = np.empty(x.size, block.dtype)
+            result[part] = block
         return result.reshape(x.shape)
 
     return blocked  # type: ignore[return-value]
@@ -121,9 +121,9 @@ _spares: Final[list[Any]] = []  # as many as were in use at once, in all threads
 
 def _aligned() -> Any:
     """Return memory for a block of doubles."""
-    found = np.empty(_BYTES + 64, np.uint8)
-    start = -found.ctypes.data % 64
-    return found[start : start + _BYTES]
+    memory = np.empty(_BYTES + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + _BYTES]
 
 
 @lru_cache(maxsize=64)

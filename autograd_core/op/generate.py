@@ -72,10 +72,10 @@ def _first_call(op: Op) -> Any:
     """Put the real code in place of the one that led here; the function stays the same."""
     namespace = _namespace(op)
     exec(_code(call_text(op), "call"), namespace)
-    made, call = namespace["call"], op.call
+    compiled, call = namespace["call"], op.call
     call.__globals__.update(namespace, call=call)
-    call.__defaults__, call.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
-    call.__code__ = made.__code__.replace()  # of its own, as Python tunes it to its globals
+    call.__defaults__, call.__kwdefaults__ = compiled.__defaults__, compiled.__kwdefaults__
+    call.__code__ = compiled.__code__.replace()  # of its own, as Python tunes it to its globals
     return call
 
 
@@ -86,13 +86,13 @@ def _first_backward(node: Any, g: Any, keep: bool) -> Any:
     for edge, rule in op.rules.items():
         namespace[f"rule_{edge}"] = rule.on_arrays
         namespace[f"spending_{edge}"] = rule.spending
-        found = inlined(op, edge, rule.names)
-        for name, number in found[1].items() if found is not None else ():
+        body = inlined(op, edge, rule.names)
+        for name, number in body[1].items() if body is not None else ():
             namespace[name] = np.array(number, np.float32)
         namespace[f"rule_{edge}_in_blocks"] = as_passes(op, edge) or in_blocks(rule.function)
     exec(_code(backward_text(op), "backward"), namespace)
-    made = op.node_class.backward = namespace["backward"]
-    made.__code__ = made.__code__.replace()
+    backward = op.node_class.backward = namespace["backward"]
+    backward.__code__ = backward.__code__.replace()
     return node.backward(g, keep)
 
 
@@ -139,8 +139,8 @@ def _node_class(op: Op) -> type[Node]:
         **saved_attributes(op),
     }
     name = op.node_name.rpartition("::")[2]
-    made = type(name, (SavedNode,), body)
+    node_class = type(name, (SavedNode,), body)
     if reduces_rarely(op):  # the slot would take 16 bytes of the nodes that do not
         body = {"__slots__": ("to",), "kind": TWO_REDUCED, "__module__": __name__}
-        made.reducing = type(name, (made,), body)  # type: ignore[attr-defined]
-    return made
+        node_class.reducing = type(name, (node_class,), body)  # type: ignore[attr-defined]
+    return node_class

@@ -52,18 +52,18 @@ def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
     """
     number: Number = value.item() if isinstance(value, np.generic) else value
     key = (like, type(number), number)
-    found = _numbers.get(key)
-    if found is None:
+    tensor = _numbers.get(key)
+    if tensor is None:
         own = number_dtype(number)
         kind = like if like.category >= own.category else own
         # by `astype`, which lets -1 become 255 beside uint8
-        found = Tensor.from_array(np.array(number).astype(kind.dtype))
-        found.version = None  # cached, and so no inference tensor
-        found.record = number  # for whoever traces: no tensor of the program
+        tensor = Tensor.from_array(np.array(number).astype(kind.dtype))
+        tensor.version = None  # cached, and so no inference tensor
+        tensor.record = number  # for whoever traces: no tensor of the program
         # what floats become beside integers may change, by set_default_dtype
         if number != 0 and kind is like and len(_numbers) < 4096:
-            _numbers[key] = found
-    return found
+            _numbers[key] = tensor
+    return tensor
 
 
 def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
@@ -176,12 +176,12 @@ def box(array: Any) -> Tensor:
 def materialize(node: Any, g: list[Any]) -> list[Any]:
     """Return zeros for the outputs that got no gradient; not for hidden ones, which get none but
     from a derivative of the op's derivative."""
-    like = next(each for each in g if each is not None)
+    like = next(given for given in g if given is not None)
     hidden = len(node.op.hidden)
     last = len(g) - hidden if hidden else len(g)
     return [
-        np.zeros(shape, like.dtype) if each is None and number < last else each
-        for number, (each, shape) in enumerate(zip(g, node.output_shapes, strict=True))
+        np.zeros(shape, like.dtype) if given is None and number < last else given
+        for number, (given, shape) in enumerate(zip(g, node.output_shapes, strict=True))
     ]
 
 

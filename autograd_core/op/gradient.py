@@ -37,7 +37,7 @@ def gradient_of(op: Op) -> Callable[..., Any]:
         if name in differentiable:
             functions[name] = second.others.get(name, lambda g: zeros_of(g))
     name = _name(second.node)
-    made = Op(
+    derived = Op(
         name=name,
         public_name=name,
         node_name=second.node,
@@ -46,20 +46,20 @@ def gradient_of(op: Op) -> Callable[..., Any]:
         values=("grad", *tensors),
         attributes=dict.fromkeys(plain),
         edges=tuple(functions),
-        rules={each: Rule(rule, parameters_of(rule)) for each, rule in functions.items()},
+        rules={edge: Rule(rule, parameters_of(rule)) for edge, rule in functions.items()},
         outputs=("slope",),
         optional=op.optional.intersection(tensors),
         pointwise=op.pointwise,
         keeps=op.keeps.intersection(tensors),
     )
-    prepare(made)
-    made.make_gradient = gradient_of
-    made.call.__name__ = made.call.__qualname__ = name
-    made.call.__doc__ = f"The gradient of :func:`{op.public_name}`, from that of its result."
+    prepare(derived)
+    derived.make_gradient = gradient_of
+    derived.call.__name__ = derived.call.__qualname__ = name
+    derived.call.__doc__ = f"The gradient of :func:`{op.public_name}`, from that of its result."
     count = len(tensors) + 1
 
     def gradient(*arguments: Any) -> Any:
-        return made.call(*arguments[:count], **dict(zip(plain, arguments[count:], strict=True)))
+        return derived.call(*arguments[:count], **dict(zip(plain, arguments[count:], strict=True)))
 
     return gradient
 

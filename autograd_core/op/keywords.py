@@ -57,9 +57,9 @@ def _first(call: Any, function: Callable[..., Any]) -> Any:
     defaults = {f"default_{p.name}": p.default for p in parameters if not _required(p)}
     namespace.update(defaults, ABSENT=ABSENT, given=_given, dtype_type=dtype)
     exec(_compiled(_text(list(parameters), bool(namespace["named"]))), namespace)
-    made, namespace["call"] = namespace["call"], call
-    call.__code__ = made.__code__
-    call.__defaults__, call.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
+    compiled, namespace["call"] = namespace["call"], call
+    call.__code__ = compiled.__code__
+    call.__defaults__, call.__kwdefaults__ = compiled.__defaults__, compiled.__kwdefaults__
     return call
 
 
@@ -184,9 +184,9 @@ def _by_name(
 
 def _dtype(name: str, value: Any) -> dtype | None:
     """Return a dtype, which may be given as Python's type."""
-    found = _PYTHON.get(value, value) if isinstance(value, type) else value
-    if found is not None and not isinstance(found, dtype):
+    kind = _PYTHON.get(value, value) if isinstance(value, type) else value
+    if kind is not None and not isinstance(kind, dtype):
         raise TypeError(
-            f"{name}(): argument 'dtype' must be torch.dtype, not {type(found).__name__}"
+            f"{name}(): argument 'dtype' must be torch.dtype, not {type(kind).__name__}"
         )
-    return found
+    return kind

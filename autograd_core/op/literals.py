@@ -152,9 +152,9 @@ def _traced(op: Op, edge: str, arguments: Sequence[str]) -> _Symbol | None:
     calls_others = bool(code.co_names or code.co_freevars)
     if calls_others or not {"g", *op.values, *op.outputs}.issuperset(rule.names):
         return None
-    found = _Numbers(edge)
+    numbers = _Numbers(edge)
     try:
-        result = rule.function(*(_Symbol(text, found) for text in arguments))
+        result = rule.function(*(_Symbol(text, numbers) for text in arguments))
     except TypeError:
         return None
     return result if type(result) is _Symbol else None

@@ -49,9 +49,9 @@ def check_out(
     if not kind:
         raise TypeError(f"{name}() got an unexpected keyword argument 'out'")
     every = out if isinstance(out, (tuple, list)) else (out,)
-    for each in every:
-        if not isinstance(each, Tensor):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}")
+    for tensor in every:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(tensor).__name__}")
     tensors = [t for t in (*every, *_flat((*args, *given.values()))) if isinstance(t, Tensor)]
     if is_grad_enabled() and any(t.requires_grad for t in tensors):
         raise RuntimeError(
@@ -88,8 +88,8 @@ def choose_dtype(kind: OutKind, out: Any, given: dict[str, Any]) -> None:
 def check_dtype(kind: OutKind, result: Any, out: Any) -> None:
     """Refuse an ``out`` of another dtype than the result's, where only that will do."""
     if isinstance(result, (tuple, list)):
-        for each, other in zip(result, out, strict=True):
-            check_dtype(kind, each, other)
+        for part, other in zip(result, out, strict=True):
+            check_dtype(kind, part, other)
         return
     if out.dtype is result.dtype or (kind == "flag" and out.dtype.name == "uint8"):
         return
@@ -107,8 +107,8 @@ def check_dtype(kind: OutKind, result: Any, out: Any) -> None:
 def stored(kind: OutKind, result: Any, out: Any) -> Any:
     """Return ``out``, one tensor or several, with the result in it."""
     if isinstance(out, (tuple, list)):
-        made = [stored(kind, *pair) for pair in zip(result, out, strict=True)]
-        return getattr(type(result), "_make", tuple)(made)
+        parts = [stored(kind, *pair) for pair in zip(result, out, strict=True)]
+        return getattr(type(result), "_make", tuple)(parts)
     if result.dtype.category > out.dtype.category:
         if kind == "join":
             raise TypeError(

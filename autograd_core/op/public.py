@@ -37,14 +37,14 @@ class Public(NamedTuple):
 
     def spelled(self) -> list[str]:
         """Return everything that this gives, as users write it."""
-        found = []
+        names = []
         for name in self.names:
             if "function" in self.variants or "." in name:
-                found.append(f"torch.{name}")
+                names.append(f"torch.{name}")
             if "." not in name:
-                found += [f"Tensor.{name}"] * ("method" in self.variants)
-                found += [f"Tensor.{name}_" for word in self.variants if word in IN_PLACE]
-        return found
+                names += [f"Tensor.{name}"] * ("method" in self.variants)
+                names += [f"Tensor.{name}_" for word in self.variants if word in IN_PLACE]
+        return names
 
 
 def _truth_values(call: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -109,23 +109,23 @@ def publish(
     named: type[Any] | None = None,
 ) -> None:  # fmt: skip
     """Bind ``function`` as :func:`public` does; ``named`` is a named tuple for its results."""
-    made = Public(function, (name or function.__name__, *aliases.split()), tuple(variants.split()))
-    unknown = sorted({*made.variants} - {"function", "method", *IN_PLACE})
+    entry = Public(function, (name or function.__name__, *aliases.split()), tuple(variants.split()))
+    unknown = sorted({*entry.variants} - {"function", "method", *IN_PLACE})
     if unknown:
-        raise TypeError(f"{made.names[0]}: no variant is called {', '.join(unknown)}")
-    check_option(made.names[0], out)
-    PUBLIC.append(made)
+        raise TypeError(f"{entry.names[0]}: no variant is called {', '.join(unknown)}")
+    check_option(entry.names[0], out)
+    PUBLIC.append(entry)
     call = torch_form(function, out, named)
     method = _without_keywords(function, call)
-    for full_name in made.names:
+    for full_name in entry.names:
         namespace, _, own = full_name.rpartition(".")
-        if namespace or "function" in made.variants:
+        if namespace or "function" in entry.variants:
             NAMESPACES.setdefault(namespace, {})[own] = call
         if namespace:
             continue
-        if "method" in made.variants:
+        if "method" in entry.variants:
             setattr(Tensor, own, method)
-        for word in made.variants:
+        for word in entry.variants:
             if word in IN_PLACE:
                 setattr(Tensor, f"{own}_", IN_PLACE[word](method, f"{own}_"))
 
@@ -144,14 +144,14 @@ def names_of(op: Op) -> list[str]:
     """Return what users may call ``op``, or the function that it is an overload of: "torch.exp"."""
     return [
         name
-        for each in PUBLIC
-        if getattr(each.function, "op", None) is op or each.names[0] == op.public_name
-        for name in each.spelled()
+        for entry in PUBLIC
+        if getattr(entry.function, "op", None) is op or entry.names[0] == op.public_name
+        for name in entry.spelled()
     ]
 
 
 def has_inplace_function(name: str) -> bool:
     """Return whether ``torch.NAME`` is an in-place form: ``torch.abs_``."""
     return name.endswith("_") and any(
-        name[:-1] in each.names and "inplace" in each.variants for each in PUBLIC
+        name[:-1] in entry.names and "inplace" in entry.variants for entry in PUBLIC
     )

@@ -34,14 +34,14 @@ class Rule(NamedTuple):
     @property
     def on_arrays(self) -> Callable[..., Any]:
         """The function that computes it on arrays (see :func:`computed_by`)."""
-        found: Callable[..., Any] = getattr(self.function, "on_arrays", self.function)
-        return found
+        function: Callable[..., Any] = getattr(self.function, "on_arrays", self.function)
+        return function
 
     @property
     def spending(self) -> Callable[..., Any] | None:
         """The function that computes it in the memory of ``g``, if there is one."""
-        found: Callable[..., Any] | None = getattr(self.function, "spending", None)
-        return found
+        function: Callable[..., Any] | None = getattr(self.function, "spending", None)
+        return function
 
     @property
     def takes_passes(self) -> bool:
@@ -207,14 +207,14 @@ def options_of(name: str, given: Mapping[str, Any], pointwise: bool) -> dict[str
     Raises:
         TypeError: there is one that such an op has not.
     """
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for option in given.keys() & OPTIONS.keys():
         if option in (_OTHERS if pointwise else _ELEMENTWISE).split():
             raise TypeError(f"{name}: {option} is no option of such an op")
         kind = type(OPTIONS[option])
         value = given[option]
-        found[option] = kind(value.split()) if kind in (frozenset, tuple) else value
-    return found
+        options[option] = kind(value.split()) if kind in (frozenset, tuple) else value
+    return options
 
 
 @dataclass(eq=False, kw_only=True)

@@ -100,7 +100,7 @@ def methods_text() -> str:
 
 
 def _lines() -> Iterator[str]:
-    methods = (name for each in PUBLIC for name in each.spelled() if name.startswith("Tensor."))
+    methods = (name for entry in PUBLIC for name in entry.spelled() if name.startswith("Tensor."))
     given = {name.removeprefix("Tensor.") for name in methods}
     for name, value in sorted(vars(Tensor).items()):
         if isinstance(value, property):
@@ -134,7 +134,7 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
     if op is not None:
         return f"{', '.join(_op_parameters(op))}) -> {_op_result(op)}"
     parameters = list(inspect.signature(function).parameters.values())
-    written = ["self", *(_parameter(each) for each in parameters[1:])]
+    written = ["self", *(_parameter(parameter) for parameter in parameters[1:])]
     first_keyword = next((i for i, p in enumerate(parameters) if p.kind is p.KEYWORD_ONLY), 0)
     if first_keyword and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
         written.insert(first_keyword, "*")

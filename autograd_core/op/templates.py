@@ -105,7 +105,7 @@ def _filled(template: str, **parts: Any) -> list[str]:
             lines.append(_NAME.sub(lambda name: parts[name[1]], line) if "$" in line else line)
         else:
             indent = line[: len(line) - len(text)]
-            lines += [indent + each for each in ([part] if isinstance(part, str) else part)]
+            lines += [indent + row for row in ([part] if isinstance(part, str) else part)]
     return lines
 
 
@@ -410,9 +410,9 @@ def _apply(op: Op, edge: str) -> list[str]:
         return [f"{test}: {spend}", f"else: {lines[0]}"]
     if rule.on_arrays is not rule.function:
         return lines
-    found = inlined(op, edge, arguments.split(", "))
-    if found is not None:
-        text, numbers = found
+    body = inlined(op, edge, arguments.split(", "))
+    if body is not None:
+        text, numbers = body
         inline = f"g_{edge} = {text}"
         lines = _filled(ON_ARRAYS, inline=inline, call=lines[0]) if numbers else [inline]
     if op.pointwise and "g" in rule.names and rule.takes_passes:

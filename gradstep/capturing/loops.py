@@ -176,17 +176,17 @@ def _targets(instructions: list[dis.Instruction], at: int) -> Iterator[int]:
     many as it takes apart."""
     wanted, at = 1, at + 1
     while wanted and at < len(instructions):
-        each = instructions[at]
-        if each.opname == "UNPACK_SEQUENCE":
-            wanted += each.argval - 1
-        elif each.opname == "UNPACK_EX":
-            wanted += (each.argval & 0xFF) + (each.argval >> 8)
-        elif names := _stored(each):
+        instruction = instructions[at]
+        if instruction.opname == "UNPACK_SEQUENCE":
+            wanted += instruction.argval - 1
+        elif instruction.opname == "UNPACK_EX":
+            wanted += (instruction.argval & 0xFF) + (instruction.argval >> 8)
+        elif names := _stored(instruction):
             yield at
             wanted -= len(names)
-        elif each.opname in ("STORE_ATTR", "STORE_SUBSCR", "POP_TOP"):
+        elif instruction.opname in ("STORE_ATTR", "STORE_SUBSCR", "POP_TOP"):
             wanted -= 1
-        elif not each.opname.startswith(("LOAD_", "CACHE", "EXTENDED_ARG", "NOP")):
+        elif not instruction.opname.startswith(("LOAD_", "CACHE", "EXTENDED_ARG", "NOP")):
             return  # no target such as `self.x`, whose object is loaded first, but the body
         at += 1
 

@@ -20,13 +20,13 @@ def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
     shown = traceback.TracebackException.from_exception(error)
     waiting: list[traceback.TracebackException | None] = [shown]
     while waiting:
-        each = waiting.pop()
-        if each is None:
+        trace = waiting.pop()
+        if trace is None:
             continue
-        each.stack[:] = frames_of_program(each.stack)
-        while not into_libraries and each.stack and not is_user_file(each.stack[-1].filename):
-            each.stack.pop()
-        waiting += [each.__cause__, each.__context__, *(each.exceptions or ())]
+        trace.stack[:] = frames_of_program(trace.stack)
+        while not into_libraries and trace.stack and not is_user_file(trace.stack[-1].filename):
+            trace.stack.pop()
+        waiting += [trace.__cause__, trace.__context__, *(trace.exceptions or ())]
     bare = not shown.stack and shown.__cause__ is None and shown.__context__ is None
     return "".join(shown.format_exception_only() if bare else shown.format()).rstrip()
 

@@ -107,10 +107,10 @@ FSDP_ATTRIBUTES: Final = tuple(
 
 
 def _find(path: str) -> Any:
-    found: Any = torch
+    value: Any = torch
     for part in path.split("."):
-        found = getattr(found, part, None)
-    return found
+        value = getattr(value, part, None)
+    return value
 
 
 def missing() -> list[PrivateName]:

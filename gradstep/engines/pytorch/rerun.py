@@ -341,9 +341,9 @@ def _inputs_in(values: Any) -> Iterator[Input]:
             yield from _inputs_in(value)
 
 
-def _is_inexact(each: Input) -> bool:
-    assert each.copy is not None
-    return bool(each.copy.tensor.is_floating_point() or each.copy.tensor.is_complex())
+def _is_inexact(value: Input) -> bool:
+    assert value.copy is not None
+    return bool(value.copy.tensor.is_floating_point() or value.copy.tensor.is_complex())
 
 
 def _real(tensor: torch.Tensor) -> Array:

@@ -32,7 +32,7 @@ def is_question(op: Any) -> bool:
     PyTorch asks such while it makes a node, and holds locks that reading the graph needs.
     """
     schema = op._schema
-    return not schema.is_mutable and not any("Tensor" in str(each.type) for each in schema.returns)
+    return not schema.is_mutable and not any("Tensor" in str(part.type) for part in schema.returns)
 
 
 def gives_new_memory(op: Any) -> bool:

@@ -314,9 +314,9 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
                 parts = statistics_of_parts(view_of(numbers.double()), sizes)
                 table.columns[:, places] = parts.columns
                 if len(odd := parts.unknown()):
-                    each = numbers.split(sizes)
+                    arrays = numbers.split(sizes)
                     for number in odd.tolist():
-                        table[places[number]] = describe(each[number])
+                        table[places[number]] = describe(arrays[number])
         return table
 
     return described

@@ -150,8 +150,8 @@ def _common(column: Sequence[T], edges: Sequence[int], otherwise: T) -> T:
     """Return what is the same for all edges, ``otherwise`` where nothing is."""
     first = column[edges[0]]
     for id in edges:
-        each = column[id]
-        if each is not first and each != first:
+        value = column[id]
+        if value is not first and value != first:
             return otherwise
     return first
 

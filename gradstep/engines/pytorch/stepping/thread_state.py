@@ -77,8 +77,8 @@ class ThreadState(NamedTuple):
             stack.enter_context(self.on_devices())
             stack.enter_context(torch.inference_mode(self.inference))
             stack.enter_context(torch.set_grad_enabled(self.gradients))
-            for each in self.autocast:
-                stack.enter_context(torch.autocast(*each, cache_enabled=self.autocast_cache))
+            for options in self.autocast:
+                stack.enter_context(torch.autocast(*options, cache_enabled=self.autocast_cache))
             for pack, unpack in self.saved_hooks:
                 stack.enter_context(torch.autograd.graph.saved_tensors_hooks(pack, unpack))
             stack.enter_context(pushed(self.function_modes, self.dispatch_modes))
