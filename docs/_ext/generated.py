@@ -42,8 +42,8 @@ def sentence(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Plain text, but for ``literals``, which docstrings mark as reStructuredText does."""
-    parts = re.split(r"(``.+?``)", text)
+    """Plain text, but for ``literals`` and :func:`names`, as docstrings mark them."""
+    parts = re.split(r"(``.+?``)", re.sub(r":\w+:`[~.]*(.+?)`", r"``\1``", text))
     return "".join(
         part if part.startswith("``") else re.sub(r"([\\*_|`])", r"\\\1", part) for part in parts
     )

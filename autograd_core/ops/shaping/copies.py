@@ -24,6 +24,7 @@ def _copying(view: Callable[..., Any], node: str = "", variants: str = "") -> Ca
 
     kernel.__module__ = __name__
     kernel.__name__ = kernel.__qualname__ = f"{entry.name}_copy"
+    kernel.__doc__ = f"Return a copy of what ``{entry.name}`` returns."
     rules: dict[str, Any] = {edge: rule.function for edge, rule in entry.rules.items()}
     node = node or f"{entry.node_name}_copy"
     return op(**rules, linear=True, node=node, variants=variants, out="expect")(kernel)
