@@ -65,7 +65,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
     width = math.prod(b._shape[d] for d in columns)
     a, b = permute(a, (*rows, *left)), permute(b, (*right, *columns))
     if not shape:
-        flat = (each if each.ndim == 1 else reshape(each, (inside,)) for each in (a, b))
+        flat = (factor if factor.ndim == 1 else reshape(factor, (inside,)) for factor in (a, b))
         return reshape(dot_product(*flat), ())
     product = mm(reshape(a, (height, inside)), reshape(b, (inside, width)))
     return reshape(product, shape)
@@ -216,7 +216,7 @@ def _diagonals(x: Tensor, labels: Labels) -> tuple[Tensor, Labels]:
             first = labels.index(label)
             second = labels.index(label, first + 1)
             x = diagonal(x, 0, first, second)
-            labels = [each for each in labels if each != label] + [label] * (
+            labels = [other for other in labels if other != label] + [label] * (
                 labels.count(label) - 1
             )
     return x, labels

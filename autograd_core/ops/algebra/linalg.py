@@ -96,8 +96,8 @@ def bmm(self, mat2, /):
 
 def check_batches(a: Any, b: Any) -> None:
     """Two batches of matrices can be multiplied."""
-    for name, each in (("batch1", a), ("batch2", b)):
-        if each.ndim != 3:
+    for name, batch in (("batch1", a), ("batch2", b)):
+        if batch.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
     if (a.shape[0], a.shape[2]) != b.shape[:2]:
         raise RuntimeError(
@@ -200,10 +200,10 @@ def addmm(self, mat1, mat2, /, beta=1, alpha=1):
 
 def check_addmm(bias: Any, a: Any, b: Any) -> None:
     """A matrix and two factors have one dtype."""
-    for name, each in (("self", bias), ("mat1", a)):
-        if each.dtype != b.dtype:
+    for name, operand in (("self", bias), ("mat1", a)):
+        if operand.dtype != b.dtype:
             raise RuntimeError(
-                f"{name} and mat2 must have the same dtype, but got {scalar_name(each)} and "
+                f"{name} and mat2 must have the same dtype, but got {scalar_name(operand)} and "
                 f"{scalar_name(b)}"
             )
 

@@ -204,7 +204,7 @@ def _check_system(LU: Any, pivots: Any, b: Any, left: bool) -> None:
     name = "linalg.lu_solve"
     check_floating(f"torch.{name}", LU)
     if LU.dtype != b.dtype:
-        names = [from_numpy_dtype(each.dtype).scalar_name for each in (LU, b)]
+        names = [from_numpy_dtype(matrix.dtype).scalar_name for matrix in (LU, b)]
         raise RuntimeError(
             f"{name}: Expected LU and B to have the same dtype, but found LU of type {names[0]} "
             f"and B of type {names[1]} instead"

@@ -151,7 +151,7 @@ def factored(
         except np.linalg.LinAlgError:
             raise LinAlgError(f"linalg.svd: {_NOT_FINITE}") from None
     check_info("linalg.svd", np.isnan(x).any((-2, -1)), lambda _: _NOT_FINITE)
-    found = svd(np.where(finite[..., None, None], x, 0), full_matrices, compute_uv)
-    for part in found if compute_uv else (found,):
+    factors = svd(np.where(finite[..., None, None], x, 0), full_matrices, compute_uv)
+    for part in factors if compute_uv else (factors,):
         part[~finite] = np.nan
-    return found
+    return factors

@@ -66,9 +66,9 @@ def addmv(self, mat, vec, /, beta=1, alpha=1):
 )
 def addr(self, vec1, vec2, /, beta=1, alpha=1):
     """Return ``beta * self + alpha * outer(vec1, vec2)`` for two vectors."""
-    for name, each in (("vec1", vec1), ("vec2", vec2)):
-        if each.ndim != 1:
-            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {each.ndim}-D")
+    for name, vector in (("vec1", vec1), ("vec2", vec2)):
+        if vector.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {vector.ndim}-D")
     vec1, vec2 = promoted(vec1, vec2)
     product, self = promoted(np.multiply.outer(vec1, vec2), self)
     if product.dtype.kind != "f":
@@ -92,7 +92,7 @@ def addr(self, vec1, vec2, /, beta=1, alpha=1):
 def baddbmm(self, batch1, batch2, /, beta=1, alpha=1):
     """Return ``beta * self + alpha * bmm(batch1, batch2)`` for batches of matrices."""
     if self.dtype != batch1.dtype:
-        names = [from_numpy_dtype(each.dtype).c_name for each in (self, batch1, batch2)]
+        names = [from_numpy_dtype(operand.dtype).c_name for operand in (self, batch1, batch2)]
         raise RuntimeError(
             f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
             f"{names[2]}"
@@ -125,7 +125,7 @@ def addbmm(self, batch1, batch2, /, beta=1, alpha=1):
             f"{len(batch1)} and {len(batch2)}"
         )
     if batch1.shape[2:] != batch2.shape[1:2]:
-        sizes = " and ".join("x".join(map(str, each.shape[1:])) for each in (batch1, batch2))
+        sizes = " and ".join("x".join(map(str, batch.shape[1:])) for batch in (batch1, batch2))
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({sizes})")
     check_addmm(self, batch1, batch2)
     check_not_bool("addmm_impl_cpu_", batch1)

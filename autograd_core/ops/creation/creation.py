@@ -82,7 +82,7 @@ def _refused(data: Any) -> Exception | None:
                 uneven = uneven or ValueError(
                     f"expected sequence of length {size} at dim {dim} (got {len(part)})"
                 )
-        level = [each for part in level if isinstance(part, (list, tuple)) for each in part]
+        level = [item for part in level if isinstance(part, (list, tuple)) for item in part]
     for value in level:
         if isinstance(value, str):
             return TypeError("new(): invalid data type 'str'")
@@ -91,15 +91,15 @@ def _refused(data: Any) -> Exception | None:
     return uneven
 
 
-def _traced(how: str, data: Any, made: Tensor) -> Tensor:
-    """Return ``made``, after telling whoever traces that it was made from ``data``."""
+def _traced(how: str, data: Any, tensor: Tensor) -> Tensor:
+    """Return ``tensor``, after telling whoever traces that it was made from ``data``."""
     mode = current_mode()
     if mode is not None and mode.tracer is not None:
         if isinstance(data, Tensor):
-            mode.tracer.cut(how, data, made)
+            mode.tracer.cut(how, data, tensor)
         elif _has_dtype(data):
-            mode.tracer.from_numpy(how, made)
-    return made
+            mode.tracer.from_numpy(how, tensor)
+    return tensor
 
 
 def _has_dtype(data: Any) -> bool:
@@ -121,10 +121,10 @@ def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
 @public()
 def asarray(obj: Any, *, dtype: dtype | None = None, copy: bool | None = None) -> Tensor:
     """Return ``obj`` as a tensor; without ``copy``, it is copied only if necessary."""
-    found = as_tensor(obj, dtype)
-    if copy and (found is obj or isinstance(obj, np.ndarray)):
-        return Tensor.from_array(found.array.copy(), found.requires_grad)
-    return found
+    tensor = as_tensor(obj, dtype)
+    if copy and (tensor is obj or isinstance(obj, np.ndarray)):
+        return Tensor.from_array(tensor.array.copy(), tensor.requires_grad)
+    return tensor
 
 
 @public()
@@ -169,13 +169,13 @@ def scalar_tensor(value: Number, *, dtype: dtype | None = None) -> Tensor:
 
 def size_of(size: tuple[Any, ...]) -> tuple[int, ...]:
     """Return a shape given number by number, or as one sequence."""
-    found = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    for n in found:
+    shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    for n in shape:
         if n < 0:
             raise RuntimeError(
-                f"Trying to create tensor with negative dimension {n}: {list(found)}"
+                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
             )
-    return found
+    return shape
 
 
 @public(out="create")
@@ -219,8 +219,8 @@ def full_like(
     self: Tensor, fill_value: Number, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Return a tensor filled with ``fill_value``, with the shape and dtype of ``self``."""
-    made = full(self._shape, fill_value, dtype or self.dtype, requires_grad)
-    return like(self, made)
+    tensor = full(self._shape, fill_value, dtype or self.dtype, requires_grad)
+    return like(self, tensor)
 
 
 @public(aliases="empty_like")
@@ -334,11 +334,11 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = N
     return _places("triu_indices", np.triu_indices(row, offset, col), dtype)
 
 
-def _places(name: str, found: Any, dtype: dtype | None) -> Tensor:
+def _places(name: str, indices: Any, dtype: dtype | None) -> Tensor:
     kind = int64 if dtype is None else dtype
     if kind not in (int32, int64):
         raise not_implemented(name, kind)
-    return Tensor.from_array(np.stack(found).astype(kind.dtype))
+    return Tensor.from_array(np.stack(indices).astype(kind.dtype))
 
 
 # Looking at tensors

@@ -53,7 +53,7 @@ def randint(
 ) -> Tensor:
     """Return random integers below ``high``: ``randint([low,] high, size)``."""
     *bounds, size = arguments if size is None else (*arguments, size)
-    bounds = [each for each in (low, *bounds, high) if each is not None]
+    bounds = [bound for bound in (low, *bounds, high) if bound is not None]
     low, high = bounds if len(bounds) == 2 else (0, *bounds)
     if low >= high:
         raise RuntimeError(

@@ -86,16 +86,16 @@ def index(self, /, indices):
     """Return the elements selected by integer or boolean arrays, as in NumPy's advanced
     indexing."""
     try:
-        found = self[indices]
+        result = self[indices]
     except IndexError as error:
         raise refused_indices(error, self.shape, indices) from None
-    if found.ndim < 2 or (self.flags.c_contiguous and found.flags.c_contiguous):
-        return found
-    return _laid_out(self, indices, found)
+    if result.ndim < 2 or (self.flags.c_contiguous and result.flags.c_contiguous):
+        return result
+    return _laid_out(self, indices, result)
 
 
-def _laid_out(x: Any, indices: tuple[Any, ...], found: Any) -> Any:
-    """Return ``found`` with its dimensions in that order in memory which PyTorch gives them: those
+def _laid_out(x: Any, indices: tuple[Any, ...], result: Any) -> Any:
+    """Return ``result`` with its dimensions in that order in memory which PyTorch gives them: those
     of ``x`` in their own order, none of which changes places with one of the indices."""
     taken = [place for place, part in enumerate(indices) if isinstance(part, np.ndarray)]
     covered = [indices[place].ndim if indices[place].dtype == bool else 1 for place in taken]
@@ -103,11 +103,11 @@ def _laid_out(x: Any, indices: tuple[Any, ...], found: Any) -> Any:
     axes = [start + n for start, count in zip(starts, covered, strict=True) for n in range(count)]
     rest = [step for axis, step in enumerate(x.strides) if axis not in axes]
     apart = axes != list(range(axes[0], axes[0] + len(axes)))
-    first, count = 0 if apart else axes[0], found.ndim - len(rest)
+    first, count = 0 if apart else axes[0], result.ndim - len(rest)
     steps = [*rest[:first], *[0] * count, *rest[first:]]
-    order = iteration_order(found.shape, steps)
-    lying = found.transpose(order)
-    return found if lying.flags.c_contiguous else lying.copy().transpose(np.argsort(order))
+    order = iteration_order(result.shape, steps)
+    lying = result.transpose(order)
+    return result if lying.flags.c_contiguous else lying.copy().transpose(np.argsort(order))
 
 
 def refused_indices(
@@ -124,7 +124,7 @@ def refused_indices(
         for part in indices:
             if isinstance(part, np.ndarray):
                 arrays += part.nonzero() if _is_mask(part) else [part]
-        sizes = ", ".join(str(list(each.shape)) for each in arrays)
+        sizes = ", ".join(str(list(array.shape)) for array in arrays)
         text = "shape mismatch: indexing tensors could not be broadcast together with shapes "
         return IndexError(text + sizes)
     return IndexError(text.replace("axis", "dimension"))
@@ -192,11 +192,11 @@ def embedding(weight, indices, /, padding_idx=-1):
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     if indices.dtype.kind != "i" or indices.dtype.itemsize < 4:
-        found = from_numpy_dtype(indices.dtype).scalar_name
-        found = "CPUBoolType" if found == "Bool" else f"torch.{found}Tensor"
+        kind = from_numpy_dtype(indices.dtype).scalar_name
+        kind = "CPUBoolType" if kind == "Bool" else f"torch.{kind}Tensor"
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {found} instead (while checking arguments for embedding)"
+            f"Long, Int; but got {kind} instead (while checking arguments for embedding)"
         )
     if indices.size and not len(weight):
         raise RuntimeError("index_select(): self indexing axis dim should be positive")

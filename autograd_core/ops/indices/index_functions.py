@@ -189,10 +189,10 @@ def index_put(
             "index_put(): argument 'indices' (position 2) must be tuple of Tensors, not "
             f"{type_name(indices)}"
         )
-    for place, each in enumerate(indices):
-        if not isinstance(each, Tensor):
+    for place, part in enumerate(indices):
+        if not isinstance(part, Tensor):
             raise TypeError(
-                f"expected Tensor as element {place} in argument 1, but got {type_name(each)}"
+                f"expected Tensor as element {place} in argument 1, but got {type_name(part)}"
             )
     if not isinstance(values, Tensor):
         raise TypeError(
@@ -236,10 +236,10 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
 @public("function method", out=lambda as_tuple=False, **_: "" if as_tuple else "expect")
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """Return the indices of all nonzero elements: one row for each, or one vector per dimension."""
-    found = places(self if self._shape or not as_tuple else reshape(self, (1,)))
+    rows = places(self if self._shape or not as_tuple else reshape(self, (1,)))
     if not as_tuple:
-        return found
-    return tuple(Tensor.from_array(column.copy()) for column in found.array.T)
+        return rows
+    return tuple(Tensor.from_array(column.copy()) for column in rows.array.T)
 
 
 @public("function method")
@@ -270,7 +270,7 @@ def unique(
         dim = wrapped(dim, self.ndim, of_scalars=False)
         check_slices(self, dim)
     numpy_unique: Any = np.unique  # its overloads want literal flags
-    found = numpy_unique(self.array, False, return_inverse, return_counts, axis=dim)
-    if not isinstance(found, tuple):
-        return Tensor.from_array(found)
-    return tuple(Tensor.from_array(np.asarray(part)) for part in found)
+    parts = numpy_unique(self.array, False, return_inverse, return_counts, axis=dim)
+    if not isinstance(parts, tuple):
+        return Tensor.from_array(parts)
+    return tuple(Tensor.from_array(np.asarray(part)) for part in parts)

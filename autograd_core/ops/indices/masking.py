@@ -103,7 +103,7 @@ def masked_scatter(self, source, mask, /):
             f"{from_numpy_dtype(mask.dtype).scalar_name}"
         )
     if self.dtype != source.dtype:
-        kinds = (from_numpy_dtype(each.dtype).scalar_name for each in (self, source))
+        kinds = (from_numpy_dtype(operand.dtype).scalar_name for operand in (self, source))
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"  # and no blank
             + " and ".join(kinds)

@@ -178,17 +178,17 @@ def scatter_number(self, index, /, dim, value):
 def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
     """Return the gradient of ``src``, zero where ``index``, which may be smaller, does not
     reach."""
-    found = gather(g, index, dim)
+    g_src = gather(g, index, dim)
     if 0 in index.shape:
-        return scatter_zeros(found, index, shape, dim)
-    return _fitted(found, shape)
+        return scatter_zeros(g_src, index, shape, dim)
+    return _fitted(g_src, shape)
 
 
 def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
     """Return ``g`` with zeros behind it in each dimension, up to ``shape``."""
     missing = [n - m for n, m in zip(shape or (1,), tuple(g.shape) or (1,), strict=True)]
     if any(missing):
-        pad = tuple(n for each in missing[::-1] for n in (0, each))
+        pad = tuple(n for count in missing[::-1] for n in (0, count))
         g = constant_pad_nd(at_least_1d(g), pad)
     return g if tuple(g.shape) == shape else reshape(g, shape)
 

@@ -211,8 +211,8 @@ def _sliced(x: Tensor, dim: int, part: slice) -> Tensor:
 def _bounds(part: slice) -> tuple[int | None, int | None, int]:
     """Start, end and step; as numbers, whatever has stood for them."""
     start, stop, step = (
-        each if each is None or type(each) is int else _index_of(each)
-        for each in (part.start, part.stop, part.step)
+        bound if bound is None or type(bound) is int else _index_of(bound)
+        for bound in (part.start, part.stop, part.step)
     )
     if step == 0:
         raise ValueError("slice step cannot be zero")
@@ -249,10 +249,10 @@ def plain_indices(indices: Iterable[Any]) -> Held:
         IndexError: a tensor has another dtype.
     """
     parts, tensors = [], []
-    for each in indices:
-        known = isinstance(each, Tensor)
-        parts.append(_plain(each) if known else each)
-        tensors.append(each if known else None)
+    for part in indices:
+        known = isinstance(part, Tensor)
+        parts.append(_plain(part) if known else part)
+        tensors.append(part if known else None)
     return Held(parts, tensors)
 
 
@@ -279,7 +279,7 @@ def checked_places(
     one_mask = len(parts) == 1 and parts[0].dtype in _MASKS and values.numel() == 1
     if one_mask and not accumulate:
         if parts[0].dtype is uint8:
-            masks = (index_array(each) if isinstance(each, Tensor) else each for each in indices)
+            masks = (index_array(part) if isinstance(part, Tensor) else part for part in indices)
             raise index.misfitting_mask(x._shape, masks) or RuntimeError(
                 "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
             )

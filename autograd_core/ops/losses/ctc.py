@@ -111,13 +111,13 @@ def ctc_loss(log_probs, /, targets, input_lengths, target_lengths, blank):
     """
     check_implemented("ctc_loss_cpu", log_probs, half=False)
     plan = trellis(log_probs.shape, targets, input_lengths, target_lengths, blank)
-    found = -_likelihood(
+    losses = -_likelihood(
         _ways(_read(log_probs, plan.reads), plan.comes_from, *_size(plan)), plan.ends
     )
-    found = np.where(found > -_NEVER / 10, np.inf, found)
+    losses = np.where(losses > -_NEVER / 10, np.inf, losses)
     # in no time, nothing can be spelled, and nothing else
     nothing = np.where(np.equal(target_lengths, 0), 0.0, np.inf)
-    return np.where(np.equal(input_lengths, 0), nothing, found).astype(log_probs.dtype)
+    return np.where(np.equal(input_lengths, 0), nothing, losses).astype(log_probs.dtype)
 
 
 def _size(plan: Trellis) -> tuple[int, int]:

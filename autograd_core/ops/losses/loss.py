@@ -126,8 +126,8 @@ def _slopes(grad_output, target, weight, shape, reduction, ignore_index):
 def check_labels(target: Any) -> None:
     """``target`` holds numbers of classes."""
     if target.dtype not in (np.int64, np.uint8):
-        found = scalar_name(target)
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
+        kind = scalar_name(target)
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {kind}")
 
 
 def _picked(

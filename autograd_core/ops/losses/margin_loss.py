@@ -109,7 +109,7 @@ def _slope_along(g: Any, x: Any, target: Any, reduction: str) -> Any:
 
 
 def _slope(x: Any, target: Any, reduction: str) -> Any:
-    scores, lists = (each if isinstance(each, np.ndarray) else each.array for each in (x, target))
+    scores, lists = (t if isinstance(t, np.ndarray) else t.array for t in (x, target))
     wanted, labels = _wanted(lists)
     right = np.take_along_axis(scores, labels, 1)
     pushed = (1 - right[:, :, None] + scores[:, None, :] > 0) & _pairs(wanted, labels)

@@ -123,12 +123,10 @@ def avg_pool_backward(
     counts = _counts(windows, size, output, count_include_pad, divisor_override, self.dtype)
     spread = self / counts
     whole = windows.padded_size(size, output)
-    for each, places in enumerate(_sides(windows, output, axis)):
+    for dim, places in enumerate(_sides(windows, output, axis)):
         sides = list(spread.shape)
-        sides[axis + each] = whole[each]
-        tiles = (
-            kernel_size[each] == stride[each] and whole[each] == kernel_size[each] * output[each]
-        )
+        sides[axis + dim] = whole[dim]
+        tiles = kernel_size[dim] == stride[dim] and whole[dim] == kernel_size[dim] * output[dim]
         sums = np.empty(sides, self.dtype) if tiles else np.zeros(sides, self.dtype)
         for place in places:
             if tiles:

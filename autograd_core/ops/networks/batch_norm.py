@@ -125,7 +125,7 @@ def batch_norm_backward(
         given = g_ans, g_mean, g_rstd, x, weight, mean, rstd, training, needs
         with _rows_in_place(x):
             return _backward_by_samples(*given)
-    g_mean, g_rstd = (0 if each is None else each for each in (g_mean, g_rstd))
+    g_mean, g_rstd = (0 if part is None else part for part in (g_mean, g_rstd))
     scale = per_channel(rstd, ndim)
     normalized = (x - per_channel(mean, ndim)) * scale
     g_x = g_weight = g_bias = None
@@ -150,18 +150,18 @@ def _backward_of_few(
     """:func:`_backward_by_samples` of small images, in two thirds of the calls."""
     rows = (*x.shape[:2], -1)
     g = g.reshape(rows)
-    found = x.reshape(rows) - mean[:, None]
-    found *= rstd[:, None]
-    inner = np.add.reduce(np.vecdot(g, found), 0)
+    centred = x.reshape(rows) - mean[:, None]
+    centred *= rstd[:, None]
+    inner = np.add.reduce(np.vecdot(g, centred), 0)
     total = np.add.reduce(g @ ones(g.shape[2], x.dtype), 0)
     g_x = None
     if needs[0]:
         (size,) = numbers(x.dtype, x.size // x.shape[1])
-        found *= (inner / size)[:, None]
-        found += (total / size)[:, None]
-        np.subtract(g, found, found)
-        found *= (rstd if weight is None else rstd * weight)[:, None]
-        g_x = found.reshape(x.shape)
+        centred *= (inner / size)[:, None]
+        centred += (total / size)[:, None]
+        np.subtract(g, centred, centred)
+        centred *= (rstd if weight is None else rstd * weight)[:, None]
+        g_x = centred.reshape(x.shape)
     return g_x, inner if needs[1] else None, total if needs[2] else None
 
 
@@ -185,10 +185,10 @@ def _backward_by_samples(
     parts = [slice(start, start + some) for start in range(0, len(x), some)]
     total = inner = None
     # filled with what is left of the mean, in the place of which the gradient comes
-    found = np.empty(inputs.shape, x.dtype)
+    result = np.empty(inputs.shape, x.dtype)
     for part in parts:
         grad = grads[part]
-        centred = np.subtract(inputs[part], middle, found[part])
+        centred = np.subtract(inputs[part], middle, result[part])
         of_part = np.add.reduce(grad @ addends, 0), np.add.reduce(np.vecdot(grad, centred), 0)
         if total is None:
             total, inner = of_part
@@ -208,19 +208,19 @@ def _backward_by_samples(
                 slope += g_rstd * rstd
             slope *= rstd
             slope *= rstd
-            for each in (shift, slope):
-                each /= size
+            for term in (shift, slope):
+                term /= size
             shift, slope = shift[:, None], slope[:, None]
         with memory(1, inputs[:some].shape, x.dtype) as (spare,):
             for part in parts:
-                out, grad = found[part], grads[part]
+                out, grad = result[part], grads[part]
                 if not training:
                     np.multiply(grad, factor, out)
                     continue
                 out *= slope
                 out += shift
                 np.subtract(np.multiply(grad, factor, spare[: len(grad)]), out, out)
-        g_x = found.reshape(x.shape)
+        g_x = result.reshape(x.shape)
     return g_x, inner * rstd if needs[1] else None, total if needs[2] else None
 
 
@@ -242,12 +242,12 @@ def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
     """
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
-    for name, each in (("weight", weight), ("bias", bias)):
-        if each is not None and each.shape != input.shape[1:2]:
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None and parameter.shape != input.shape[1:2]:
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, "
                 f"but got {'weight' if weight is not None else name} of shape "
-                f"{list((weight if weight is not None else each).shape)} and input of shape "
+                f"{list((weight if weight is not None else parameter).shape)} and input of shape "
                 f"{list(input.shape)}"
             )
     if input.shape[1] % num_groups:
@@ -278,7 +278,7 @@ def group_norm_backward(
     needs: tuple[bool, bool, bool],
 ) -> tuple[Any, Any, Any]:
     """Return the gradients of input, weight and bias."""
-    g_ans, g_mean, g_rstd = (0 if each is None else each for each in g)
+    g_ans, g_mean, g_rstd = (0 if part is None else part for part in g)
     grouped = _groups(x.shape, num_groups)
     normalized = (reshape(x, grouped) - mean) * rstd
     g_x = g_weight = g_bias = None

@@ -60,10 +60,10 @@ def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(),
 
 
 def _convolved(input: Any, weight: Any, bias: Any, windows: Windows, groups: int) -> Any:
-    each = _is_each(weight.shape, groups)
-    columns, size = _columns(input, windows, groups, each)
+    by_image = _is_by_image(weight.shape, groups)
+    columns, size = _columns(input, windows, groups, by_image)
     product = np.matmul(_grouped(weight, groups), columns)
-    if each:
+    if by_image:
         result = product.reshape(len(input), len(weight), *size)
         return (
             result if bias is None else np.add(result, _per_channel(bias, input.ndim), out=result)
@@ -86,9 +86,9 @@ def _convolved(input: Any, weight: Any, bias: Any, windows: Windows, groups: int
 def convolution_input(grad_output, weight, /, shape, stride, padding, dilation, groups):
     """Return the gradient, of ``shape``, of the images that :func:`convolution` was given."""
     windows = Windows(weight.shape[2:], stride, padding, dilation)
-    found = input_gradient_by_rows(grad_output, weight, shape, windows, groups)
-    if found is not None:
-        return found
+    g_input = input_gradient_by_rows(grad_output, weight, shape, windows, groups)
+    if g_input is not None:
+        return g_input
     parts = _parts(shape, weight.shape, windows)
     if not parts:
         return _input_gradient(grad_output, weight, shape, windows, groups)
@@ -104,15 +104,17 @@ def _input_gradient(
 ) -> Any:
     count, channels, *size = shape
     output = grad_output.shape[2:]
-    each = _is_each(weight.shape, groups)
-    columns = np.matmul(_grouped(weight, groups).swapaxes(1, 2), _rows(grad_output, groups, each))
-    lead, last = ((count, channels), ()) if each else ((channels,), (count,))
+    by_image = _is_by_image(weight.shape, groups)
+    columns = np.matmul(
+        _grouped(weight, groups).swapaxes(1, 2), _rows(grad_output, groups, by_image)
+    )
+    lead, last = ((count, channels), ()) if by_image else ((channels,), (count,))
     columns = columns.reshape(*lead, *windows.kernel, *output, *last)
     padded = np.zeros((*lead, *windows.padded_size(size), *last), grad_output.dtype)
     for offset, patch in windows.offsets(padded, output, axis=len(lead)):
         patch += columns[(*_every(lead), *offset)]
-    found = padded[(*_every(lead), *windows.inside(size))]
-    return np.ascontiguousarray(found if each else _images(found))
+    inside = padded[(*_every(lead), *windows.inside(size))]
+    return np.ascontiguousarray(inside if by_image else _images(inside))
 
 
 @op(
@@ -131,18 +133,18 @@ def convolution_weight(grad_output, input, /, shape, stride, padding, dilation, 
     if result is not None:
         return result
     for part in _parts(input.shape, shape, windows) or [slice(None)]:
-        found = _weight_gradient(grad_output[part], input[part], shape, windows, groups)
-        result = found if result is None else np.add(result, found, out=result)
+        of_part = _weight_gradient(grad_output[part], input[part], shape, windows, groups)
+        result = of_part if result is None else np.add(result, of_part, out=result)
     return result
 
 
 def _weight_gradient(
     grad_output: Any, input: Any, shape: tuple[int, ...], windows: Windows, groups: int
 ) -> Any:
-    each = _is_each(shape, groups)
-    columns, _ = _columns(input, windows, groups, each)
-    product = np.matmul(_rows(grad_output, groups, each), columns.swapaxes(-1, -2))
-    return (np.add.reduce(product, 0) if each else product).reshape(shape)
+    by_image = _is_by_image(shape, groups)
+    columns, _ = _columns(input, windows, groups, by_image)
+    product = np.matmul(_rows(grad_output, groups, by_image), columns.swapaxes(-1, -2))
+    return (np.add.reduce(product, 0) if by_image else product).reshape(shape)
 
 
 _COLUMNS: Final = 1 << 18  # elements of columns that are made at a time
@@ -153,23 +155,23 @@ def _parts(shape: tuple[int, ...], kernels: tuple[int, ...], windows: Windows) -
     and their memory does not grow with the batch; none: all of them."""
     count, channels, *size = shape
     output = windows.output_size(tuple(size))
-    each = channels * math.prod(kernels[2:]) * math.prod(max(n, 0) for n in output)
-    some = max(1, _COLUMNS // max(each, 1))
+    elements = channels * math.prod(kernels[2:]) * math.prod(max(n, 0) for n in output)
+    some = max(1, _COLUMNS // max(elements, 1))
     if 2 * some > count:
         return []
     return [slice(start, start + some) for start in range(0, count, some)]
 
 
-def _is_each(shape: tuple[int, ...], groups: int) -> bool:
+def _is_by_image(shape: tuple[int, ...], groups: int) -> bool:
     """Return whether kernels of ``shape`` have so few weights that each image gets its own
     product."""
     return math.prod(shape[1:]) <= 4 * (shape[0] // groups)
 
 
-def _columns(x: Any, windows: Windows, groups: int, each: bool) -> tuple[Any, tuple[int, ...]]:
+def _columns(x: Any, windows: Windows, groups: int, by_image: bool) -> tuple[Any, tuple[int, ...]]:
     """Return what lies in each window, (groups, C / groups * kernel, windows * N), or, of each
     image, (N, groups, C / groups * kernel, windows); and how many windows there are."""
-    images = x if each else _channels_first(x)
+    images = x if by_image else _channels_first(x)
     size = x.shape[2:]
     output = windows.output_size(size)
     if min(output) < 1:
@@ -179,12 +181,12 @@ def _columns(x: Any, windows: Windows, groups: int, each: bool) -> tuple[Any, tu
             f"Calculated padded input size per channel: ({around}). Kernel size: ({reach}). "
             "Kernel size can't be greater than actual input size"
         )
-    lead, last = (x.shape[:2], ()) if each else (x.shape[1:2], x.shape[:1])
+    lead, last = (x.shape[:2], ()) if by_image else (x.shape[1:2], x.shape[:1])
     padded = images
     if any(windows.padding):
         padded = np.zeros((*lead, *windows.padded_size(size), *last), x.dtype)
         padded[(*_every(lead), *windows.inside(size))] = images
-    elif not each:
+    elif not by_image:
         padded = np.ascontiguousarray(images)
     columns: Any = np.empty((*lead, *windows.kernel, *output, *last), x.dtype)
     for offset, patch in windows.offsets(padded, output, axis=len(lead)):
@@ -194,10 +196,10 @@ def _columns(x: Any, windows: Windows, groups: int, each: bool) -> tuple[Any, tu
     return columns.reshape(*lead[:-1], groups, rows, count), output
 
 
-def _rows(grad: Any, groups: int, each: bool) -> Any:
+def _rows(grad: Any, groups: int, by_image: bool) -> Any:
     """Return the gradient of the output, (N, O, ...), as :func:`_columns` has the windows."""
     count, outputs, *size = grad.shape
-    if each:
+    if by_image:
         return grad.reshape(count, groups, outputs // groups, math.prod(size))
     rows = np.ascontiguousarray(_channels_first(grad))
     return rows.reshape(groups, outputs // groups, math.prod(size) * count)
@@ -278,7 +280,7 @@ def conv_transpose(
         )
     ]
     if min(size) < 1:
-        before, after = (" x ".join(map(str, each)) for each in (input.shape[2:], size))
+        before, after = (" x ".join(map(str, lengths)) for lengths in (input.shape[2:], size))
         raise RuntimeError(
             f"Given input size per channel: ({before}). Calculated output size per channel: "
             f"({after}). Output size is too small"
@@ -298,7 +300,7 @@ def with_windows(
     beyond = [sign * (extra // step) for extra, step in zip(output_padding, stride, strict=True)]
     if not any(beyond):
         return x
-    return constant_pad_nd(x, tuple(n for each in reversed(beyond) for n in (0, each)))
+    return constant_pad_nd(x, tuple(n for count in reversed(beyond) for n in (0, count)))
 
 
 def _grouped(weight: Any, groups: int) -> Any:

@@ -72,7 +72,7 @@ def _neighbours(
     below = np.rint(places) if mode == "nearest" else np.floor(places)
     part, factor = places - below, (slope * ratio) ** order
     first, weights = _WEIGHTS[mode]
-    found = []
+    pairs = []
     for offset, weight in enumerate(weights, first):
         number = below + offset
         if mode == "bicubic":
@@ -80,8 +80,8 @@ def _neighbours(
         inside = (number >= 0) & (number < size)
         amount = polyval(part, polyder(weight, order)) * factor
         index = np.where(inside, number, 0).astype(np.int64)
-        found.append((index, np.where(inside, amount, 0).astype(coordinates.dtype)))
-    return found
+        pairs.append((index, np.where(inside, amount, 0).astype(coordinates.dtype)))
+    return pairs
 
 
 def _taps(
@@ -110,8 +110,8 @@ def _slopes(g: Any, x: Any, grid: Any, options: tuple[str, str, bool], orders: A
         [
             sum_dim(g * sampled_at(x, grid, *options, tuple(raised)), 1)
             for raised in (
-                [order + (axis == each) for axis, order in enumerate(orders)]
-                for each in reversed(range(len(orders)))
+                [order + (axis == along) for axis, order in enumerate(orders)]
+                for along in reversed(range(len(orders)))
             )
         ],
         dim=-1,

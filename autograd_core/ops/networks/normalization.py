@@ -26,15 +26,15 @@ def normalized_in(kernel: str, x: Any, *parameters: Any) -> tuple[Any, Any]:
         RuntimeError: theirs is another than that of ``x``, and not float32 beside half numbers.
     """
     kind = x.dtype
-    if kind in _USUAL and all(each is None or each.dtype is kind for each in parameters):
+    if kind in _USUAL and all(t is None or t.dtype is kind for t in parameters):
         return kind, kind
-    given = [each for each in parameters if each is not None]
+    given = [t for t in parameters if t is not None]
     half = x.dtype == np.float16
     if not given or given[0].dtype == x.dtype:
         check_implemented(kernel, x)
         check_same_dtype(x, *given)
         return np.float32 if half else x.dtype, x.dtype
-    if any(each.dtype != np.float32 for each in given):
+    if any(t.dtype != np.float32 for t in given):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
     if not half:
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
@@ -45,7 +45,7 @@ def settled(result: Any, mean: Any, rstd: Any, kind: Any, of_statistics: Any) ->
     """Return what was computed in one dtype, in those that results and statistics have."""
     if result.dtype is kind is of_statistics:
         return result, mean, rstd
-    mean, rstd = (each.astype(of_statistics, copy=False) for each in (mean, rstd))
+    mean, rstd = (t.astype(of_statistics, copy=False) for t in (mean, rstd))
     return result.astype(kind, copy=False), mean, rstd
 
 
@@ -138,11 +138,11 @@ def refuse_normalized(
             "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
             "element, but got normalized_shape = []"
         )
-    for name, each in parameters.items():
-        if each is not None and each.shape != normalized_shape:
+    for name, parameter in parameters.items():
+        if parameter is not None and parameter.shape != normalized_shape:
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-                f"{list(each.shape)} and normalized_shape = {list(normalized_shape)}"
+                f"{list(parameter.shape)} and normalized_shape = {list(normalized_shape)}"
             )
     if shape[-len(normalized_shape) :] != normalized_shape:
         raise RuntimeError(
@@ -174,7 +174,7 @@ def layer_norm_backward(
     if type(x) is np.ndarray and x.itemsize > 2 and x.size:
         run = _of_few_rows if x.size <= _SMALL else _by_blocks
         return run(g_ans, g_mean, g_rstd, x, weight, mean, rstd, normalized_shape, needs)
-    g_mean, g_rstd = (0 if each is None else each for each in (g_mean, g_rstd))
+    g_mean, g_rstd = (0 if part is None else part for part in (g_mean, g_rstd))
     normalized = (x - mean) * rstd
     g_x = g_weight = g_bias = None
     if needs[0]:
@@ -217,7 +217,7 @@ def _by_blocks(
         for part in parts:
             g_part, scale = g[part], rstd[part]
             length = len(g_part)
-            centred, product = (each[:length] for each in spares)
+            centred, product = (spare[:length] for spare in spares)
             if g_bias is not None:
                 g_bias += ones(length, x.dtype) @ g_part
             if needs[0] or needs[1]:
@@ -296,7 +296,7 @@ def _of_few_rows(
 
 
 def _other_dims(ndim: int, dim: int) -> tuple[int, ...]:
-    return tuple(each for each in range(ndim) if each != dim)
+    return tuple(other for other in range(ndim) if other != dim)
 
 
 @op(

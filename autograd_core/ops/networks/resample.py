@@ -61,8 +61,8 @@ def _taps(targets: Any, sources: Any, weights: Any, length: int, source_length: 
     """Entries in order; those of weight 0 left out."""
     kept = np.asarray(weights) != 0
     targets, sources, weights = (
-        np.broadcast_to(np.asarray(each, kind), kept.shape)[kept]
-        for each, kind in ((targets, np.int64), (sources, np.int64), (weights, None))
+        np.broadcast_to(np.asarray(column, kind), kept.shape)[kept]
+        for column, kind in ((targets, np.int64), (sources, np.int64), (weights, None))
     )
     order = np.argsort(targets, kind="stable")
     return Taps(targets[order], sources[order], weights[order], length, source_length)
@@ -115,8 +115,8 @@ def _entry(
 def _of_bytes(x: Any, maps: Maps) -> Any:
     """Return the same for bytes, rounded after each dimension, the last of which comes first."""
     for axis in reversed(range(x.ndim - len(maps), x.ndim)):
-        found = maps[axis - x.ndim].along(x.astype(np.float64), axis)
-        x = np.clip(np.floor(found + 0.5), 0, 255)
+        sums = maps[axis - x.ndim].along(x.astype(np.float64), axis)
+        x = np.clip(np.floor(sums + 0.5), 0, 255)
     return x.astype(np.uint8)
 
 
@@ -202,11 +202,11 @@ def antialiased(
         centre = ratio * (i + 0.5)
         start = max(int(centre - reach + 0.5), 0)
         end = min(int(centre + reach + 0.5), size)
-        found = [_filter((j - centre + 0.5) / width, degree) for j in range(start, end)]
-        total = math.fsum(found) or 1.0
-        targets += [i] * len(found)
+        taps = [_filter((j - centre + 0.5) / width, degree) for j in range(start, end)]
+        total = math.fsum(taps) or 1.0
+        targets += [i] * len(taps)
         sources += range(start, end)
-        weights += [w / total for w in found]
+        weights += [w / total for w in taps]
     return _taps(np.array(targets), np.array(sources), np.array(weights), count, size)
 
 

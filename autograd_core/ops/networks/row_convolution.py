@@ -88,15 +88,15 @@ def weight_gradient_by_rows(
         return None
     height, width = g.shape[2:]
     rows = g.reshape(len(g), groups, shape[0] // groups, height * width)
-    found = np.zeros((shape[2], *rows.shape[1:3], shape[1] * shape[3]), x.dtype)
+    result = np.zeros((shape[2], *rows.shape[1:3], shape[1] * shape[3]), x.dtype)
     some, copies = _some_copies(x, windows, width)
     for start in range(0, len(x), some):
         part = rows[start : start + some]
         columns = _columns(x[start : start + some], windows, copies, groups)
-        for total, column in zip(found, _shifted(columns, windows, height * width), strict=True):
+        for total, column in zip(result, _shifted(columns, windows, height * width), strict=True):
             total += np.add.reduce(np.matmul(part, column.swapaxes(-1, -2)), 0)
-    found = found.reshape(shape[2], shape[0], shape[1], shape[3])
-    return np.ascontiguousarray(found.transpose(1, 2, 0, 3))
+    result = result.reshape(shape[2], shape[0], shape[1], shape[3])
+    return np.ascontiguousarray(result.transpose(1, 2, 0, 3))
 
 
 def _kernel_rows(weight: Any, groups: int) -> Any:
@@ -109,9 +109,9 @@ def _kernel_rows(weight: Any, groups: int) -> Any:
 def _some_copies(x: Any, windows: Windows, width: int) -> tuple[int, Any]:
     """Return how many pictures to take together, and memory for copies of them."""
     count, channels, height = x.shape[:3]
-    each = (channels, windows.kernel[1], height + 2 * windows.padding[0], width)
-    some = max(1, min(count, _COPIES // max(1, channels * each[1] * each[2] * width)))
-    return some, np.empty((some, *each), x.dtype)
+    shape = (channels, windows.kernel[1], height + 2 * windows.padding[0], width)
+    some = max(1, min(count, _COPIES // max(1, channels * shape[1] * shape[2] * width)))
+    return some, np.empty((some, *shape), x.dtype)
 
 
 def _columns(x: Any, windows: Windows, copies: Any, groups: int) -> Any:

@@ -30,9 +30,9 @@ def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
         window = tuple(slice(*bounds[d][i]) for d, i in enumerate(place))
         part = x[(..., *window)]
         part = part.reshape(*x.shape[:axis], math.prod(part.shape[axis:]))
-        found = best_places(part)
-        result[(..., *place)] = np.take_along_axis(part, found[..., None], -1)[..., 0]
-        indices[(..., *place)] = flat[window].ravel()[found]
+        best = best_places(part)
+        result[(..., *place)] = np.take_along_axis(part, best[..., None], -1)[..., 0]
+        indices[(..., *place)] = flat[window].ravel()[best]
     return result, indices
 
 
@@ -79,9 +79,9 @@ def at_indices(self, indices, /, shape, dims):
 @op(self=lambda g, indices, self_shape, dims: at_indices(g, indices, self_shape, dims), linear=True)
 def from_indices(self, indices, /, dims):
     """Return the elements at ``indices`` of the last ``dims`` dimensions, counted as one."""
-    planes, places = (_planes(each, dims) for each in (self, indices))
-    found = np.take_along_axis(planes, places, -1)
-    return found.reshape(indices.shape)
+    planes, places = (_planes(x, dims) for x in (self, indices))
+    taken = np.take_along_axis(planes, places, -1)
+    return taken.reshape(indices.shape)
 
 
 def _flat(shape: Any, indices: Any, dims: int, kind: Any) -> tuple[Any, Any, Any]:

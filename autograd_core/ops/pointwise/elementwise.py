@@ -270,7 +270,7 @@ def _masked_in_blocks(x: Any, g: Any, out: Any) -> Any:
         return where(x != 0, g, 0)
     out = np.empty(g.shape, g.dtype) if out is None else out
     bits = _BITS[g.itemsize]
-    values, given, found = x.reshape(-1), g.reshape(-1).view(bits), out.reshape(-1).view(bits)
+    values, given, result = x.reshape(-1), g.reshape(-1).view(bits), out.reshape(-1).view(bits)
     (zero,) = numbers(x.dtype, 0)
     with memory(1, (BLOCK,), bits) as (spare,):
         for start in range(0, g.size, BLOCK):
@@ -278,7 +278,7 @@ def _masked_in_blocks(x: Any, g: Any, out: Any) -> Any:
             mask = np.not_equal(values[part], zero).view(_INT8)
             kept = spare[: len(mask)]
             np.copyto(kept, np.negative(mask, mask))
-            np.bitwise_and(given[part], kept, found[part])
+            np.bitwise_and(given[part], kept, result[part])
     return out
 
 

@@ -19,8 +19,8 @@ def _scipy(name: str, *arguments: Any) -> Any:
     from scipy import special  # takes as long to import as our core
 
     with np.errstate(all="ignore"):
-        found = np.asarray(getattr(special, name)(*arguments))
-    return found.astype(np.result_type(*arguments), copy=False)
+        result = np.asarray(getattr(special, name)(*arguments))
+    return result.astype(np.result_type(*arguments), copy=False)
 
 
 @pointwise(

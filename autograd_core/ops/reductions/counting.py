@@ -43,11 +43,11 @@ def isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
     """Return whether each of ``elements`` is among ``test_elements``."""
-    each, among = (
+    values, among = (
         t.array if isinstance(t, Tensor) else np.asarray(t) for t in (elements, test_elements)
     )
-    found = np.isin(each, among, assume_unique=assume_unique, invert=invert)
-    return Tensor.from_array(np.asarray(found))
+    result = np.isin(values, among, assume_unique=assume_unique, invert=invert)
+    return Tensor.from_array(np.asarray(result))
 
 
 @public()
@@ -65,11 +65,11 @@ def unique_consecutive(
     first = np.ones(count, np.bool_)
     first[1:] = (rows[1:] != rows[:-1]).any(-1)
     kept = slices[first] if dim is None else np.moveaxis(slices[first], 0, dim)
-    found = [kept.copy()]
+    arrays = [kept.copy()]
     if return_inverse:
         where = np.cumsum(first) - 1
-        found.append(where.reshape(self._shape) if dim is None else where)
+        arrays.append(where.reshape(self._shape) if dim is None else where)
     if return_counts:
-        found.append(np.diff(np.append(np.flatnonzero(first), count)))
-    tensors = tuple(Tensor.from_array(np.asarray(each)) for each in found)
+        arrays.append(np.diff(np.append(np.flatnonzero(first), count)))
+    tensors = tuple(Tensor.from_array(np.asarray(array)) for array in arrays)
     return tensors if len(tensors) > 1 else tensors[0]

@@ -241,6 +241,6 @@ def logcumsumexp_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     Each pair by itself: a running sum of ``g * exp(-ans)`` would overflow.
     """
     shape = tuple(x.shape)
-    g, x, ans = (transpose(at_least_1d(each), dim, -1) for each in (g, x, ans))
+    g, x, ans = (transpose(at_least_1d(t), dim, -1) for t in (g, x, ans))
     shares = triu(exp(triu(unsqueeze(x, -1) - unsqueeze(ans, -2)))) * unsqueeze(g, -2)
     return reshape(transpose(sum_dim(shares, -1), dim, -1), shape)

@@ -119,16 +119,16 @@ def _quantile(
     low, high = np.floor(ranks), np.ceil(ranks)
     if interpolation in ("lower", "higher", "nearest"):
         rank = {"lower": low, "higher": high, "nearest": np.rint(ranks)}[interpolation]
-        found = _at(ordered, rank)
+        result = _at(ordered, rank)
     elif interpolation == "midpoint":
-        found = lerp_number(_at(ordered, low), _at(ordered, high), weight=0.5)
+        result = lerp_number(_at(ordered, low), _at(ordered, high), weight=0.5)
     else:
         weight = exact - Tensor.from_array(low)
-        found = lerp_tensor(_at(ordered, low), _at(ordered, high), weight)
+        result = lerp_tensor(_at(ordered, low), _at(ordered, high), weight)
     if shares.ndim:
-        found = transpose(unsqueeze(found, 0), 0, -1)
-    found = squeeze_result(found, -1)
-    return reshape(found, (*shares.shape, *_kept(x, dim))) if keepdim else found
+        result = transpose(unsqueeze(result, 0), 0, -1)
+    result = squeeze_result(result, -1)
+    return reshape(result, (*shares.shape, *_kept(x, dim))) if keepdim else result
 
 
 def _last(x: Tensor, dim: int) -> Tensor:

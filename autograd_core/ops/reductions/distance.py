@@ -67,7 +67,7 @@ def renorm(self, /, p: float, dim: int, maxnorm: float):
 
 def _others(rank: int, dim: int) -> tuple[int, ...]:
     along = wrapped(dim, rank)
-    return tuple(each for each in range(rank) if each != along)
+    return tuple(other for other in range(rank) if other != along)
 
 
 def renorm_slope(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:

@@ -55,10 +55,10 @@ def _norm(x, ord, dim, keepdim):
 
 def _check_some(shape: tuple[int, ...], ord: float, dim: Any) -> None:
     """Nothing has no largest element."""
-    for each in (dim,) if isinstance(dim, int) else dim:
-        if not shape[each]:
+    for axis in (dim,) if isinstance(dim, int) else dim:
+        if not shape[axis]:
             raise RuntimeError(
-                f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {each}"
+                f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {axis}"
                 "because this dimension is empty and the operation does not have an identity"
             )
 
@@ -77,8 +77,8 @@ def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdi
         return x * (g / norm) if norm.all() else g * where(norm == 0, 0, x / norm)
     size = abs(x)
     if math.isinf(ord):
-        found = float_mask(logical_or(size == norm, isnan(size)), x)
-        return sgn(x) * (g / sum_dim(found, dim, True) * found)
+        mask = float_mask(logical_or(size == norm, isnan(size)), x)
+        return sgn(x) * (g / sum_dim(mask, dim, True) * mask)
     if ord < 1:
         return where(x == 0, 0, sgn(x) * size ** (ord - 1)) * g * norm ** (1 - ord)
     powers = sgn(x) * size ** (ord - 1) if ord < 2 else x * size ** (ord - 2)

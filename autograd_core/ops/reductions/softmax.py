@@ -92,14 +92,14 @@ def _in_rows(x: Any, dim: int) -> bool:
 def _by_rows(compute: Callable[..., None], *arrays: Any) -> Any:
     """Return what ``compute(out, spare, *rows)`` makes of the rows of arrays."""
     x = arrays[0]
-    rows = [each.reshape(-1, x.shape[-1]) for each in arrays]
+    rows = [array.reshape(-1, x.shape[-1]) for array in arrays]
     result = np.empty(rows[0].shape, x.dtype)
     parts = row_blocks(result)
     lent = memory(1, result[parts[0]].shape, x.dtype)
     with short_buffers(x.shape[-1]), np.errstate(all="ignore"), lent as (spare,):
         for part in parts:
             out = result[part]
-            compute(out, spare[: len(out)], *(each[part] for each in rows))
+            compute(out, spare[: len(out)], *(row[part] for row in rows))
     return result.reshape(x.shape)
 
 

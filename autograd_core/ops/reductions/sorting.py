@@ -119,9 +119,9 @@ def bincount(self, weights=None, /, minlength=0):
         raise RuntimeError("minlength should be >= 0")
     if self.size and weights is not None and weights.shape != self.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    found = np.bincount(self, weights, minlength)
+    counts = np.bincount(self, weights, minlength)
     single = self.size and weights is not None and weights.dtype == np.float32
-    return found.astype(np.float32) if single else found
+    return counts.astype(np.float32) if single else counts
 
 
 @op()

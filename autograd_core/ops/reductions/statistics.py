@@ -207,8 +207,8 @@ def logsumexp(self, /, dim, keepdim=False):
     dims = every(self.shape, dim)
     top = np.maximum.reduce(self, axis=dims, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
-    found = np.log(np.add.reduce(np.exp(self - top), axis=dims, keepdims=True)) + top
-    return found if keepdim else np.squeeze(found, dims)
+    result = np.log(np.add.reduce(np.exp(self - top), axis=dims, keepdims=True)) + top
+    return result if keepdim else np.squeeze(result, dims)
 
 
 # Truth

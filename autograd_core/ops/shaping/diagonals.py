@@ -58,10 +58,10 @@ def diagonal(self, /, offset=0, dim1=0, dim2=1):
 
 def _plane(dim1, dim2, rank):
     """Return the two dimensions of the plane that has a diagonal."""
-    found = wrapped(dim1, rank), wrapped(dim2, rank)
-    if found[0] == found[1]:
+    plane = wrapped(dim1, rank), wrapped(dim2, rank)
+    if plane[0] == plane[1]:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    return found
+    return plane
 
 
 def _writable_diagonal(x, offset, dim1, dim2):

@@ -42,11 +42,11 @@ def stack(*tensors, dim=0):
     """Join tensors of one shape along a new dimension."""
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    for number, each in enumerate(tensors):
-        if each.shape != tensors[0].shape:
+    for number, tensor in enumerate(tensors):
+        if tensor.shape != tensors[0].shape:
             raise RuntimeError(
                 "stack expects each tensor to be equal size, but got "
-                f"{list(tensors[0].shape)} at entry 0 and {list(each.shape)} at entry {number}"
+                f"{list(tensors[0].shape)} at entry 0 and {list(tensor.shape)} at entry {number}"
             )
     return np.stack(tensors, dim)
 
@@ -55,26 +55,26 @@ def _joinable(tensors: Sequence[Any], dim: int) -> Sequence[Any]:
     """Return those that take part: empty vectors go with tensors of any rank."""
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    for number, each in enumerate(tensors):
-        if not each.ndim:
+    for number, tensor in enumerate(tensors):
+        if not tensor.ndim:
             raise RuntimeError(
                 f"zero-dimensional tensor (at position {number}) cannot be concatenated"
             )
-    parts = [(number, each) for number, each in enumerate(tensors) if each.shape != (0,)]
+    parts = [(number, tensor) for number, tensor in enumerate(tensors) if tensor.shape != (0,)]
     first = parts[0][1] if parts else tensors[0]
-    for number, each in parts:
-        if each.ndim != first.ndim:
+    for number, tensor in parts:
+        if tensor.ndim != first.ndim:
             raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {first.ndim} and {each.ndim}"
+                f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}"
             )
         along = wrapped(dim, first.ndim)
-        for axis, (expected, got) in enumerate(zip(first.shape, each.shape, strict=True)):
+        for axis, (expected, got) in enumerate(zip(first.shape, tensor.shape, strict=True)):
             if expected != got and axis != along:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {along}. Expected size "
                     f"{expected} but got size {got} for tensor number {number} in the list."
                 )
-    return [each for _, each in parts]
+    return [tensor for _, tensor in parts]
 
 
 def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]:

@@ -222,7 +222,7 @@ def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
 )
 def block_diag(*tensors):
     """Return a matrix of zeros with the given matrices along its diagonal; vectors are rows."""
-    blocks = [np.atleast_2d(each) for each in tensors]
+    blocks = [np.atleast_2d(tensor) for tensor in tensors]
     shape = np.sum([block.shape for block in blocks], axis=0)
     result = np.zeros(shape, np.result_type(*blocks))
     row = column = 0
@@ -235,10 +235,10 @@ def block_diag(*tensors):
 
 def block_diag_backward(g: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
     """Return the blocks of the diagonal, each in the shape it had."""
-    found, row, column = [], 0, 0
+    blocks, row, column = [], 0, 0
     for shape in shapes:
         height, width = (1, 1, *shape)[-2:]
         rows = slice_(g, 0, row, row + height, 1)
-        found.append(reshape(slice_(rows, 1, column, column + width, 1), shape))
+        blocks.append(reshape(slice_(rows, 1, column, column + width, 1), shape))
         row, column = row + height, column + width
-    return found
+    return blocks

@@ -120,8 +120,8 @@ def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequen
         )
     sources = [wrapped(dim, self.ndim) for dim in given]
     places = [wrapped(dim, self.ndim) for dim in wanted]
-    for name, dims, found in (("source", given, sources), ("destination", wanted, places)):
-        if len(set(found)) < len(found):
+    for name, dims, axes in (("source", given, sources), ("destination", wanted, places)):
+        if len(set(axes)) < len(axes):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
     rest = (dim for dim in range(self.ndim) if dim not in sources)
     taken = dict(zip(places, sources, strict=True))

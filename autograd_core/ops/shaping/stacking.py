@@ -135,7 +135,7 @@ def _each(call: Callable[[Tensor], Tensor], tensors: tuple[Any, ...]) -> Any:
     if len(tensors) == 1 and isinstance(tensors[0], Tensor):
         return call(tensors[0])
     listed = tensors[0] if len(tensors) == 1 else tensors
-    return tuple(call(each) for each in listed)
+    return tuple(call(tensor) for tensor in listed)
 
 
 @public()
@@ -241,8 +241,8 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 @public()
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return all choices of one element from each vector, one row each."""
-    for each in tensors:
-        _check_vector(each)
+    for vector in tensors:
+        _check_vector(vector)
     if len(tensors) == 1:
         return tensors[0]
     return joined.stack([flatten(grid) for grid in meshgrid(*tensors)], dim=1)

@@ -74,12 +74,12 @@ def as_strided_gradient(
     self_stride: tuple[int, ...] | None,
 ) -> Any:
     """Return the gradient of ``self``; elements in one place get equal shares."""
-    found = as_strided_backward(g, shape, size, stride, storage_offset, self_stride)
+    result = as_strided_backward(g, shape, size, stride, storage_offset, self_stride)
     if self_stride is None or not Layout(shape, self_stride).overlaps:
-        return found
+        return result
     places = Layout(shape, self_stride).places
-    shares = np.bincount(places.reshape(-1))[places].astype(found.dtype.name)
-    return found / (Tensor.from_array(shares) if isinstance(found, Tensor) else shares)
+    shares = np.bincount(places.reshape(-1))[places].astype(result.dtype.name)
+    return result / (Tensor.from_array(shares) if isinstance(result, Tensor) else shares)
 
 
 @op(
@@ -95,14 +95,14 @@ def as_strided_backward(self, /, shape, size, stride, storage_offset, self_strid
         return np.zeros(shape, self.dtype)
     start = max(0, -(storage_offset or 0))  # before the elements of `shape`
     into = Layout(size, stride, start + (storage_offset or 0))
-    found = Layout(shape, self_stride or in_order(shape), start)
-    memory = np.zeros(max(into.end, found.end), self.dtype)
+    layout = Layout(shape, self_stride or in_order(shape), start)
+    memory = np.zeros(max(into.end, layout.end), self.dtype)
     if into.overlaps:
         np.add.at(memory, into.places, self)
     else:
         into.of(memory)[...] = self
-    result = found.of(memory)
-    return result.copy() if found.overlaps else result
+    result = layout.of(memory)
+    return result.copy() if layout.overlaps else result
 
 
 @op(
@@ -122,13 +122,13 @@ def as_strided_backward(self, /, shape, size, stride, storage_offset, self_strid
 def as_strided_scatter(self, src, /, size, stride, storage_offset=None, self_stride=None):
     """Return ``self`` with ``src`` in the elements that :func:`as_strided` reads."""
     into = _layout(size, stride, storage_offset)
-    found = Layout(self.shape, self_stride or in_order(self.shape), max(0, -into.offset))
-    into = into._replace(offset=into.offset + found.offset)
-    memory = np.zeros(max(into.end, found.end), self.dtype)
-    result = found.of(memory)
+    layout = Layout(self.shape, self_stride or in_order(self.shape), max(0, -into.offset))
+    into = into._replace(offset=into.offset + layout.offset)
+    memory = np.zeros(max(into.end, layout.end), self.dtype)
+    result = layout.of(memory)
     result[...] = self
     into.of(memory)[...] = src
-    return result.copy() if found.overlaps else result
+    return result.copy() if layout.overlaps else result
 
 
 def read_as_strided(
