@@ -21,12 +21,12 @@ def applied(report: str, program: str) -> str:
     for line in report.splitlines():
         if line.startswith("  remedy:"):
             number = -1
-        elif number and (first := re.fullmatch(r"    (\d+) \|(?: (.*))?", line)):
+        elif number and (first := re.fullmatch(r"    (\d+) \| (.*)", line)):
             number = int(first[1])
             if number in lines:
                 number = -1
             else:
-                lines[number] = [first[2] or ""]
+                lines[number] = [first[2]]
         elif number > 0 and (more := re.fullmatch(r" +\| (.*)", line)):
             lines[number].append(more[1])
         elif not number or not line.startswith("    "):

@@ -35,10 +35,10 @@ def finding_text(found: Finding, here: Path, lines: Sequence[str] = ()) -> str:
 
 
 def _fix_text(fix: Fix) -> str:
-    first, *others = fix.text.split("\n")
+    first, *others = (fix.text or "# delete this line").split("\n")
     number = f"    {fix.source.line} |"
     blank = " " * (len(number) - 1) + "|"
-    return "\n".join([f"{number} {first}".rstrip(), *(f"{blank} {line}" for line in others)])
+    return "\n".join([f"{number} {first}", *(f"{blank} {line}" for line in others)])
 
 
 def place_text(source: Source | None, here: Path, otherwise: str = "") -> str:
