@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.util.inspect import signature, stringify_signature
 
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
@@ -72,6 +73,17 @@ def keep_colons(
         lines[:0] = ["..", ""]
 
 
+def show_init(
+    _app: Any, what: str, _name: str, obj: Any, _options: Any, text: str, returns: str
+) -> tuple[str, str] | None:
+    """Of an optimizer, autodoc shows ``__new__``, which takes anything."""
+    if what != "class" or "**keywords" not in text:
+        return None
+    init = signature(obj.__init__, bound_method=True)
+    parameters = stringify_signature(init, show_return_annotation=False, unqualified_typehints=True)
+    return parameters, returns
+
+
 def let_images_scroll(_app: Any, document: nodes.document) -> None:
     """On a phone, a picture that is shrunk to the page cannot be read: put it into a box."""
     for image in [*document.findall(nodes.image)]:
@@ -85,4 +97,5 @@ def setup(app: Any) -> None:
     """Leave out what says nothing, and let pictures scroll."""
     app.connect("doctree-read", let_images_scroll)
     app.connect("autodoc-skip-member", skip_bare_fields)
+    app.connect("autodoc-process-signature", show_init)
     app.connect("autodoc-process-docstring", keep_colons, priority=400)  # before napoleon
