@@ -7,8 +7,8 @@ from textwrap import indent, wrap
 from typing import Final
 
 from gradstep.findings import linting
+from gradstep.findings.linting.finding import Meaning
 from gradstep.findings.linting.lost_graph import NO_GRAPH
-from gradstep.findings.linting.rule import Meaning
 from gradstep.findings.whole_run import rules
 from gradstep.text import WIDTH
 

@@ -26,8 +26,7 @@ from gradstep.findings.linting import (
     targets,
     untraced,
 )
-from gradstep.findings.linting.finding import Finding, Severity, merged
-from gradstep.findings.linting.rule import Rule
+from gradstep.findings.linting.finding import Finding, Rule, Severity, merged
 from gradstep.findings.linting.saved import CHANGED, FREED, find_changed, find_freed
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.listing import Listing

@@ -7,8 +7,7 @@ from typing import Final
 
 from gradstep.engines.lookup import is_tensor
 from gradstep.findings.fixes import with_operand
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.statistics import format_shape
 from gradstep.records import LEAF, Node, resolve

@@ -7,8 +7,7 @@ from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, reachable
 from gradstep.findings.fixes import renamed
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import terms_of
 from gradstep.findings.source_lines import copies_of_numbers

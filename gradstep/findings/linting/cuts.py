@@ -22,9 +22,8 @@ from gradstep.capturing.op_records import (
 )
 from gradstep.capturing.statement import comparison_at, nodes_on
 from gradstep.findings.fixes import called_on, with_argument, without
-from gradstep.findings.linting.finding import Finding, Fix, listed
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule, listed
 from gradstep.findings.linting.leaves import find_unreached
-from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.source_lines import under_no_grad
 from gradstep.graph.model import Source

@@ -7,8 +7,7 @@ from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, Record
 from gradstep.findings.fixes import with_argument
-from gradstep.findings.linting.finding import Finding, Fix
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.source_lines import calls_of
 from gradstep.graph.model import Source

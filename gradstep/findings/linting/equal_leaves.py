@@ -12,8 +12,7 @@ import numpy as np
 from gradstep.capturing.statement import tree_of
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding, Fix
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source
 

@@ -1,17 +1,18 @@
-"""Findings of lint: one frozen record per problem or possible problem."""
+"""A finding of ``check``: the record, the texts that explain it, and the rule that yields it."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from gradstep.findings.listing import line_text
 from gradstep.graph.model import Source
 
 Severity = Literal["error", "warning", "info"]
+Facts = TypeVar("Facts")
 _NUMBER = re.compile(
     r"(?<![\w.:/\[#])[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[−-]?\d+)?(?![\w/]|\.\w)|(?<= )\[[\d, :]+\]"
 )
@@ -79,6 +80,30 @@ class Finding:
         return replace(
             self, what=_NUMBER.sub("#", what), address=op, index=None, count=1, details="", fix=()
         )
+
+
+class Meaning(NamedTuple):
+    """The texts of a finding: a title of a few words, what it means, a wrong and a right program,
+    and when to ignore it, "" if never; ``severity`` is the usual one."""
+
+    code: str
+    severity: Severity
+    title: str
+    means: str
+    wrong: str
+    right: str
+    ignore: str = ""
+
+
+class Rule(Generic[Facts]):
+    """A function from a graph, or from the facts of a run, to findings, and what these mean.
+
+    A finding that several rules yield is explained by one of them.
+    """
+
+    def __init__(self, find: Callable[[Facts], Iterable[Finding]], *meanings: Meaning) -> None:
+        self.find = find
+        self.meanings = meanings
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:

@@ -18,7 +18,7 @@ from gradstep.capturing.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting.away_from_zero import Advice, away_from_zero
-from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
 from gradstep.findings.linting.ingredients import (
     along_a_dimension,
     divides_by_zero,
@@ -26,7 +26,6 @@ from gradstep.findings.linting.ingredients import (
     numbers_there,
     of_finite_inputs,
 )
-from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Source

@@ -9,8 +9,7 @@ from typing import Any, Final
 from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.op_records import Departure
 from gradstep.engines.parameters import named_parameters
-from gradstep.findings.linting.finding import Finding, listed
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
 from gradstep.findings.linting.subject import Subject
 from gradstep.records import LEAF, resolve
 

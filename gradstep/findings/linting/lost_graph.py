@@ -6,8 +6,7 @@ from typing import Final
 
 from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable
 from gradstep.findings.fixes import renamed
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.rule import Meaning
+from gradstep.findings.linting.finding import Finding, Meaning
 from gradstep.findings.source_lines import calls_of, under_no_grad
 from gradstep.graph.model import Source
 

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.statistics import format_bytes
 

@@ -7,9 +7,8 @@ from typing import Final
 
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, outputs_of
 from gradstep.capturing.op_records import OpRecord
-from gradstep.findings.linting.finding import Finding
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.finite import amount_text
-from gradstep.findings.linting.rule import Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 
 _HALF: Final = ("float16", "half")

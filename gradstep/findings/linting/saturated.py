@@ -10,8 +10,7 @@ import numpy as np
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.op_records import OpRecord
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.statistics import format_number
 

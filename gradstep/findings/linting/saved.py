@@ -7,8 +7,7 @@ from linecache import getline
 from typing import Final
 
 from gradstep.findings.fixes import not_in_place
-from gradstep.findings.linting.finding import Finding, listed
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source
 from gradstep.records import LEAF, Node, resolve

@@ -11,8 +11,7 @@ from typing import Final
 from gradstep.capturing.op_records import OpRecord, Record
 from gradstep.capturing.statement import nodes_on, operands_of
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding, Fix
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import learning_leaves, terms_of
 from gradstep.graph.model import Source

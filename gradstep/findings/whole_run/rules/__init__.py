@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gradstep.findings.linting.rule import Rule
+from gradstep.findings.linting.finding import Rule
 from gradstep.findings.whole_run.rules import (
     accumulating,
     aliased,
@@ -23,7 +23,6 @@ from gradstep.findings.whole_run.rules import (
     no_leaf,
     not_finite,
     sampled,
-    skipped,
     step_sizes,
     unchanged,
     untrained,
@@ -47,7 +46,6 @@ RULES: Final[tuple[Rule[Evidence], ...]] = (
     *broken_by_a_step.RULES,
     *constant_loss.RULES,
     *sampled.RULES,
-    *skipped.RULES,
     *graph_kept.RULES,
     *initialization.RULES,
     *loss_over_calls.RULES,

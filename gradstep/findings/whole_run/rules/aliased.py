@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import aliases
 from gradstep.findings.whole_run.watch import Evidence
 

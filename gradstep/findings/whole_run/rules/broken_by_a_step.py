@@ -8,8 +8,7 @@ from math import isfinite
 from typing import Final
 
 from gradstep.findings.fixes import with_argument
-from gradstep.findings.linting.finding import Finding, listed
-from gradstep.findings.linting.rule import Rule
+from gradstep.findings.linting.finding import Finding, Rule, listed
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence

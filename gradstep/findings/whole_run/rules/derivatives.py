@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from gradstep.findings.checking import NodeCheck
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding, Fix
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import arguments_of, returned
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source

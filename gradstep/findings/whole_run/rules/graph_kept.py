@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from gradstep.findings.fixes import Line, detached_in
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import assigned_from_itself, calls_of
 from gradstep.findings.whole_run.watch import Evidence
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.fixes import initialized_at_random
-from gradstep.findings.linting.finding import Finding, listed
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.watch import Evidence, has_equal_rows

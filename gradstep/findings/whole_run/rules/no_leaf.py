@@ -11,8 +11,7 @@ from typing import Final
 
 from gradstep.engines.lookup import is_tensor
 from gradstep.findings.fixes import Line, called
-from gradstep.findings.linting.finding import Finding, Fix
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source

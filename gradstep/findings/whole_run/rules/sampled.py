@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from gradstep.findings.fixes import renamed
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.rule import Rule
+from gradstep.findings.linting.finding import Finding, Rule
 from gradstep.findings.source_lines import calls_of
 from gradstep.findings.whole_run.watch import Evidence
 

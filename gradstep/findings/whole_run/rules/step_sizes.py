@@ -7,8 +7,7 @@ from statistics import median
 from typing import Final
 
 from gradstep.findings.fixes import Line, with_argument
-from gradstep.findings.linting.finding import Finding, listed
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
 from gradstep.findings.source_lines import assigned, calls_of, scaled_grads
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence

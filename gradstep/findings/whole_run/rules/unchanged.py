@@ -8,8 +8,7 @@ from linecache import getline
 from typing import Final
 
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding, Fix, listed
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule, listed
 from gradstep.findings.linting.unused import Hindrance, hindrance
 from gradstep.findings.source_lines import assigned, calls_of, schedulers, steps_from_grad
 from gradstep.findings.whole_run.history import History, histories

@@ -10,8 +10,7 @@ from typing import Final
 from gradstep.capturing.statement import operands_of
 from gradstep.findings.fixes import Line, initialized_at_random, with_operand
 from gradstep.findings.linting.away_from_zero import Advice
-from gradstep.findings.linting.finding import Finding, Fix, listed
-from gradstep.findings.linting.rule import Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule, listed
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.findings.whole_run.zero_causes import ZeroCause
