@@ -74,10 +74,10 @@ def keep_colons(
 
 
 def show_init(
-    _app: Any, what: str, _name: str, obj: Any, _options: Any, text: str, returns: str
+    _app: Any, what: str, _name: str, obj: Any, _options: Any, text: str | None, returns: str
 ) -> tuple[str, str] | None:
     """Of an optimizer, autodoc shows ``__new__``, which takes anything."""
-    if what != "class" or "**keywords" not in text:
+    if what != "class" or "**keywords" not in (text or ""):
         return None
     init = signature(obj.__init__, bound_method=True)
     parameters = stringify_signature(init, show_return_annotation=False, unqualified_typehints=True)
