@@ -37,14 +37,14 @@ from gradstep.__main__ import main
 # PyTorch itself needs most of them, so only the place that looks them up does not find the name
 file = Path(gradstep.engines.__file__).parent / "pytorch" / "private.py"
 source = file.read_text("utf-8")
-looks = "    found: Any = torch\\n"
+looks = "    value: Any = torch\\n"
 assert source.count(looks) == 1
 for number, hidden in enumerate(sys.argv[1:]):
     if child := os.fork():
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
         continue
     sys.stderr = open(f"{number}.txt", "w", encoding="utf-8")
-    changed = source.replace(looks, f"    found: Any = None if path == {hidden!r} else torch\\n")
+    changed = source.replace(looks, f"    value: Any = None if path == {hidden!r} else torch\\n")
     private = type(sys)("gradstep.engines.pytorch.private")
     private.__file__ = str(file)
     sys.modules[private.__name__] = private
