@@ -101,7 +101,7 @@ def test_a_function_that_failed_around_a_node_of_the_core(command: str, tmp_path
     functions = [
         "debugger/passes/cursor.py:Cursor._keep",
         "debugger/passes/recorded_pass.py:RecordedPass.title",
-        "engines/native/driver.py:NativeDriver._run", "engines/native/driver.py:keep_of_user",
+        "engines/native/driver.py:NativeDriver._run", "engines/native/changes.py:keep_of_user",
         "engines/native/hooks.py:Watch.wrap",
     ]  # fmt: skip
     words = [*command.split(), "train.py"]

@@ -136,7 +136,7 @@ class NativeEngine:
 
     def may_run_user_code(self, call: BackwardCall) -> bool:
         # only debuggers and recordings need it
-        from gradstep.engines.native.driver import nodes_of_user
+        from gradstep.engines.native.changes import nodes_of_user
 
         return bool(nodes_of_user(self.plan(call.roots).order))
 

@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from time import perf_counter
 from types import TracebackType
-from typing import Any, Final, NamedTuple, Self, cast
-from weakref import WeakValueDictionary
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.anomaly_mode import run_watched, watched
-from autograd_core.autograd.call import (
-    BackwardCall,
-    gradients,
-    interceptor,
-    note_freed,
-    pass_mode,
-    start,
-)
-from autograd_core.autograd.grad_mode import (
-    USUAL,
-    Anomaly,
-    Mode,
-    current_mode,
-    enter_mode,
-    leave_mode,
-    undo_log,
-)
-from autograd_core.autograd.memory import memory_of
+from autograd_core.autograd.call import BackwardCall, gradients, note_freed, pass_mode, start
+from autograd_core.autograd.grad_mode import Anomaly, Mode, current_mode, undo_log
 from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, Port, resolve
 from autograd_core.autograd.packed import nodes_with_packed
-from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
 from gradstep.engines.driver import (
@@ -50,48 +30,15 @@ from gradstep.engines.driver import (
     collecting,
     undo_deliveries,
 )
-from gradstep.engines.native.arrays import array_of, is_shared, share
-from gradstep.engines.native.hooks import KINDS, Watch
+from gradstep.engines.native.arrays import array_of, share
+from gradstep.engines.native.changes import Changes, gradient_at, nodes_of_user, runs_user_code
+from gradstep.engines.native.hooks import Watch
 from gradstep.graph.fence import by_program, run_of, within_fence
-from gradstep.records import Delivery, Gradients, Interceptor, Place, Step
+from gradstep.records import Gradients, Interceptor, Place, Step
 
-_OURS: Final = (SavedNode, AccumulateGrad)  # with no hooks, these run no code of the program's
 _FEWEST = 4  # nodes that are worth a loop of their own
 _MOST = 512  # so that memory is freed on the way, and a pass can be interrupted
 _UNSEEN = 0.01  # seconds that nobody waits for
-
-
-def runs_user_code(node: Node) -> bool:
-    """Return whether ``node`` calls hooks, is a custom Function, or reads saved values that the
-    user's hooks bring back."""
-    hooks = node.hooks
-    if hooks is not None and (hooks.tensor or hooks.pre or hooks.post or hooks.accumulated):
-        return True
-    inner: Node = getattr(node, "inner", node)  # of a change through a view
-    return inner.runs_undefined or (inner.notes is not None and inner.notes in nodes_with_packed)
-
-
-def nodes_of_user(order: Sequence[Node]) -> list[Node]:
-    """List the nodes that :func:`runs_user_code`; most need not be asked, which takes 0.4 us."""
-    packed = bool(nodes_with_packed)
-    return [
-        node
-        for node in order
-        if packed
-        or not isinstance(node, _OURS)
-        or ((notes := node.notes) is not None and notes.hooks is not None)
-        if runs_user_code(node)
-    ]
-
-
-def keep_of_user(log: UndoLog, node: Node) -> None:
-    """Let ``log`` keep what code of the user's at ``node`` changes without telling it."""
-    log.keep_random_state()
-    for kind in KINDS if node.hooks is not None else ():
-        log.keep_items(getattr(node.hooks, kind))
-    inner: Any = getattr(node, "inner", node)  # of a change through a view
-    if inner.runs_undefined:
-        log.keep_items(vars(inner.ctx))
 
 
 class _Failure(NamedTuple):
@@ -121,14 +68,11 @@ class NativeDriver(BasicDriver):
         super().__init__()
         self.call = call
         self._task = start(call, keep=True)
-        self.order = self._task.order
-        self.plan = self._task.plan
+        self.order, self.plan = self._task.order, self._task.plan
         self.pending: Pending = self._task.pending
         for seed in call.seeds:
             share(seed)
         self.effects: dict[int, NodeEffects] = {}
-        self.disturbances = 0  # how often memory was changed in place that gradients may share
-        self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()  # that memory
         # whether to guard what is shown from later changes
         self._guards = call.graph or bool(nodes_of_user(self.order))
         self._freeing_from = len(self.order)  # from there on the pass itself freed what was saved
@@ -138,16 +82,13 @@ class NativeDriver(BasicDriver):
         self._goes_back = True
         self.read_only = ""
         self._grads = {
-            index: None if (grad := self.grad(index)) is None else grad.array.copy()
-            for index, node in enumerate(self.order)
-            if node.kind == LEAF
+            index: gradient_at(node) for index, node in enumerate(self.order) if node.kind == LEAF
         }
         outer = undo_log()
         self._log = UndoLog() if outer is None else outer
         self._is_inner = outer is not None
+        self._changes = Changes(self._log, self.order)
         self._program: Mode | None = None  # the mode around the pass
-        self._user_mode: Mode | None = None  # what user code runs in
-        self._leaf_of: dict[int, int] | None = None  # by id of the leaf, or its gradient's memory
         self._ran = 0  # nodes of the pass, as far as it came
         if (noted := run_of(call.roots)) is not None:
             noted.release, noted.gradients = self.release, self.gradients
@@ -171,8 +112,8 @@ class NativeDriver(BasicDriver):
         on_skipped: OnSkipped | None = None,
         deferred: DeferredSteps | None = None,
     ) -> None:
-        self._program, self._user_mode, self._leaf_of = current_mode(), None, None
-        self._log.forget_random_state()  # the program may have drawn numbers
+        self._program = current_mode()
+        self._changes.begin()
         noted = run_of(self.call.roots)
         if noted is not None:
             noted.begun = True
@@ -254,11 +195,9 @@ class NativeDriver(BasicDriver):
 
     def _end_of_plain(self, start: int, stop: int) -> int:
         """Return the first node from ``start`` on that is to run by itself."""
-        order = self.order
         for index in range(start, stop):
-            node = order[index]
-            notes = node.notes
-            if (notes is not None and notes.hooks is not None) or node.kind == LEAF:
+            node = self.order[index]
+            if node.kind == LEAF or (node.notes is not None and node.notes.hooks is not None):
                 return index
         return stop
 
@@ -281,10 +220,8 @@ class NativeDriver(BasicDriver):
         users = runs_user_code(node)
         if not users and node.hooks is None and node.kind != LEAF:
             return next(steps)
-        if self._failure is not None:
-            self._raise_again(index)
+        self._raise_again(index)
         self.nested = []
-        muted = {id for at, id in self.muted_hooks if at == index}
         log, start = self._log, self._log.place()
         if users:
             self._guards = True
@@ -292,22 +229,18 @@ class NativeDriver(BasicDriver):
                 if self.pending[place] is not None:
                     share(self.pending[place])
         try:
-            watch = Watch(node, muted)
-            self._keep_state(node, users)
+            watch = Watch(node, {id for at, id in self.muted_hooks if at == index})
+            self._changes.keep(node, users, makes_graph=self.call.graph)
         except Exception:  # an error of ours, which is no failure of the node
             log.go(start)
             log.cut(start)
             raise
-        token = interceptor.set(self.intercept) if users else None
         try:
-            with self._mode_of(users), watch.acting():
-                try:
-                    step = next(steps)
-                except BaseException:
-                    self.failed_in = watch.running
-                    raise
+            around = self._changes.user_code(self._program, self.intercept)
+            with around if users else nullcontext(), watch.acting():
+                step = next(steps)
         except BaseException as error:
-            end = log.place()
+            self.failed_in, end = watch.running, log.place()
             if isinstance(error, Exception) and not isinstance(error, MemoryError):
                 self._failure = _Failure(index, error, error.__traceback__, start, end)
             # what becomes of a pass inside another one is up to the code around it
@@ -316,31 +249,19 @@ class NativeDriver(BasicDriver):
                 if self._failure is None:
                     log.cut(start)
             raise
-        finally:
-            if token is not None:
-                interceptor.reset(token)
         with within_fence("what the node changed"):  # it ran: no error of ours undoes that
-            self._note_effects(index, step, start, users, watch)
+            self._note_effects(step, start, users, watch)
         return step
 
-    def _note_effects(self, index: int, step: Step, start: int, users: bool, watch: Watch) -> None:
+    def _note_effects(self, step: Step, start: int, users: bool, watch: Watch) -> None:
         """Keep what the node of ``step`` changed, as the log has it since ``start``."""
-        log = self._log
-        if step.node.kind == LEAF:
-            self._find_leaf(index)
-        results = [g for g in _results(step) if not is_shared(g)] if users else []
-        stop = log.settle(results) if users else log.place()
-        if users and stop > start:
-            self._find_changed(index, start)
-        for gradient in results:
-            share(gradient)
-        changed = self._changed_gradients(index, start) if users and stop > start else ()
-        self.disturbances += users and stop > start
-        for leaf, gradient in changed:
-            self.changed_gradients.setdefault(leaf, {})[index] = gradient
-        nbytes, nested = log.nbytes(start, stop), tuple(self.nested)
-        calls = tuple(watch.calls)
-        self.effects[index] = NodeEffects(start, stop, nbytes, calls, nested, users, changed)
+        index, nested = step.index, tuple(self.nested)
+        self.effects[index] = effects = self._changes.effects(step, start, users, watch, nested)
+        if users and effects.stop > start:
+            self.disturbances += 1
+            self.changed_pending[index] = self._changes.of_pending(self.pending, start)
+            for leaf, gradient in effects.gradients:
+                self.changed_gradients.setdefault(leaf, {})[index] = gradient
 
     def _raise_again(self, index: int) -> None:
         """Raise what node ``index`` raised before, if it did."""
@@ -348,89 +269,17 @@ class NativeDriver(BasicDriver):
         if failure is not None and failure.at == index:
             raise failure.error.with_traceback(failure.traceback)
 
-    def _keep_state(self, node: Node, users: bool) -> None:
-        """Keep what ``node`` changes without being asked, and what nobody else tells of."""
-        log = self._log
-        if node.kind == LEAF:
-            leaf: Any = node
-            keep = log.keep_fields if self.call.graph else log.keep_gradient
-            keep(leaf.variable)
-        if node.hooks is not None:
-            for kept in node.hooks.retain.values():
-                tensor = kept()
-                if tensor is not None:
-                    log.keep_fields(tensor)
-        if users:
-            keep_of_user(log, node)
-
-    @contextmanager
-    def _mode_of(self, users: bool) -> Iterator[None]:
-        """The mode of user code, which is traced as the program is; the pass is not."""
-        if not users:
-            yield
-            return
-        if self._user_mode is None:
-            tracer = None if self._program is None else self._program.tracer
-            mode = current_mode() or USUAL
-            self._user_mode = replace(mode, tracer=tracer, undo_log=self._log)
-        token = enter_mode(self._user_mode)
-        try:
-            yield
-        finally:
-            leave_mode(token)
-
-    def _changed_gradients(self, index: int, start: int) -> tuple[tuple[int, Any], ...]:
-        """Return the ``.grad`` of other leaves than that at ``index`` that has changed since
-        ``start``."""
-        if self._leaf_of is None:
-            self._leaf_of = {}
-            for number, node in enumerate(self.order):
-                if node.kind == LEAF:
-                    self._find_leaf(number)
-        leaf_of = self._leaf_of
-        tensors, memories = self._log.changed(start)
-        for tensor in tensors:
-            if id(tensor) in leaf_of:
-                self._find_leaf(leaf_of[id(tensor)])
-        changed = {leaf_of.get(id(tensor), index) for tensor in (*tensors, *memories)} - {index}
-        return tuple((number, _gradient(self.order[number])) for number in sorted(changed))
-
-    def _find_leaf(self, number: int) -> None:
-        """Note which leaf, by its number in the plan, a tensor is, or memory is the gradient of."""
-        if self._leaf_of is not None:
-            node: Any = self.order[number]
-            leaf = node.variable
-            self._leaf_of[id(leaf)] = number
-            if leaf.grad is not None:
-                self._leaf_of[id(memory_of(leaf.grad.array))] = number
-
-    def _find_changed(self, index: int, start: int) -> None:
-        """Note what user code at node ``index`` changed of what waits."""
-        _, memories = self._log.changed(start)
-        changed = {id(memory): memory for memory in memories}
-        self._changed.update(changed)
-        self.changed_pending[index] = tuple(
-            (place, g)
-            for place, g in self.pending.items()
-            if g is not None and id(memory_of(array_of(g))) in changed
-        )
-
     def _without_muted(self, step: Step) -> Step:
         """Let ``step`` send nothing along the edges that are muted."""
-        if not any(
-            (step.index, delivery.output_nr) in self.muted_edges for delivery in step.deliveries
-        ):
+        muted = [(step.index, sent.output_nr) in self.muted_edges for sent in step.deliveries]
+        if not any(muted):
             return step
         undo_deliveries(self.pending, step)
-        return self._deliver(step, self.muted_edges)
-
-    def _deliver(self, step: Step, muted: Set[tuple[int, int]]) -> Step:
-        """Deliver anew what ``step`` sends along edges that are not ``muted``."""
         deliveries = []
-        for delivery in step.deliveries:
+        for delivery, is_muted in zip(step.deliveries, muted, strict=True):
             if delivery.edge is not None:
                 before = self.pending[delivery.edge]
-                g = None if (step.index, delivery.output_nr) in muted else delivery.gradient
+                g = None if is_muted else delivery.gradient
                 after = before if g is None else g if before is None else before + g
                 self.pending[delivery.edge] = after
                 delivery = delivery._replace(gradient=g, before=before, after=after)
@@ -467,47 +316,21 @@ class NativeDriver(BasicDriver):
     # what is shown
 
     def step_when_run(self, step: Step) -> Step:
-        if not self._changed:
+        if not self._changes.concern(step):
             return step
-        if not any(map(self._was_changed, (*step.incoming, *_results(step)))):
-            return step
-        effects = self.effects.get(step.index)
-        start, stop = self._place_of(step.index) if effects is None else effects[:2]
-        hooked = [self._as_of(g, start) for g in step.hooked]
-        for call in () if effects is None else effects.calls:
-            if call.kind == "tensor":
-                hooked[call.output_nr] = call.after[0]
-            elif call.kind == "pre":
-                hooked = list(call.after)
-        return step._replace(
-            incoming=tuple(self._as_of(g, start) for g in step.incoming),
-            hooked=tuple(hooked),
-            deliveries=tuple(
-                Delivery(*delivery[:2], *(self._as_of(g, stop) for g in delivery[2:]))
-                for delivery in step.deliveries
-            ),
-            captured=tuple((place, self._as_of(g, start)) for place, g in step.captured),
-        )
+        return self._changes.step_when_run(step, self._effects_of(step.index))
 
     def entered(self, seed: Any) -> Any:
-        return self._as_of(seed, 0)
+        return self._changes.as_of(seed, 0)
 
-    def _place_of(self, index: int) -> tuple[int, int]:
-        """Return the place in the log when node ``index``, which left nothing there, ran."""
-        later = next((number for number in self.effects if number > index), None)
-        if later is not None:
-            place = self.effects[later].start
-        else:
-            place = self._log.end if self._failure is None else self._failure.start
-        return place, place
-
-    def _was_changed(self, gradient: Any) -> bool:
-        return gradient is not None and id(memory_of(array_of(gradient))) in self._changed
-
-    def _as_of(self, gradient: Any, place: int) -> Any:
-        if not self._was_changed(gradient):
-            return gradient
-        return self._log.as_of(array_of(gradient), place)
+    def _effects_of(self, index: int) -> NodeEffects:
+        """Return the effects of a node; of one that left nothing in the log, where it ran."""
+        if index in self.effects:
+            return self.effects[index]
+        end = self._log.end if self._failure is None else self._failure.start
+        later = (effects.start for number, effects in self.effects.items() if number > index)
+        place = next(later, end)
+        return NodeEffects(place, place)
 
     # going back and forth
 
@@ -542,9 +365,9 @@ class NativeDriver(BasicDriver):
             noted.undone()
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
-        places = self.places(step.node)
         return [
-            (place, step.incoming[place.nr if isinstance(place, Port) else 0]) for place in places
+            (place, step.incoming[place.nr if isinstance(place, Port) else 0])
+            for place in self.places(step.node)
         ]
 
     def places(self, node: Node) -> Sequence[Place]:
@@ -565,8 +388,6 @@ class NativeDriver(BasicDriver):
         other.__dict__.update(self.__dict__)
         other._task = self._task.fork(pending)
         other.pending = other._task.pending
-        other.effects = dict(self.effects)
-        other.changed_pending = dict(self.changed_pending)
         other.read_only = ""
         return other
 
@@ -574,6 +395,7 @@ class NativeDriver(BasicDriver):
         other = self.fork(pending)
         other.effects, other.changed_pending, other.changed_gradients = {}, {}, {}
         other._log = UndoLog()
+        other._changes = Changes(other._log, other.order)
         other.muted_edges, other.muted_hooks, other.intercept = set(), set(), None
         other._failure = None
         return other
@@ -694,15 +516,3 @@ class NativeDriver(BasicDriver):
 
     def gradients(self) -> Gradients:
         return gradients(self.call, self._task)
-
-
-def _gradient(node: Any) -> Any:
-    """Return a copy of the ``.grad`` of the leaf behind ``node``."""
-    gradient = node.variable.grad
-    return None if gradient is None else gradient.array.copy()
-
-
-def _results(step: Step) -> list[Any]:
-    """Return the gradients that user code made at a node, as far as they are recorded."""
-    sent = [delivery.gradient for delivery in step.deliveries] + [g for _, g in step.captured]
-    return [g for g in (*step.hooked, *sent) if g is not None]

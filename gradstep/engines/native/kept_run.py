@@ -17,7 +17,7 @@ from autograd_core.autograd.engine import GraphTask
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode, settle
 from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.undo_log import UndoLog
-from gradstep.engines.native.driver import keep_of_user, nodes_of_user
+from gradstep.engines.native.changes import keep_of_user, nodes_of_user
 from gradstep.engines.protocol import values_of_call
 from gradstep.graph.fence import carried_out, run_of
 
