@@ -43,12 +43,12 @@ def test_a_pass_whose_gradients_are_exchanged_is_read_only(
     shared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    from gradstep.engines.pytorch.stepping import watch_only
+    from gradstep.engines.pytorch import calls
 
-    monkeypatch.setattr(watch_only, "is_shared_with_processes", lambda: shared)
+    monkeypatch.setattr(calls, "is_shared_with_processes", lambda: shared)
     loss = torch.ones(2, requires_grad=True).exp().sum()
     engine = engine_of([loss])
-    reason = watch_only.why_watched_only(engine.call(loss, None, None, False))
+    reason = calls.why_watched_only(engine.call(loss, None, None, False))
     assert ("exchanged with other processes" in reason) == shared
 
 

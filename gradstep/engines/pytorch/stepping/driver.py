@@ -1,12 +1,9 @@
 """The driver of PyTorch's engine: halted in hooks behind each node, told of in steps.
 
-The engine runs, so what is shown is what was computed.  What nodes wait for is added up beside the
-engine, so that a difference shows what hooks changed.
-
-What has happened is not undone: going back moves in the record.  Going on in another way from there
-runs the engine again, from the sums that wait at that place, on the graph, which was kept for that;
-``.grad`` is put back first.  Its sums begin with what had arrived, so they are added in the order
-of the first run.
+The engine runs, so what is shown is what was computed.  What has happened is not undone: going back
+moves in the record.  Going on in another way from there runs the engine again, from the sums that
+wait at that place, on the graph, which was kept for that; ``.grad`` is put back first.  Its sums
+begin with what had arrived, so they are added in the order of the first run.
 """
 
 from __future__ import annotations
@@ -35,60 +32,32 @@ from gradstep.engines.driver import (
     Pending,
     Replay,
 )
-from gradstep.engines.pytorch.calls import TorchCall
-from gradstep.engines.pytorch.kept_graphs import free
-from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
-from gradstep.engines.pytorch.private import hook_tables, metadata_of, unobserved
-from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
-from gradstep.engines.pytorch.stepping.observed_engine import NodeRun, ObservedEngine
-from gradstep.engines.pytorch.stepping.replay import (
-    NodeReplay,
-    call_in_pass,
-    deliver,
-    places_of,
-    replays,
-    within_pass,
-)
-from gradstep.engines.pytorch.stepping.watch_only import (
+from gradstep.engines.pytorch.calls import (
+    TorchCall,
     is_shared_with_processes,
     why_graph_is_freed,
     why_watched_only,
 )
-from gradstep.engines.pytorch.tensors import (
-    array_of,
-    copy_of,
-    describe_later,
-    extent_of,
-    is_passed_on,
-    nbytes_of,
-    numbers_of,
-    same_bits,
-    version_of,
-)
-from gradstep.graph.addresses import step_number
+from gradstep.engines.pytorch.kept_graphs import free
+from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
+from gradstep.engines.pytorch.private import hook_tables, metadata_of, unobserved
+from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
+from gradstep.engines.pytorch.stepping.observed_engine import ObservedEngine
+from gradstep.engines.pytorch.stepping.replay import NodeReplay, call_in_pass, places_of, replays
+from gradstep.engines.pytorch.stepping.steps import StepMaker
+from gradstep.engines.pytorch.tensors import describe_later, extent_of, numbers_of, same_bits
 from gradstep.graph.collector import collector_paused, collector_slowed
-from gradstep.graph.fence import is_ours, run_of, tell
+from gradstep.graph.fence import is_ours, run_of
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.records import (
-    LEAF,
-    Extent,
-    HookCall,
-    Interceptor,
-    Place,
-    Step,
-    new_delivery,
-    new_step,
-)
+from gradstep.records import LEAF, Extent, Interceptor, Place, Step
 
 RELIEVED: Final = 1 << 26
 """Bytes of gradients at which a pass whose gradients are dropped is relieved of them."""
-_UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
 _MAKES_GRAPH: Final = (
     "this pass is read-only: it makes a graph (create_graph=True), and going on in another way "
     "would make a different one"
 )
-
 _MOST_IDLE: Final = 20
 
 
@@ -111,17 +80,13 @@ class TorchDriver(BasicDriver):
         roots: Sequence[Any] = call.roots
         plan = plan_of(roots)
         if call.inputs:
-            plan = plan_from(
-                (root.edge for root in roots),
-                leading_to(
-                    [tensor.edge for tensor in call.inputs if tensor.edge is not None], plan
-                ),
-            )
+            wanted = [tensor.edge for tensor in call.inputs if tensor.edge is not None]
+            plan = plan_from((root.edge for root in roots), leading_to(wanted, plan))
         self.plan = plan
         self.read_only = ""
         if halting:
             self.read_only = why_watched_only(call, plan.order) or ("" if keep else _NOT_KEPT)
-        self._is_watched = bool(self.read_only)
+        is_watched = bool(self.read_only)
         if call.graph:
             self.read_only = self.read_only or _MAKES_GRAPH
         self._engine = ObservedEngine(
@@ -134,20 +99,13 @@ class TorchDriver(BasicDriver):
         )
         if self._engine.thread is not None:
             finalize(self, self._engine.thread.drop).atexit = False
-        self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
-        self._pending: Pending = {place: None for node in self.order for place in places_of(node)}
-        for root, seed in zip(roots, call.seeds, strict=True):
-            if owner(root.edge) in self._engine.index:
-                deliver(self._pending, 0, root.edge, seed)
-        self._effects: dict[int, NodeEffects] = {}
+        self._steps = StepMaker(call, self._engine, watched=is_watched)
+        self.changed_gradients = self._steps.changed_gradients
         self._due: tuple[int, int, OnStep] | None = None  # nodes that ran, whose Steps are wanted
         self._due_runs = 0  # how many of the runs are theirs
         self._around = ExitStack()
         self._outer: ObservedEngine | None = None
-        self._sizes: dict[int, int] = {}  # by index, what a step takes
         self._hands_out_early = False
-        self._told = False  # that a .grad which a leaf's step shows was changed since
-        self._captured: dict[Any, Any] = {}
         if not self._engine.retains:
             with collector_paused():
                 for node in self.order:  # the pass frees what is to be told after it
@@ -249,9 +207,11 @@ class TorchDriver(BasicDriver):
             while index < stop:
                 run = self._engine.runs.pop(index, None)
                 if run is not None:
-                    goes_on = on_step(self._step(index, run), self._engine.seconds(index, run[2]))
+                    step = self._steps.of_run(index, run, self.muted_edges)
+                    self.disturbances += step.before is not None  # the engine added in place
+                    goes_on = on_step(step, self._engine.seconds(index, run[2]))
                 elif self._has_run(index):
-                    goes_on = on_step(self._unreached(index), 0.0)
+                    goes_on = on_step(self._steps.unreached(index), 0.0)
                 else:
                     break
                 index += 1
@@ -303,30 +263,20 @@ class TorchDriver(BasicDriver):
     @property
     def pending(self) -> Pending:
         """The sums that wait."""
-        if self._due is not None:
-            self.catch_up()
-        return self._pending
+        self.catch_up()
+        return self._steps.pending
 
     @property
     def effects(self) -> dict[int, NodeEffects]:
         """What hooks of the program's changed, and which passes ran inside, by index."""
-        if self._due is not None:
-            self.catch_up()
-        return self._effects
+        self.catch_up()
+        return self._steps.effects
 
     def inner_passes(self) -> Iterable[Nested]:
         return [inner for passes in self._engine.inside.values() for inner in passes]
 
     def added(self, index: int) -> Any:
-        run = self._engine.runs.get(index)
-        if run is None:
-            return None
-        gradient = self.grad(index)
-        taken_over = (
-            self._engine.gradients.before[index][1] is None and gradient is run[3] is not None
-        )
-        is_as_it_was = taken_over and version_of(gradient) == self._engine.gradients.versions[index]
-        return gradient if is_as_it_was else run[1][0]
+        return self._steps.added(index)
 
     def _advance(self, index: int, stop: int) -> None:
         engine = self._engine
@@ -345,7 +295,7 @@ class TorchDriver(BasicDriver):
         if self._engine.has_run(index):
             return True
         # one to which only muted edges lead: the engine does not tell that it is left out
-        pending = self._pending
+        pending = self._steps.pending
         return (
             bool(self.muted_edges)
             and self._engine.diverged
@@ -366,128 +316,6 @@ class TorchDriver(BasicDriver):
         used = {described.device for node in self.order for described in metadata_of(node.origin)}
         return [device for device in used if device.type == "cuda"]
 
-    # steps
-
-    def _take(self, node: Any) -> tuple[Any, ...]:
-        """Take what waits at ``node``."""
-        pending = self._pending
-        if node.output_count == 1:
-            incoming = (pending[node],)
-            pending[node] = None
-            return incoming
-        places = places_of(node)
-        incoming = tuple([pending[place] for place in places])
-        pending.update(dict.fromkeys(places))
-        return incoming
-
-    def _unreached(self, index: int) -> Step:
-        """Make the Step of a node that does not run: ``grad`` takes what arrives, or nothing
-        does."""
-        node = self.order[index]
-        incoming = self._take(node)
-        captured = self._capture(node, incoming)
-        edges = () if node in self._engine.ends else node.edges
-        unsent = tuple(deliver(self._pending, nr, to, None) for nr, to in enumerate(edges))
-        gradients = self._engine.gradients
-        held = gradients.unless_it_runs(index) if index in gradients.leaves else None
-        return Step(index, node, incoming, incoming, unsent, held, held, captured)
-
-    def _capture(self, node: Any, gradients: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
-        """Note what ``grad`` takes at ``node``."""
-        pairs = zip(places_of(node), gradients, strict=False)
-        captured = tuple((place, g) for place, g in pairs if place in self._wanted_places)
-        self._captured.update(captured)
-        return captured
-
-    def _step(self, index: int, run: NodeRun) -> Step:
-        """Make the Step of a node that has run."""
-        node, pending = self.order[index], self._pending
-        self._sizes.pop(index, None)
-        sent, hooked, _, _ = run
-        nested = self._engine.inside.get(index, ())
-        calls: tuple[HookCall, ...] = ()
-        if node.output_count == 1 and pending[node] is hooked[0]:  # as nearly always
-            incoming, pending[node] = hooked, None
-        else:
-            incoming = self._take(node)
-            calls, hooked = self._compared(index, incoming, hooked)
-        # of a node that runs, the engine takes what arrived ahead of hooks
-        captured = self._capture(node, incoming) if self._wanted_places else ()
-        if node.kind == LEAF:
-            before, after, later = self._accumulated(index, run)
-            if calls or later or nested or index in self._engine.gradients.changed:
-                self._note(index, (*calls, *later), nested)
-            return new_step((index, node, incoming, hooked, (), before, after, captured))
-        if calls or nested or node.is_function or index in self._engine.gradients.changed:
-            self._note(index, calls, nested)
-        if self.muted_edges:
-            sent = tuple(
-                None if (index, nr) in self.muted_edges else g for nr, g in enumerate(sent)
-            )
-        edges = node.edges
-        if len(sent) < len(edges):
-            sent = (*sent, *[None] * (len(edges) - len(sent)))
-        if self.call.inputs:
-            sent = within_pass(sent, edges, self._engine.index)
-        deliveries = []
-        for nr, edge in enumerate(edges):
-            if edge is None:
-                deliveries.append(new_delivery((nr, None, None, None, None)))
-                continue
-            gradient, there = sent[nr], pending.get(edge)
-            if type(gradient) is ref:
-                gradient = gradient()
-            total = there
-            if gradient is not None:
-                total = pending[edge] = gradient if there is None else there + gradient
-            deliveries.append(new_delivery((nr, edge, gradient, there, total)))
-        return new_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
-
-    def _compared(
-        self, index: int, incoming: tuple[Any, ...], hooked: tuple[Any, ...]
-    ) -> tuple[tuple[HookCall, ...], tuple[Any, ...]]:
-        """Return what hooks made of what waited at a node, and what the node got."""
-        for one, other in zip(incoming, hooked, strict=False):
-            if one is not other and not same_bits(one, other):
-                return (_change("pre", _UNKNOWN, incoming, hooked),), hooked
-        return (), incoming
-
-    def taken_at_ends(self) -> Pending:
-        """Return what ``grad`` has taken where the pass ends; a run that goes on takes it anew."""
-        ends = self._engine.ends
-        return {
-            place: g
-            for place, g in self._captured.items()
-            if g is not None and owner(place) in ends
-        }
-
-    def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
-        changed = tuple(
-            (leaf, copy)
-            for leaf, (_, copy, _) in sorted(self._engine.gradients.changed.get(index, {}).items())
-            if leaf != index
-        )
-        for leaf, gradient in changed:
-            self.changed_gradients.setdefault(leaf, {})[index] = gradient
-        self._effects[index] = NodeEffects(
-            0, 0, calls=calls, nested=nested, user_code=True, gradients=changed
-        )
-
-    def _accumulated(self, index: int, run: NodeRun) -> tuple[Any, Any, tuple[HookCall, ...]]:
-        """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        (_, (added, *_), _, now), (_, before, _) = run, self._engine.gradients.before[index]
-        if before is not None:
-            self.disturbances += 1  # the engine added in place
-        hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
-        if not hooks and not self._is_watched:
-            return before, now, ()
-        self._engine.gradients.versions.pop(index, None)
-        after = _sum(before, added) if self._engine.gradients.still_adds(index, added) else now
-        if same_bits(after, now):
-            return before, after, ()
-        now = None if now is None else copy_of(now)
-        return before, now, (_change("accumulated", "", (after,), (now,)),)
-
     def run(self, start: int) -> None:
         """Run everything from plan node ``start`` on, keeping no record."""
         if self.muted_edges or (self._engine.diverged and self.call.is_grad):
@@ -505,23 +333,16 @@ class TorchDriver(BasicDriver):
     def undo(self, step: Step) -> None:
         super().undo(step)
         for place, _ in step.captured:
-            self._captured[place] = None
+            self._steps.captured[place] = None
 
     def redo(self, step: Step) -> None:
         super().redo(step)
-        self._captured.update(step.captured)
+        self._steps.captured.update(step.captured)
 
     def forget(self, start: int) -> None:
         """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
         self._engine.restore(start)
-        for index in [number for number in self._effects if number >= start]:
-            for leaf, _ in self._effects.pop(index).gradients:
-                del self.changed_gradients[leaf][index]
-        # steps that were thinned out did not undo what they took
-        places = self._engine.index
-        self._captured = {
-            place: g for place, g in self._captured.items() if places[owner(place)] < start
-        }
+        self._steps.forget(start)
         self._engine.diverge()
 
     def undo_all(self) -> None:
@@ -541,13 +362,15 @@ class TorchDriver(BasicDriver):
     def fork(self, pending: Pending) -> Replay:
         index = self._engine.index
         return NodeReplay(
-            self.call, self.order, dict(pending), index, self.muted_edges, self._wanted_places
+            self.call, self.order, dict(pending), index, self.muted_edges, self._steps.wanted
         )
 
     def restarted(self, pending: Pending) -> Self:
         other = type(self)(self.call)
         other._engine = self._engine.restarted(_pending_of(other))
-        other._pending = {**dict.fromkeys(self.pending), **pending}
+        other._steps = StepMaker(self.call, other._engine)
+        other._steps.pending = {**dict.fromkeys(self.pending), **pending}
+        other.changed_gradients = other._steps.changed_gradients
         other._outer = self._engine
         return other
 
@@ -561,25 +384,7 @@ class TorchDriver(BasicDriver):
         return describe_later(gradients)
 
     def step_when_run(self, step: Step) -> Step:
-        version = self._engine.gradients.versions.get(step.index)
-        if step.after is None:
-            return step
-        if (at_end := self._engine.gradients.at_end.get(step.index)) is not None:
-            return step._replace(after=at_end)
-        if version in (None, version_of(step.after)):
-            return step
-        (added,) = step.hooked
-        still_adds = self._engine.gradients.still_adds(step.index, added)
-        if still_adds and not is_passed_on(step.after, added):
-            with unobserved(), torch.no_grad():
-                return step._replace(after=_sum(step.before, added))
-        if not self._told:
-            self._told = True
-            tell(
-                f"the .grad that {step_number(step.index)} made was changed in place later: it is "
-                "shown as it is now"
-            )
-        return step
+        return self._steps.step_when_run(step)
 
     def places(self, node: Any) -> Sequence[Place]:
         return places_of(node)
@@ -592,11 +397,7 @@ class TorchDriver(BasicDriver):
         ]
 
     def step_bytes(self, step: Step) -> int:
-        size = self._sizes.get(step.index)
-        if size is None:
-            with unobserved():
-                size = self._sizes[step.index] = _bytes_of(step)
-        return size
+        return self._steps.bytes_of(step)
 
     @property
     def _repeats(self) -> bool:
@@ -653,9 +454,8 @@ class TorchDriver(BasicDriver):
             return None  # the engine does not call it with nothing
         if node.is_function and any(g is None for g in step.hooked):
             return None  # whether it is given zeros instead cannot be read
-        if any(
-            effects.nested for effects in (self._effects.get(step.index),) if effects is not None
-        ):
+        effects = self._steps.effects.get(step.index)
+        if effects is not None and effects.nested:
             return None  # a pass inside would add to .grad once more
         if node.is_packed():
             return None  # hooks of the program's, such as a checkpoint's, unpack only once
@@ -703,21 +503,7 @@ class TorchDriver(BasicDriver):
         return self._engine.gradients.at_first(index)
 
     def summed_up(self, step: Step) -> Any:
-        after, effects = step.after, self._effects.get(step.index)
-        hooked = effects is not None and any(call.kind == "accumulated" for call in effects.calls)
-        if after is None or hooked or after.layout is not torch.strided or self._is_watched:
-            return after
-        if step.index not in self._engine.gradients.versions:
-            return after  # it did not run
-        gradients, added = self._engine.gradients, step.hooked[0]
-        if version_of(after) != gradients.versions[step.index]:
-            return after  # it was changed in place since
-        if not gradients.still_adds(step.index, added):
-            return after  # what it added was
-        if step.before is not None and added is not None and is_passed_on(after, added):
-            return after  # the program gave memory that has become a .grad
-        with unobserved(), torch.no_grad():
-            return _sum(step.before, added)
+        return self._steps.summed_up(step)
 
     def set_grad(self, index: int, gradient: Any) -> None:
         self.order[index].origin.variable.grad = gradient
@@ -741,7 +527,7 @@ class TorchDriver(BasicDriver):
         places = [tensor.edge for tensor in self.call.inputs]
         given = result or [None] * len(places)
         return tuple(
-            self._captured.get(place) if g is None else g
+            self._steps.captured.get(place) if g is None else g
             for place, g in zip(places, given, strict=True)
         )
 
@@ -766,48 +552,5 @@ class TorchDriver(BasicDriver):
 def _pending_of(driver: TorchDriver) -> Callable[[], Pending]:
     """Return what tells the sums that wait, and those that ``grad`` has taken away at an end; the
     engine, halted, does not keep ``driver`` alive."""
-    known = ref(driver)
-
-    def pending() -> Pending:
-        live = known()
-        assert live is not None
-        return live.pending | live.taken_at_ends()
-
-    return pending
-
-
-def _bytes_of(step: Step) -> int:
-    """Return what a step keeps alive that no step before it does."""
-    if step.node.kind == LEAF:
-        return STEP_BYTES if step.before is None else STEP_BYTES + nbytes_of(step.before)
-    size, given, place = STEP_BYTES, step.hooked[0], None
-    if step.hooked is not step.incoming:
-        size += sum([nbytes_of(g) for g in step.hooked if g is not None])
-    for _, _, gradient, before, after in step.deliveries:
-        if gradient is None:
-            continue
-        if gradient is not given:
-            try:
-                if place is None:
-                    place = None if given is None else given.data_ptr()
-                if gradient.data_ptr() != place:
-                    size += gradient.nbytes
-            except (RuntimeError, NotImplementedError):  # it has no memory of its own
-                size += nbytes_of(gradient)
-        if before is not None:
-            size += nbytes_of(after)
-    return size
-
-
-def _sum(before: Any, added: Any) -> Any:
-    """Return what the engine makes of the ``.grad`` of a leaf."""
-    return before if added is None else added if before is None else before + added
-
-
-def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -> HookCall:
-    """Tell what hooks made of gradients."""
-    arrays = [
-        tuple(None if g is None else array_of(g) for g in gradients)
-        for gradients in (before, after)
-    ]
-    return HookCall(kind, name, 0, arrays[0], arrays[1])
+    known = cast("Callable[[], TorchDriver]", ref(driver))
+    return lambda: known().pending | known()._steps.taken_at_ends()

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from gradstep.engines.protocol import OnGradients, values_of_call
-from gradstep.engines.pytorch.calls import TorchCall
+from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import mark_as_freed
 from gradstep.engines.pytorch.nodes import why_opaque
@@ -26,7 +26,6 @@ from gradstep.engines.pytorch.private import (
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.stepping.leaf_gradients import state_of, states_behind
-from gradstep.engines.pytorch.stepping.watch_only import why_watched_only
 from gradstep.engines.pytorch.tensors import (
     elements_of,
     has_memory,

@@ -23,7 +23,7 @@ import torch
 from torch.autograd.graph import GradientEdge
 
 from gradstep.engines.driver import Nested, Pending
-from gradstep.engines.pytorch.calls import Arguments, TorchCall
+from gradstep.engines.pytorch.calls import Arguments, TorchCall, is_shared_with_processes
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import owner
@@ -36,7 +36,6 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
     states_behind,
 )
 from gradstep.engines.pytorch.stepping.replay import deliver, places_of
-from gradstep.engines.pytorch.stepping.watch_only import is_shared_with_processes
 from gradstep.engines.pytorch.tensors import put_gradient
 from gradstep.graph.fence import not_shown
 from gradstep.records import Interceptor, Port

@@ -8,6 +8,7 @@ its dtype.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence, Set
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -79,38 +80,29 @@ def within_pass(
     )
 
 
+@dataclass
 class NodeReplay:
     """A pass that goes its own way from ``pending``, and changes nothing of the program; of what
     arrives at the places ``wanted``, its steps tell as taken by ``grad``."""
 
-    def __init__(
-        self,
-        call: TorchCall,
-        order: Sequence[Any],
-        pending: Pending,
-        nodes: Container[Any],
-        muted: Set[tuple[int, int]] = frozenset(),
-        wanted: Container[Any] = (),
-    ) -> None:
-        self._wanted = wanted
-        self.pending = pending
-        self._call, self._order, self._nodes, self._muted = call, order, nodes, muted
+    call: TorchCall
+    order: Sequence[Any]
+    pending: Pending
+    nodes: Container[Any]
+    muted: Set[tuple[int, int]] = frozenset()
+    wanted: Container[Any] = ()
 
     def record(self, start: int, stop: int, on_step: OnStep) -> None:
         """Run nodes ``start`` to ``stop`` again, none of them a leaf's."""
         for index in range(start, stop):
-            node = self._order[index]
+            node = self.order[index]
             began = perf_counter()
-            places = places_of(node)
-            incoming = tuple(self.pending.get(place) for place in places)
-            arrived = zip(places, incoming, strict=True)
-            captured = tuple((place, g) for place, g in arrived if place in self._wanted)
-            for place in places:
-                self.pending[place] = None
-            with unobserved(), torch.set_grad_enabled(self._call.graph):
-                sent = call_in_pass(node, incoming, self._nodes)
+            incoming = take(self.pending, node)
+            captured = arrived(node, incoming, self.wanted)
+            with unobserved(), torch.set_grad_enabled(self.call.graph):
+                sent = call_in_pass(node, incoming, self.nodes)
                 deliveries = tuple(
-                    deliver(self.pending, nr, edge, None if (index, nr) in self._muted else g)
+                    deliver(self.pending, nr, edge, None if (index, nr) in self.muted else g)
                     for nr, (edge, g) in enumerate(zip(node.edges, sent, strict=True))
                 )
             if not on_step(
@@ -121,8 +113,7 @@ class NodeReplay:
 
     def redo(self, step: Step) -> None:
         """Take what a node that ran did from its record."""
-        for place in places_of(step.node):
-            self.pending[place] = None
+        take(self.pending, step.node)
         for delivery in step.deliveries:
             if delivery.edge is not None:
                 self.pending[delivery.edge] = delivery.after
@@ -140,6 +131,22 @@ def places_of(node: Any) -> list[Any]:
     if node.output_count > 1:
         return [Port(node, nr) for nr in range(node.output_count)]
     return [node]
+
+
+def take(pending: Pending, node: Any) -> tuple[Any, ...]:
+    """Take what waits at a node."""
+    places = places_of(node)
+    incoming = tuple([pending.get(place) for place in places])
+    pending.update(dict.fromkeys(places))
+    return incoming
+
+
+def arrived(
+    node: Any, gradients: Sequence[Any], wanted: Container[Any]
+) -> tuple[tuple[Any, Any], ...]:
+    """Return those of the ``gradients`` of a node that are at places ``wanted``, with these."""
+    pairs = zip(places_of(node), gradients, strict=False)
+    return tuple((place, g) for place, g in pairs if place in wanted)
 
 
 def deliver(pending: Pending, nr: int, edge: Any, gradient: Any) -> Delivery:
