@@ -22,7 +22,7 @@ from autograd_core.autograd.call import interceptor
 from gradstep import capture
 from gradstep.capturing import Names
 from gradstep.engines.pytorch.entry import intercepted
-from gradstep.engines.pytorch.origins import noting
+from gradstep.engines.pytorch.noting import noting
 
 REPETITIONS = 10
 
