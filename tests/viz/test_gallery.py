@@ -62,6 +62,7 @@ def graph_of(exhibit: Exhibit, view: View) -> Graph:
     return record_call(call, view, Names(variables)).after
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("exhibit", exhibits(), ids=lambda exhibit: Path(exhibit.file).stem)
 def test_no_foreign_line_cuts_a_label(exhibit: Exhibit, view: View) -> None:
@@ -72,6 +73,7 @@ def test_no_foreign_line_cuts_a_label(exhibit: Exhibit, view: View) -> None:
     assert cut_labels(composed.picture, layout) == []
 
 
+@pytest.mark.torch
 def test_a_label_that_a_line_cuts_is_found() -> None:
     graph = graph_of(Exhibit("thrown_ball.py", "height", {}), "both")
     picture = Composer(folding_of(graph, "both")).compose(RenderOptions()).picture

@@ -124,6 +124,7 @@ def test_a_pass_to_some_inputs_has_a_true_picture(
     assert sum(kind == "leaf" for kind in graph.kinds) <= 2 * len(wanted)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("exhibit", EXHIBITS)
 def test_the_gallery_has_true_pictures(exhibit: str) -> None:
     with trace():

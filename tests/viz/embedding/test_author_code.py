@@ -133,6 +133,12 @@ def test_classes_can_be_looked_up_by_dataclasses(tmp_path: Path) -> None:
     assert taken(tmp_path, dedent(code) + LEAVES + "x * Sizes().width").value.item() == 6.0
 
 
+def test_code_of_a_page_has_no_file(tmp_path: Path) -> None:
+    # inspect looks through the modules that have one, as libraries do that warn
+    code = "import inspect\nhome = inspect.getmodule(inspect.currentframe())\n"
+    assert "home" in taken(tmp_path, LEAVES + code + "x * y").variables
+
+
 def test_nothing_of_the_process_is_changed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

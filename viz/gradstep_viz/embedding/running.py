@@ -58,7 +58,9 @@ def run(snippets: Sequence[Snippet]) -> Found:
     expression = None
     with own_imports(last.folder) as files, _process(last, main):
         for snippet in snippets:
-            main.__file__ = snippet.file or None
+            vars(main).pop("__file__", None)
+            if snippet.file:  # else it has none, as in ``python -c``: inspect fails at None
+                main.__file__ = snippet.file
             with code_of(snippet):
                 if snippet.module and snippet.name:
                     main = import_module(snippet.module)
