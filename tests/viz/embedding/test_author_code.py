@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _json
+import inspect
 import os
 import shutil
 import sys
@@ -133,9 +134,11 @@ def test_classes_can_be_looked_up_by_dataclasses(tmp_path: Path) -> None:
     assert taken(tmp_path, dedent(code) + LEAVES + "x * Sizes().width").value.item() == 6.0
 
 
-def test_code_of_a_page_has_no_file(tmp_path: Path) -> None:
-    # inspect looks through the modules that have one, as libraries do that warn
-    code = "import inspect\nhome = inspect.getmodule(inspect.currentframe())\n"
+def test_code_of_a_page_has_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # inspect looks through all modules, and has seen the file of another main module before
+    monkeypatch.setattr(inspect, "modulesbyfile", {})
+    inspect.getmodule(inspect.currentframe())
+    code = "import inspect\nhome = inspect.getsourcefile(inspect.currentframe())\n"
     assert "home" in taken(tmp_path, LEAVES + code + "x * y").variables
 
 
