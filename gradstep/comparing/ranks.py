@@ -148,7 +148,9 @@ def _unfinished(calls: Calls) -> Iterator[RankFinding]:
             yield RankFinding((rank,), last[0].title, last[0].error or "it never ended")
     counts = {rank: len(call) for rank, call in calls.items()}
     odd = _odd(counts)
-    if odd:
+    if counts and not any(counts.values()):
+        yield RankFinding(tuple(counts), "", "made no call of backward() or autograd.grad()")
+    elif odd:
         yield RankFinding(odd, "", f"made {plural(counts[odd[0]], 'call')}, not as many as others")
 
 

@@ -328,3 +328,11 @@ def test_ranks_that_do_otherwise_are_named(torch: ModuleType) -> None:
     assert slow.what == (
         "its calls take 9.0 times the median of the others, most at backward() call 1, program.py:5"
     )
+
+
+def test_ranks_that_made_no_call_are_named(torch: ModuleType) -> None:
+    lines = program(["sin"])
+    runs = [MemoryRun(replace(record(torch, lines).header, rank=number)) for number in (0, 1)]
+    assert [str(finding) for finding in compare_ranks(runs)] == [
+        "ranks 0, 1: made no call of backward() or autograd.grad()"
+    ]

@@ -560,3 +560,8 @@ def test_a_finding_is_explained_by_its_code(capsys: pytest.CaptureFixture[str]) 
     assert all(f"[{code}]" in said for code in MEANINGS)
     assert main(["explain", "stale-grads"]) == 2
     assert "stale-grad" in capsys.readouterr().err
+
+
+def test_a_program_of_grad_alone_is_debugged_from_its_first_call(check: Check) -> None:
+    script = START + "torch.autograd.grad(net(x).sum(), net[0].weight)\n"
+    assert "next: gradstep debug --call grad:1 train.py" in check(script)[1]

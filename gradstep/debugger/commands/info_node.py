@@ -142,6 +142,10 @@ def saved(console: Console, operands: Operands) -> str:
     return table_text(rows) or "this node keeps no tensor"
 
 
+def _has_run(console: Console, index: int) -> bool:
+    return index < console.session.position
+
+
 def _phases_of(console: Console, index: int) -> tuple[Phase, ...]:
     ahead = index > console.session.position or index == console.session.length
     return () if ahead else console.session.phases(index)
@@ -155,7 +159,8 @@ def hooks(console: Console, operands: Operands) -> str:
     if rows:
         return table_text(rows)
     hooks = console.session.detail(index).hooks
-    return "\n".join(f"{hook}  not called yet" for hook in hooks) or "no hooks here"
+    none = "no hooks here" if _has_run(console, index) else "no hooks are known before it runs"
+    return "\n".join(f"{hook}  not called yet" for hook in hooks) or none
 
 
 def phases(console: Console, operands: Operands) -> str:

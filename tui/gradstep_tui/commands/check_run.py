@@ -19,6 +19,7 @@ from gradstep.program.process import user_code
 from gradstep.program.recorded_calls import keep_texts
 from gradstep.program.run import Found, Ran, run_target
 from gradstep.program.target import Target
+from gradstep.recording.facts import CallFacts
 from gradstep.recording.reading import FileRun
 from gradstep.records import Gradients
 from gradstep.text import plural
@@ -149,7 +150,7 @@ def report_on(
         program, tuple(findings), len(calls),
         f"{looked_at if subject is None else f'{program}.backward()'}{_derivatives(evidence)}",
         tuple(_not_looked_at(checked, asked, len(calls) - closely)),
-        _next(" ".join([program, *arguments]), findings),
+        _next(" ".join([program, *arguments]), findings, calls),
     )  # fmt: skip
 
 
@@ -172,7 +173,7 @@ def report_on_recording(target: Target, ignored: Sequence[str]) -> Checked:
         return Checked(
             program, tuple(findings), len(calls),
             f"the losses of {plural(len(calls), 'call')}, and {leaves} in them",
-            tuple(left_out), _next(program, findings),
+            tuple(left_out), _next(program, findings, calls),
         )  # fmt: skip
 
 
@@ -205,7 +206,7 @@ def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str
 _REASONS: Final = 3
 
 
-def _next(program: str, findings: Sequence[tuple[str, Finding]]) -> str:
+def _next(program: str, findings: Sequence[tuple[str, Finding]], calls: Sequence[CallFacts]) -> str:
     """Return the command that shows more, with the names of this program."""
     for title, finding in findings:
         if finding.is_bad and finding.code == "not-finite" and not finding.leaves:
@@ -216,7 +217,8 @@ def _next(program: str, findings: Sequence[tuple[str, Finding]]) -> str:
             call = f"--call {number} " if number != "1" else ""
             script, _, rest = program.partition(" ")
             return f"gradstep why {call}{script} {name} {rest}".rstrip()
-    return f"gradstep debug {program}"
+    is_grad = bool(calls) and all(call.kind == "grad" for call in calls)
+    return f"gradstep debug {'--call grad:1 ' * is_grad}{program}"
 
 
 class _Progress:
