@@ -534,6 +534,31 @@ def test_ctrl_z_suspends_and_fg_comes_back(
     terminal.wait_for(r"here\n", r"gradient 6\.0")
 
 
+def test_a_screen_that_is_continued_twice_has_one_reader_of_keys(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text(
+        "import os, pathlib, autograd_core as torch\n"
+        "pathlib.Path('pid').write_text(str(os.getpid()))\n"
+        "a = torch.tensor(3.0, requires_grad=True)\n"
+        "(a * a).backward()\n"
+    )
+    terminal = open_terminal(gradstep("debug", "script.py"))
+    terminal.wait_for(r"0/2 run")
+    terminal.press("n")
+    terminal.wait_for(r"1/2 run", r"PAUSED")
+    process = int((tmp_path / "pid").read_text())
+    threads = len(os.listdir(f"/proc/{process}/task"))
+    for _ in range(3):
+        os.kill(process, signal.SIGCONT)
+        time.sleep(0.05)  # or they become one
+    terminal.press("n")
+    terminal.wait_for(r"FINISHED")
+    assert len(os.listdir(f"/proc/{process}/task")) == threads
+    terminal.press("q")
+    terminal.wait_for(r"exit code 0")
+
+
 def test_ctrl_z_stays_where_no_shell_could_come_back(open_terminal: Open) -> None:
     terminal = open_terminal(gradstep("debug", SHARED_WEIGHT))
     terminal.wait_for(r"0/9 run", r"PAUSED")

@@ -109,11 +109,27 @@ class DebuggerApp(App[Outcome]):
                 # in the loop: a handler may come while a lock of the driver's is held
                 loop.add_signal_handler(number, self._end_by, number)
 
+    @property
+    def _has_terminal(self) -> bool:
+        writer = getattr(self._driver, "_writer_thread", None)
+        return writer is not None and writer.is_alive()
+
     def leave_terminal(self) -> None:
         """Leave the screen, if that has not been done."""
-        writer = getattr(self._driver, "_writer_thread", None)
-        if self._driver is not None and writer is not None and writer.is_alive():
+        if self._driver is not None and self._has_terminal:
             self._driver.suspend_application_mode()
+
+    def _resume_once(self) -> None:
+        """Let Textual enter the terminal at SIGCONT only where it has left it.
+
+        ``fg`` continues the whole group of processes, and our parent continues this one.  Entered
+        twice, two threads read the keys, and the one that comes too late waits for ever.
+        """
+        resume = signal.getsignal(signal.SIGCONT)
+        if callable(resume):
+            signal.signal(
+                signal.SIGCONT, lambda *call: None if self._has_terminal else resume(*call)
+            )
 
     def _end_by(self, number: int) -> None:
         self.leave_terminal()
@@ -170,6 +186,8 @@ class DebuggerApp(App[Outcome]):
     async def on_mount(self) -> None:
         await self.push_screen(self.debugger_screen)
         self._listen(True)
+        if sys.platform != "win32":
+            self._resume_once()
         # a full collection looks at every object of the program, and a frame may take 20 ms; what
         # is there already is set aside until the screen closes
         self._froze = gc.get_freeze_count() == 0
