@@ -1,12 +1,10 @@
 """The text that declarations become, as a reader would review it.
 
-A change of the generator shows here as a diff.  ``RENEW=1 pytest tests/autograd_core/
-test_generated_code.py`` writes the file anew; git then shows what became of it.
+A change of the generator shows here as a diff.
 """
 
 from __future__ import annotations
 
-import os
 import traceback
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.op import OPS
 from autograd_core.op.generate import code_text
+from tests.golden import check_golden
 
 GOLDEN = Path(__file__).with_name("generated_ops.txt")
 SHOWN = ("mul", "tanh", "max_dim", "unbind", "cat")
@@ -25,9 +24,7 @@ def generated() -> str:
 
 
 def test_the_generated_text_is_the_reviewed_one() -> None:
-    if os.environ.get("RENEW"):
-        GOLDEN.write_text(generated(), "utf-8")
-    assert generated() == GOLDEN.read_text("utf-8")
+    check_golden(GOLDEN, generated())
 
 
 def test_equal_texts_are_compiled_once() -> None:

@@ -17,6 +17,7 @@ import pytest
 from tests.docs.blocks import Block, blocks_of, commands_of, opens_screen, with_outputs
 from tests.docs.terminal import run_screen
 from tests.forking import run_gradstep, run_python
+from tests.golden import IS_RENEWED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -150,7 +151,7 @@ def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
                 done = run_command(command.text, copy, codes[-1])
             outputs.append(done.output)
             codes.append(done.code)
-    if os.environ.get("GRADSTEP_UPDATE_GOLDEN") == "1":
+    if IS_RENEWED:
         page.write_text(with_outputs(page, outputs), "utf-8")
     for command, output, code in zip(commands_of(page), outputs, codes[1:], strict=True):
         command.check(output, code)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -28,7 +26,6 @@ from gradstep_tui.app.worker import SessionWorker
 SMALL, LARGE = (80, 24), (160, 48)
 SHORT = SessionWorker.grace  # how long keys wait outside of tests
 PATIENCE = 60.0  # seconds, for a busy machine
-GOLDEN = Path(__file__).parent / "golden"
 
 
 class Driver:
@@ -141,13 +138,3 @@ def parse_once(stylesheet: Stylesheet, *given: Any, **named: Any) -> list[RuleSe
 
 async def let_others_run(seconds: float = 0.0) -> None:
     await asyncio.sleep(0)
-
-
-def check_golden(name: str, text: str) -> None:
-    """Compare with the stored screen; GRADSTEP_UPDATE_GOLDEN=1 stores this one instead."""
-    path = GOLDEN / f"{name}.txt"
-    if os.environ.get("GRADSTEP_UPDATE_GOLDEN") == "1":
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text + "\n", encoding="utf-8")
-    assert path.exists(), f"{path.name} is missing; GRADSTEP_UPDATE_GOLDEN=1 writes it"
-    assert text + "\n" == path.read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ import contextvars
 import re
 import threading
 from io import BytesIO, TextIOWrapper
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,12 +22,12 @@ from gradstep.graph.addresses import step_number
 from gradstep_tui.app.keys import ALL_BINDINGS, KEY_GROUPS
 from gradstep_tui.app.sections import SECTIONS
 from gradstep_tui.app.widgets.line_view import LineView
+from tests.golden import check_golden
 from tests.tui.screen_driver import (
     LARGE,
     PATIENCE,
     SHORT,
     SMALL,
-    check_golden,
     on_screen,
 )
 from tests.tui.sessions import (
@@ -39,6 +40,7 @@ from tests.tui.sessions import (
 )
 
 SIZES = [SMALL, LARGE]
+GOLDEN = Path(__file__).parent / "golden"
 
 
 # -- moving ------------------------------------------------------------------------------
@@ -578,7 +580,8 @@ async def test_an_empty_plan_opens_and_closes() -> None:
 )
 async def test_the_screen_is_the_stored_one(name: str, make, keys: list[str], size) -> None:  # type: ignore[no-untyped-def]
     async with on_screen(make(), size) as screen:
-        check_golden(f"{name}_{size[0]}x{size[1]}", await screen.press(*keys))
+        path = GOLDEN / f"{name}_{size[0]}x{size[1]}.txt"
+        check_golden(path, await screen.press(*keys) + "\n")
 
 
 async def test_meanings_keep_their_colours_in_every_theme() -> None:

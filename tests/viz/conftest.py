@@ -1,4 +1,4 @@
-"""What every test of pictures shares: golden files, and the law that a picture is true."""
+"""What every test of pictures shares: the law that a picture is true."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.model import Picture, View
 from gradstep_viz.picture.wording import DEFAULT_FACTS
 from tests.viz.truth import check_leaves, check_lines
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--update-golden", action="store_true", help="rewrite the golden files from what is drawn"
-    )
 
 
 @pytest.fixture(autouse=True, scope="session")

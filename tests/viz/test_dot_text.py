@@ -29,6 +29,7 @@ from gradstep_viz.picture.geometry import text_width
 from gradstep_viz.picture.model import VIEWS, Picture, View
 from gradstep_viz.rendering import render_graph
 from gradstep_viz.theme import MUTED_SIZE
+from tests.golden import check_golden
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
@@ -38,13 +39,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", ["quadratic", "mlp", "shared"])
-def test_dot_is_the_golden_one(name: str, view: View, request: pytest.FixtureRequest) -> None:
+def test_dot_is_the_golden_one(name: str, view: View) -> None:
     text = to_dot(getattr(sample_graphs, name)(), view=view)
-    file = GOLDEN / f"{name}.{view}.dot"
-    if request.config.getoption("--update-golden", default=False):
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    assert text == file.read_text(encoding="utf-8"), "rerun with --update-golden if this is meant"
+    check_golden(GOLDEN / f"{name}.{view}.dot", text)
 
 
 def test_to_graphviz_gives_a_digraph_to_go_on_with() -> None:
