@@ -68,6 +68,16 @@ def _code_of(function: Any) -> CodeType | None:
     return code if isinstance(code, CodeType) else None
 
 
+def tell_anew() -> None:
+    """Forget what failed in an earlier run."""
+    _told.clear()
+
+
+def has_failed() -> bool:
+    """Return whether something was not shown, by a defect of ours."""
+    return bool(_told)
+
+
 _LONGEST: Final = 300
 _MOST: Final = 100
 """Different ones; what fails in another way each time would fill the user's screen."""

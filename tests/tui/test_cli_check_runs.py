@@ -11,6 +11,7 @@ import pytest
 
 from gradstep import findings
 from gradstep.findings.explanations import MEANINGS
+from gradstep.findings.whole_run.watch import Watch
 from gradstep_tui import output
 from gradstep_tui.cli import main
 from gradstep_tui.commands import check_run
@@ -565,3 +566,13 @@ def test_a_finding_is_explained_by_its_code(capsys: pytest.CaptureFixture[str]) 
 def test_a_program_of_grad_alone_is_debugged_from_its_first_call(check: Check) -> None:
     script = START + "torch.autograd.grad(net(x).sum(), net[0].weight)\n"
     assert "next: gradstep debug --call grad:1 train.py" in check(script)[1]
+
+
+def test_a_report_says_where_gradstep_itself_failed(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise IndexError("a defect")
+
+    monkeypatch.setattr(Watch, "_before", fail)
+    assert "not looked at: what gradstep failed at" in check(HEALTHY)[1]

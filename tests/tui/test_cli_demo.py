@@ -71,9 +71,11 @@ def test_a_notebook_as_target_says_what_to_do(
     assert "jupyter nbconvert --to script" in said
 
 
+@pytest.mark.parametrize(("name", "remedy"), [("torch", "pip install torch"), ("x", "install it")])
 def test_a_library_that_is_missing_is_told_with_the_environment(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, remedy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "train.py").write_text("import not_installed_anywhere")
+    (tmp_path / "train.py").write_text(f"raise ModuleNotFoundError(name='{name}')")
     assert main(["check", str(tmp_path / "train.py")]) == 1
-    assert f"in the environment of gradstep, {sys.prefix}" in capsys.readouterr().err
+    said = f"in the environment of gradstep, {sys.prefix}: {remedy} there"
+    assert said in capsys.readouterr().err

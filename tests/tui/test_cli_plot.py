@@ -111,7 +111,7 @@ def test_without_matplotlib_the_program_does_not_run(
     assert main(["plot", "train.py", "0"]) == 4
     out, err = capfd.readouterr()
     assert out == ""
-    assert "pip install 'gradstep[plot]'" in err
+    assert "pip install matplotlib" in err
 
 
 @needs_matplotlib

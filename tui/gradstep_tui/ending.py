@@ -34,9 +34,10 @@ def tell(error: BaseException) -> int | None:
             elif error.note:
                 output.say(error.note)
             if isinstance(error.error, ModuleNotFoundError):
+                remedy = "pip install torch" if error.error.name == "torch" else "install it"
                 output.say(
-                    f"programs run in the environment of gradstep, {sys.prefix}: install it where "
-                    "what they import is"
+                    f"programs run in the environment of gradstep, {sys.prefix}: {remedy} there, "
+                    "or install gradstep where it is"
                 )
             if error.findings:
                 # it is slow to load, as above

@@ -13,6 +13,7 @@ from gradstep.findings.reports.checked import Checked, left
 from gradstep.findings.whole_run.conclusions import certain, conclusions
 from gradstep.findings.whole_run.rules.no_leaf import refused_by_optimizer
 from gradstep.findings.whole_run.watch import Evidence, Watch
+from gradstep.graph.fence import has_failed, tell_anew
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ScriptDone, ScriptFailed
 from gradstep.program.process import user_code
@@ -65,6 +66,7 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
     Raises:
         ProgramError: there is nothing to check.
     """
+    tell_anew()
     progress = _Progress(asked.tells)
 
     def new_watch() -> Watch:
@@ -189,6 +191,8 @@ def _derivatives(evidence: Evidence) -> str:
 
 
 def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str]:
+    if has_failed():
+        yield "what gradstep failed at (not shown, as said above)"
     if checked.ended_by:
         yield f"what comes after {checked.ended_by}"
     if not asked.is_whole:

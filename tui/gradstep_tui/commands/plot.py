@@ -49,7 +49,7 @@ A cell of the map that stands for several calls or leaves shows the worst: NaN,
 then Inf, then a jump, then the size farthest from the median of its leaf.
 
 {ARGUMENTS}
-Plots need matplotlib: pip install 'gradstep[plot]'
+Plots need matplotlib: pip install matplotlib
 
 examples:
   gradstep plot run.gsr

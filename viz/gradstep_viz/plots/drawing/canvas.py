@@ -135,7 +135,7 @@ def require_matplotlib() -> ModuleType:
     except ImportError as error:
         raise RendererUnavailable(
             f"plots are drawn by matplotlib, which is not installed ({error})",
-            remedy="pip install 'gradstep[plot]'",
+            remedy="pip install matplotlib",
         ) from None
 
 
