@@ -238,6 +238,16 @@ def format_number(value: float) -> str:
     return _MINUS + text if value < 0 else text
 
 
+def format_range(stats: Statistics) -> str:
+    """Say between what numbers the elements are.
+
+    >>> format_range(statistics(np.array([1.0, 3.0]))), format_range(statistics(np.full(4, -20.0)))
+    ('between 1 and 3', 'all −20')
+    """
+    smallest, largest = format_number(stats.minimum), format_number(stats.maximum)
+    return f"all {smallest}" if smallest == largest else f"between {smallest} and {largest}"
+
+
 def format_element(value: float | np.generic) -> str:
     """Return one number in three digits too, but one that is no integer never as an integer: what
     makes the difference may be its last digit.

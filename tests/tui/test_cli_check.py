@@ -76,7 +76,7 @@ differences 12.00 (ratio 0.5); a factor x is missing
             17 | loss = Cube.apply(x).sum()
           remedy: return the derivative of forward, times the gradient that backward was given
 
-        looked at: 1 call on 1 line, each of them; the derivatives of 1 custom Function
+        looked at: 1 call on 1 line; the derivatives of 1 custom Function
         not looked at: calls that --call leaves out; derivatives of built-in ops (--derivatives)
         what it means: gradstep explain derivative
         next: gradstep debug train.py
@@ -90,7 +90,7 @@ def test_a_right_program_ends_at_its_call_with_code_0(run: Run) -> None:
         call 0 []
         train.py: nothing suspicious was found
 
-        looked at: 1 call on 1 line, each of them; the derivatives of 2 nodes, 2 of them right
+        looked at: 1 call on 1 line; the derivatives of 2 nodes, 2 of them right
         not looked at: calls that --call leaves out
         next: gradstep debug train.py
         """).removeprefix("call 0 []\n")

@@ -12,7 +12,7 @@ from gradstep.capturing.op_records import OpRecord
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
-from gradstep.graph.statistics import format_number
+from gradstep.graph.statistics import format_range
 
 _ENDS: Final = {
     "sigmoid": ((0.0, 1.0), "0 or 1"),
@@ -107,10 +107,7 @@ def _given(subject: Subject, index: int) -> str:
     known = ForwardValues(subject.engine, subject.origins).statistics(first)
     if known is None or known.trouble:
         return ""
-    return (
-        f"; its inputs are between {format_number(known.minimum)} and "
-        f"{format_number(known.maximum)}"
-    )
+    return f"; its inputs are {format_range(known)}"
 
 
 def _finding(subject: Subject, index: int, code: Any, what: str, remedy: str) -> Finding:

@@ -145,9 +145,9 @@ def report_on(
     findings = left(concluded, ignored, program)
     calls = list(evidence.run.calls())
     closely = len(evidence.looked_at)
-    how = "each of them" if closely == len(calls) else f"{closely:,} of them with their graphs"
+    some = "" if closely == len(calls) else f", {closely:,} of them with their graphs"
     lines = plural(len({call.line for call in calls}), "line")
-    looked_at = f"{plural(len(calls), 'call')} on {lines}, {how}"
+    looked_at = f"{plural(len(calls), 'call')} on {lines}{some}" if calls else "no backward() ran"
     return Checked(
         program, tuple(findings), len(calls),
         f"{looked_at if subject is None else f'{program}.backward()'}{_derivatives(evidence)}",

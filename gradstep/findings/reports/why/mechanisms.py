@@ -12,7 +12,7 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import NodeDetail, Value
 from gradstep.debugger.snapshot.value import value
 from gradstep.engines.lookup import engine_of
-from gradstep.graph.statistics import format_number
+from gradstep.graph.statistics import format_number, format_range
 from gradstep.records import LEAF, resolve
 from gradstep.text import plural
 
@@ -46,11 +46,8 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
             return f"{name} is 0 everywhere, and so are all {inputs} of {stem}"
         return f"all {inputs} of {stem} are negative or 0, where its derivative is 0"
     if stem in _CLAMPS and given is not None:
-        stats = given.statistics
-        return (
-            f"each input of {stem} is at or beyond its limits: the inputs range from "
-            f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
-        )
+        inputs = format_range(given.statistics)
+        return f"each input of {stem} is at or beyond its limits: the inputs are {inputs}"
     if stem in _SATURATING and result is not None and _is_saturated(result):
         if "softmax" in stem and not np.unique(result.array).size > 1:
             return f"{stem} runs over one element, so its result is always {_ends(result)}"

@@ -61,8 +61,8 @@ def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterato
         yield _finding(
             evidence, largest, code,
             f"the largest gradient, that of {largest[0].leaf.name}, is "
-            f"{format_number(size(largest))}, {format_number(share(largest))} of the size of the "
-            "weight",
+            f"{format_number(size(largest))}, {format_number(share(largest))} times the size of "
+            "the weight",
         )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def _finding(
     if clip is not None:
         return Finding(
             "warning", "small-steps",
-            f"each step of {optimizer} changes {listed(names)} by {ratio} of their size: "
+            f"each step of {optimizer} changes {listed(names)} by {ratio} times their size: "
             "clip_grad_norm_() clips gradients that are still multiplied by the scale of the loss",
             f"call scaler.unscale_({optimizer}) before clip_grad_norm_()"
             if evidence.names.scalers else "divide the gradients by the scale before you clip them",
@@ -94,7 +94,7 @@ def _finding(
     return Finding(
         "warning", code,
         f"each step of {optimizer}{of_rate} changes {listed(names)} by {ratio} "
-        f"{'of its size' if len(names) == 1 else 'of their size'}",
+        f"times {'its size' if len(names) == 1 else 'their size'}",
         "use a larger learning rate: 1e-3 is usual" if is_small else
         "divide the learning rate by 10 until the loss falls: steps of about 1e-3 of the size of a "
         "weight are usual",
