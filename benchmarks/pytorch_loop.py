@@ -29,7 +29,7 @@ COMMANDS = {
     "plain": [sys.executable],
     "attached": [*GRADSTEP, "render", "--call", "grad:1", "-o", "loop.svg"],
     "--fail-on nan": [*GRADSTEP, "debug", "--fail-on", "nan"],
-    "--until 'rms>1e9'": [*GRADSTEP, "debug", "--batch", "--until", "rms>1e9"],
+    "--fail-on 'rms>1e9'": [*GRADSTEP, "debug", "--fail-on", "rms>1e9"],
     "--break, continue": [
         *GRADSTEP, "debug", "--batch", "--break", "2.weight if nan", "--ex", "continue",
     ],

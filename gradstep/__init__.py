@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gradstep.graph import Graph
     from gradstep.program.recording import record
     from gradstep_tui import debug
-    from gradstep_viz import film, render, to_dot, to_graphviz
+    from gradstep_viz import film, render, to_graphviz
     from gradstep_viz.plots import plot
 
 __all__ = [
@@ -52,7 +52,6 @@ __all__ = [
     "record",
     "render",
     "scope",
-    "to_dot",
     "to_graphviz",
     "trace",
     "why",
@@ -71,7 +70,6 @@ _HOMES = {
     "record": "gradstep.program.recording",
     "render": "gradstep_viz",
     "scope": "gradstep.engines.tracing",
-    "to_dot": "gradstep_viz",
     "to_graphviz": "gradstep_viz",
     "trace": "gradstep.engines.tracing",
     "unload_ipython_extension": "gradstep_tui.notebook",

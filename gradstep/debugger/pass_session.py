@@ -416,11 +416,6 @@ class PassSession:
         """Stop before the next node. Another thread may call this."""
         self.cursor.interrupted = True
 
-    def take_interrupt(self) -> bool:
-        """Answer, for something that does not move, whether it was asked to stop."""
-        asked, self.cursor.interrupted = self.cursor.interrupted, False
-        return asked
-
     # the end
 
     def host(self, body: Callable[[], Any]) -> Any:

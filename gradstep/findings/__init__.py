@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradstep.findings.checking import InputCheck, NodeCheck, check, check_current, check_node
+    from gradstep.findings.checking import InputCheck, NodeCheck, check, check_node
     from gradstep.findings.linting import Finding, lint
     from gradstep.findings.reports.why import Explanation, why
 
@@ -20,14 +20,13 @@ __all__ = [
     "InputCheck",
     "NodeCheck",
     "check",
-    "check_current",
     "check_node",
     "lint",
     "why",
 ]
 
 _HOMES = {
-    "checking": ("InputCheck", "NodeCheck", "check", "check_current", "check_node"),
+    "checking": ("InputCheck", "NodeCheck", "check", "check_node"),
     "linting": ("Finding", "lint"),
     "reports.why": ("Explanation", "why"),
 }

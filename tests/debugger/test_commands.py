@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,6 @@ from gradstep import trace
 from gradstep.debugger import Session
 from gradstep.debugger.commands import complete
 from gradstep.debugger.commands.helping import TOPICS
-from gradstep.findings import checking
-from gradstep.findings.checking import NodeCheck, check_plan
 from tests.both import on_the_core
 
 LINE = next(
@@ -424,7 +421,6 @@ def test_info_hooks_tells_what_each_made_of_the_gradient(torch: Any) -> None:
 def test_check_holds_the_rule_to_its_forward(session: Session) -> None:
     assert "PowBackward0: right (" in answers(session, "check pow")
     assert "MeanBackward0" in answers(session, "check")
-    assert answers(session, "check all").splitlines()[-1].endswith("right, 0 wrong")
 
 
 @on_the_core
@@ -550,22 +546,6 @@ def test_unmute_lets_an_edge_be_heard_again_and_keeps_later_changes(session: Ses
     assert session.do("unmute out.2").text.endswith("edge 2 of #3 is not muted")
     text = answers(session, "continue", "difference")
     assert [line.split()[-2] for line in text.splitlines()[-4:]] == ["100"] * 4
-
-
-def test_check_all_can_be_interrupted_and_says_how_far_it_got(
-    session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted_at_the_second(planned: Any) -> Iterator[NodeCheck]:
-        for number, found in enumerate(check_plan(planned), 1):
-            if number == 2:
-                session.interrupt()
-            yield found
-
-    monkeypatch.setattr(checking, "check_plan", interrupted_at_the_second)
-    session.interrupt()  # meant for something that is over
-    assert answers(session, "check all").endswith("; interrupted after #2")
-    assert answers(session, "next").startswith("#2 ")
-    assert session.snapshot.reason == ""
 
 
 def test_an_edge_is_muted_once(session: Session) -> None:
@@ -755,9 +735,3 @@ def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it(untraced: Sess
     refused = " ".join(session.do("break exp").text.split())
     assert refused.endswith("; --pending exp waits for a pass that has this place")
     assert session.do("break --pending exp").text.endswith("(waits for a pass that has this place)")
-
-
-def test_why_nodes_are_not_checkable_is_said_once_for_all_of_them(untraced: Session) -> None:
-    first, *_, last = untraced.do("check all").text.splitlines()
-    assert first.startswith("#1 sin:1 and 1 more: not checkable: its inputs were not kept;")
-    assert last == "2 nodes: 0 right, 0 wrong, 2 not checkable"

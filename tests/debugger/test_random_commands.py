@@ -109,7 +109,7 @@ garbage = st.text(string.printable + "é−∂\x00\u2028", max_size=20).filter(
 @example(layers, ["catch rms > 0", "commands", "continue", "end", "continue", "rc", "continue"])
 @example(layers, ["break addmm", "commands", "reverse-continue", "end", "continue", "continue"])
 @example(layers, ["commands", "end", "end", "commands $", ""])
-@example(layers, ["check all", "lint", "info frames", "up", "continue", "down", "where", "list"])
+@example(layers, ["check", "lint", "info frames", "up", "continue", "down", "where", "list"])
 @example(pieces, [f"scale #{turn} in.3 2" for turn in range(1, 15)])
 @example(pieces, ["next 4", *(f"{word} in.9 1" for word in sorted(CHANGING))])
 @example(pieces, [f"{word} {10**30}" for word in ("over", "finish", "reverse-finish", "next")])

@@ -100,7 +100,7 @@ def test_shades_come_with_widths() -> None:
     root = ElementTree.fromstring(gradstep.render(vanishing(8), view="backward").text)
     classes = {g.get("class") for g in root.iter("{http://www.w3.org/2000/svg}g")}
     assert {f"edge gradient g{number}" for number in (1, 2, 3, 4)} <= classes
-    dot = gradstep.to_dot(vanishing(8), view="backward")
+    dot = gradstep.to_graphviz(vanishing(8), view="backward").source
     assert all(f"penwidth={width}" in dot for width in ("1.0", "1.6", "2.4", "3.4"))
 
 
@@ -204,7 +204,7 @@ def test_a_text_explains_the_marks_that_occur_and_no_others() -> None:
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
 def test_the_legend_of_a_dot_text_renders() -> None:
-    text = gradstep.to_dot(sample_graphs.residual(40), legend=True)
+    text = gradstep.to_graphviz(sample_graphs.residual(40), legend=True).source
     drawn = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True)
     assert drawn.stderr == ""
     assert "several that are alike" in drawn.stdout

@@ -91,7 +91,7 @@ def test_what_is_asked_for_is_drawn_though_it_is_larger_than_a_screen() -> None:
 
 def test_every_format_shows_the_picture_that_fits() -> None:
     graph = graph_of(sample_programs.lstm)
-    dot = gradstep.to_dot(graph)
+    dot = gradstep.to_graphviz(graph).source
     assert gradstep.render(graph, format="dot").text == dot
     assert re.findall(r'class="node', gradstep.render(graph).text) == ['class="node'] * len(
         re.findall(r"^\t+n\d+ \[", dot, re.MULTILINE)

@@ -39,7 +39,7 @@ def test_the_command_line_without_options_is_the_default() -> None:
     assert RenderOptions(**{name: parsed[name] for name in NAMES}) == RenderOptions()
 
 
-@pytest.mark.parametrize("function", [gradstep.render, gradstep.to_dot, gradstep.to_graphviz])
+@pytest.mark.parametrize("function", [gradstep.render, gradstep.to_graphviz])
 def test_help_explains_every_option(function) -> None:  # type: ignore[no-untyped-def]
     text = inspect.getdoc(function) or ""
     for option in render_options():

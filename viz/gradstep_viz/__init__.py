@@ -41,7 +41,6 @@ __all__ = [
     "VizError",
     "film",
     "render",
-    "to_dot",
     "to_graphviz",
 ]
 
@@ -100,21 +99,11 @@ def render(
 
 
 @takes_options
-def to_dot(obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]) -> str:
-    """Return a picture as DOT text for Graphviz; arguments as for :func:`render`.
-
-    Args:
-        obj, inputs: as for :func:`render`.
-        {options}
-    """
-    return str(to_graphviz(obj, inputs=inputs, **options).source)
-
-
-@takes_options
 def to_graphviz(
     obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]
 ) -> graphviz.Digraph:
-    """Return the picture as a ``graphviz.Digraph``, to style, extend and render as you like.
+    """Return the picture as a ``graphviz.Digraph``, to style, extend and render as you like; its
+    ``source`` is the DOT text.
 
     Args:
         obj, inputs: as for :func:`render`.

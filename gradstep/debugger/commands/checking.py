@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -13,11 +12,9 @@ from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.formatting import source_place, wrapped
 from gradstep.graph.addresses import step_number
 from gradstep.records import LEAF
-from gradstep.text import plural
 
 # What checks is slow to load, and most sessions never ask for it: each command loads its own.
 if TYPE_CHECKING:
-    from gradstep.findings.checking import NodeCheck
     from gradstep.findings.linting import Finding
 
 
@@ -25,55 +22,16 @@ def _check(console: Console, operands: Operands) -> str:
     from gradstep.findings.checking import check_node  # slow to load
 
     session = console.session
-    if operands.text == "all":
-        return _all(console)
     index = console.session.selected
     if operands.text:
         with pointing_at(operands):
             index = session.breakpoints.locate(operands.text)[0]
     if index is None:
-        raise operands.error("the pass is over: name a node, as in check #1, or check all")
-    return _line(console, check_node(session, index))
-
-
-def _all(console: Console) -> str:
-    from gradstep.findings.checking import check_plan  # slow to load
-
-    checks, end = [], ""
-    console.session.take_interrupt()  # an old one
-    for check in check_plan(console.session):
-        checks.append(check)
-        if console.session.take_interrupt():
-            end = f"; interrupted after {step_number(check.index)}"
-            break
-    wrong = [check for check in checks if check.verdict == "wrong"]
-    skipped = [check for check in checks if check.verdict == "not checkable"]
-    right = len(checks) - len(wrong) - len(skipped)
-    summary = f"{plural(len(checks), 'node')}: {right} right, {len(wrong)} wrong"
-    if skipped:
-        summary += f", {len(skipped)} not checkable"
-    lines = [_line(console, check) for check in wrong]
-    return "\n".join([*lines, *_not_checkable(console, skipped), summary + end])
-
-
-def _not_checkable(console: Console, skipped: Sequence[NodeCheck]) -> Iterator[str]:
-    """Yield each reason once, with the first node for which it holds."""
-    by_reason: dict[str, list[NodeCheck]] = {}
-    for check in skipped:
-        by_reason.setdefault(check.why_not, []).append(check)
-    for reason, (first, *others) in by_reason.items():
-        more = f" and {len(others)} more" if others else ""
-        text = reason if first.worst else f"not checkable: {reason}"
-        yield wrapped(f"{_named(console, first)}{more}: {text}")
-
-
-def _line(console: Console, check: NodeCheck) -> str:
-    return wrapped(f"{_named(console, check)}: {check.sentence}")
-
-
-def _named(console: Console, check: NodeCheck) -> str:
-    place = source_place(console.session.graph, check.index)
-    return f"{step_number(check.index)} {check.address}" + (f" ({place})" if place else "")
+        raise operands.error("the pass is over: name a node, as in check #1")
+    check = check_node(session, index)
+    place = source_place(session.graph, index)
+    where = f"{step_number(index)} {check.address}" + (f" ({place})" if place else "")
+    return wrapped(f"{where}: {check.sentence}")
 
 
 def _certify(console: Console, operands: Operands) -> str:
@@ -122,8 +80,8 @@ def _times(finding: Finding) -> str:
 COMMANDS: Final = (
     Command(
         "check [PLACE]", "compare a node's rule with finite differences", _check, (), "place",
-        details="check all checks every node, and names those that are wrong. Nothing moves, "
-            "and no gradient changes.",
+        details="Nothing moves, and no gradient changes. gradstep check --derivatives checks the "
+            "nodes of a whole program.",
     ),
     Command(
         "certify", "call every node again, and compare the bits", _certify,

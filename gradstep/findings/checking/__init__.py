@@ -7,7 +7,7 @@ holds the records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gradstep.capturing import capture
@@ -28,9 +28,7 @@ __all__ = [
     "NodeCheck",
     "Verdict",
     "check",
-    "check_current",
     "check_node",
-    "check_plan",
 ]
 
 Roots = Any
@@ -76,22 +74,14 @@ def check(
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
     """
-    return Listing(check_plan(_planned(roots, names or caller_names()), progress, own=own))
-
-
-def check_plan(
-    plan: Plan | PassSession, progress: Progress | None = None, *, own: bool = False
-) -> Iterator[NodeCheck]:
-    """Check the nodes of a plan, one after the other; leaves, which have no rule, are left out, and
-    with ``own`` all whose rule is not the program's."""
-    if isinstance(plan, PassSession):
-        plan = _plan_of(plan)
-    length = len(plan.order)
+    plan = _planned(roots, names or caller_names())
+    checks = []
     for index, node in enumerate(plan.order):
         if node.kind != LEAF and not (own and plan.engine.rule_line(node) is None):
-            yield _check(plan, index)
+            checks.append(_check(plan, index))
         if progress is not None:
-            progress(index + 1, length)
+            progress(index + 1, len(plan.order))
+    return Listing(checks)
 
 
 def check_node(where: PassSession | Roots, place: str | int) -> NodeCheck:
@@ -107,11 +97,6 @@ def check_node(where: PassSession | Roots, place: str | int) -> NodeCheck:
     plan = _plan_of(where) if isinstance(where, PassSession) else _planned(where, caller_names())
     text = step_number(place) if isinstance(place, int) else place
     return _check(plan, locate(plan.graph, text, len(plan.order))[0])
-
-
-def check_current(session: PassSession) -> NodeCheck:
-    """Check the node that ``session`` runs next or, at the end of the pass, the last one."""
-    return _check(_plan_of(session), min(session.position, len(session.order) - 1))
 
 
 def _check(plan: Plan, index: int) -> NodeCheck:

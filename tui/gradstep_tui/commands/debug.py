@@ -63,8 +63,7 @@ def parser() -> TargetParser:
     add("--call", metavar="K", help="open only in these backward() calls: 3, all, or 1,100:110; "
         "grad:1, grad:2, ... are calls of autograd.grad()")  # fmt: skip
     add("--until", metavar="CONDITION", help="run through all calls until a gradient meets the "
-        "condition (nan,inf or 'rms>1e3'), and open there; with --batch, the same as "
-        "--fail-on")  # fmt: skip
+        "condition (nan,inf or 'rms>1e3'), and open there")  # fmt: skip
     add("--grad", action="store_true", help="also open in each call of autograd.grad()")
     add("-x", dest="commands", action=_Commands, default=[], metavar="FILE",
         help="run the commands in FILE first (- for standard input)")  # fmt: skip
@@ -109,8 +108,6 @@ def run(options: argparse.Namespace) -> int:
     lines = _lines(options.commands)
     require_file(target)
     fail_on, until = options.fail_on, options.until
-    if until is not None and options.batch:
-        fail_on, until = until if fail_on is None else fail_on, None
     batch = options.batch or fail_on is not None or options.certify
     _require_sense(options, call, fail_on)
     if not chooses_this_process(options.on_rank or (ALL if batch else "0")):
@@ -152,6 +149,8 @@ def _require_sense(
             "--batch runs the commands of -x FILE and --ex COMMAND, watches for --fail-on, or "
             "certifies with --certify: name one"
         )
+    elif options.until is not None and (options.batch or options.certify or fail_on is not None):
+        problem = "--until opens the screen; without one, --fail-on is for conditions"
     elif options.certify and options.no_replay:
         problem = "--certify needs the graph that --no-replay frees: leave one of them out"
     elif call is not None and call.last:
