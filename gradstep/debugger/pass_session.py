@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
@@ -41,6 +41,18 @@ from gradstep.graph.statistics import Statistics
 from gradstep.records import BackwardCall, Gradients, Node, Profile, Step, Tensor
 
 
+class SessionOptions(TypedDict, total=False):
+    """What a session may be given, however its pass begins; explained at
+    :class:`gradstep.debugger.session.Session`."""
+
+    call: int
+    breakpoints: Breakpoints | None
+    timeline: Timeline | None
+    history_bytes: int
+    measured: Profile | None
+    keep_graph: bool
+
+
 class PassSession:
     """One backward pass, and the passes that start inside it: moves, looks and changes.
 
@@ -55,56 +67,31 @@ class PassSession:
         retain_graph: bool | None = None,
         create_graph: bool = False,
         names: Names | Mapping[str, Any] | None = None,
-        call: int = 1,
-        breakpoints: Breakpoints | None = None,
-        timeline: Timeline | None = None,
-        history_bytes: int = DEFAULT_BUDGET,
-        measured: Profile | None = None,
-        keep_graph: bool = True,
+        **options: Unpack[SessionOptions],
     ) -> None:
         tensors, engine = tensors_in(roots)
         backward_call = engine.call(tensors, gradient, retain_graph, create_graph)
-        self._begin(
-            backward_call,
-            _names(names),
-            call,
-            breakpoints,
-            timeline,
-            history_bytes,
-            measured,
-            keep_graph,
-        )
+        self._begin(backward_call, _names(names), **options)
 
     @classmethod
     def of_call(
-        cls,
-        backward_call: BackwardCall,
-        *,
-        names: Names,
-        call: int = 1,
-        breakpoints: Breakpoints | None = None,
-        timeline: Timeline | None = None,
-        history_bytes: int = DEFAULT_BUDGET,
-        measured: Profile | None = None,
-        keep_graph: bool = True,
+        cls, backward_call: BackwardCall, *, names: Names, **options: Unpack[SessionOptions]
     ) -> Self:
         """Return the session of a call of ``backward`` or ``grad`` that was intercepted."""
         session = cls.__new__(cls)
-        session._begin(
-            backward_call, names, call, breakpoints, timeline, history_bytes, measured, keep_graph
-        )
+        session._begin(backward_call, names, **options)
         return session
 
     def _begin(
         self,
         backward_call: BackwardCall,
         names: Names,
-        call: int,
-        breakpoints: Breakpoints | None,
-        timeline: Timeline | None,
-        history_bytes: int,
-        measured: Profile | None,
-        keep_graph: bool,
+        call: int = 1,
+        breakpoints: Breakpoints | None = None,
+        timeline: Timeline | None = None,
+        history_bytes: int = DEFAULT_BUDGET,
+        measured: Profile | None = None,
+        keep_graph: bool = True,
     ) -> None:
         self.call, self.kind = call, backward_call.kind
         self.breakpoints = Breakpoints() if breakpoints is None else breakpoints
