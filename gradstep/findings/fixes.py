@@ -127,19 +127,41 @@ def without(at: Source | None, *names: str) -> tuple[Fix, ...]:
     return line.rewritten(bare)
 
 
-def detached_in(at: Source | None, name: str) -> tuple[Fix, ...]:
-    """Return an assignment that makes ``name`` from itself, so that the graph of the old one ends
-    there."""
+def detached(at: Source | None, is_meant: Callable[[ast.expr], bool]) -> tuple[Fix, ...]:
+    """Return a line with ``detach()`` behind the expressions that are meant."""
     line = Line(at)
-    tree = ast.Module([], []) if at is None else tree_of(at.file)
-    added = [node.value for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
 
     def other(node: ast.expr) -> str | None:
-        is_old = isinstance(getattr(node, "ctx", None), ast.Load) and ast.unparse(node) == name
-        if not is_old and node not in added:
+        if not is_meant(node):
             return None
         text = line.text(node)
         return f"({text}).detach()" if isinstance(node, _OPERATORS) else f"{text}.detach()"
+
+    return line.rewritten(other)
+
+
+def detached_in(at: Source | None, name: str) -> tuple[Fix, ...]:
+    """Return an assignment that makes ``name`` from itself, so that the graph of the old one ends
+    there."""
+    tree = ast.Module([], []) if at is None else tree_of(at.file)
+    added = [node.value for node in ast.walk(tree) if isinstance(node, ast.AugAssign)]
+
+    def is_old(node: ast.expr) -> bool:
+        return isinstance(getattr(node, "ctx", None), ast.Load) and ast.unparse(node) == name
+
+    return detached(at, lambda node: is_old(node) or node in added)
+
+
+def with_operation(at: Source | None, op: str, new: str) -> tuple[Fix, ...]:
+    """Return a line with ``new`` for each operation ``op``: in it, ``{}`` stands for what is there
+    now, and ``{0}`` for what that is given first."""
+    line = Line(at)
+
+    def other(node: ast.expr) -> str | None:
+        operands = operands_of(node, op)
+        if not operands:
+            return None
+        return new.replace("{0}", line.text(operands[0])).replace("{}", line.text(node))
 
     return line.rewritten(other)
 

@@ -20,9 +20,6 @@ def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
     """Yield a softmax along dimension 0 of what a linear layer with a bias gives for a batch: its
     rows are samples, and the probabilities of one class over all of them sum to 1."""
     graph = subject.graph
-    behind: dict[int, list[int]] = {}
-    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
-        behind.setdefault(source, []).append(target)
     for index, node in subject.ops():
         name = graph.stem(index)
         if name not in _SOFTMAX or node.output_shape is None or len(node.output_shape) != 2:
@@ -30,7 +27,7 @@ def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
         dim = getattr(node.record, "attributes", {}).get("dim")
         if dim is None:
             dim = next((kept for word, kept, _ in node.saved() if word == "dim"), None)
-        before = behind.get(index, [])
+        before = subject.behind[index]
         if dim not in (0, -2) or min(node.output_shape) < 2:
             continue
         if len(before) == 1 and graph.stem(before[0]) in _LINEAR:

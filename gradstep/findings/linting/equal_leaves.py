@@ -29,11 +29,9 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
         is_held = any(key in ids for ids in groups)
         if is_held and leaf.ndim > 1 and 4 <= leaf.numel() <= _MOST:
             by_shape[tuple(leaf.shape)].append((index, leaf))
-    behind: dict[int, list[int]] = defaultdict(list)
     users: dict[int, list[int]] = defaultdict(list)
     graph = subject.graph
     for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
-        behind[source].append(target)
         users[target].append(source)
     for alike in by_shape.values():
         arrays = [array_of(leaf) for _, leaf in alike] if len(alike) > 1 else []
@@ -43,7 +41,7 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
                 if (
                     np.ptp(one) > 0
                     and np.array_equal(one, arrays[other])
-                    and (_differ(subject, pair, users) or _are_apart(pair, behind, users))
+                    and (_differ(subject, pair, users) or _are_apart(pair, subject.behind, users))
                 ):
                     names = [subject.name(alike[place][1]) for place in (at, other)]
                     yield Finding(
@@ -91,7 +89,7 @@ def _are_apart(
             at = stack.pop()
             if at in goal:
                 return False
-            for index in behind.get(at, ()):
+            for index in behind[at]:
                 if index not in seen:
                     seen.add(index)
                     stack.append(index)

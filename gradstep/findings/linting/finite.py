@@ -219,15 +219,11 @@ def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | Non
 def _ways_back(subject: Subject, index: int) -> set[int]:
     """Return the nodes behind ``index``, up to those that may have chosen other elements than
     those in question."""
-    behind: dict[int, list[int]] = {}
-    graph = subject.graph
-    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
-        behind.setdefault(source, []).append(target)
     stack, seen = [index], {index}
     while stack:
         at = stack.pop()
         if not subject.order[at].name().startswith(_CHOOSING):
-            stack += (fresh := {*behind.get(at, ())} - seen)
+            stack += (fresh := {*subject.behind[at]} - seen)
             seen |= fresh
     return seen - {index}
 

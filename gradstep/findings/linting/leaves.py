@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
 from gradstep.capturing.module_paths import named_modules
@@ -41,21 +41,36 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
         yield _by_departure(departure, [subject.name(t) for t in leaves])
     unexplained = [t for t in unreached if departures[id(t)] is None]
     aside = _of_patterns(subject, unexplained)
-    yield from (_pattern(name) for name in dict.fromkeys(aside.values()))
+    for name in dict.fromkeys(aside.values()):
+        yield _note(f"depends on no parameter of {name}", "it is only a template for copies")
     others = subject.of_other_optimizers
     elsewhere = [t for t in unexplained if id(t) not in aside and id(t) in others]
     if elsewhere:
-        yield _left_to_others(subject, elsewhere, others)
+        names = [subject.name(t) for t in elsewhere]
+        whose = listed(list(dict.fromkeys(others[id(t)] for t in elsewhere)))
+        what = f"does not depend on {listed(names)}, which {whose} trains"
+        yield _note(what, "another loss covers this", names)
         unexplained = [t for t in unexplained if id(t) not in others]
     apart = [t for t in unexplained if subject.trained and id(t) not in subject.trained]
     if apart:
-        yield _left_alone([subject.name(t) for t in apart])
+        names = [subject.name(t) for t in apart]
+        yield _note(
+            f"does not depend on {listed(names)}, which no optimizer has",
+            f"{'it is' if len(names) == 1 else 'they are'} not to learn, as the parameters of a "
+            "target network",
+        )
         unexplained = [t for t in unexplained if id(t) in subject.trained]
     unexplained = [t for t in unexplained if id(t) not in aside]
     idle = _of_modules_that_did_not_run(subject) if unexplained else set()
     left = [t for t in unexplained if id(t) in idle]
     if left:
-        yield _left_to_other_calls([subject.name(t) for t in left])
+        names = [subject.name(t) for t in left]
+        yield _note(
+            f"does not depend on {listed(names)}, whose "
+            f"{'module' if len(names) == 1 else 'modules'} did not run in this forward pass",
+            "another loss covers this",
+            names,
+        )
     names = [subject.name(t) for t in unexplained if id(t) not in idle]
     if names:
         one = len(names) == 1
@@ -77,15 +92,10 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
         )  # fmt: skip
 
 
-def _left_to_others(subject: Subject, leaves: list[Any], others: dict[int, str]) -> Finding:
-    names = [subject.name(leaf) for leaf in leaves]
-    whose = listed(list(dict.fromkeys(others[id(leaf)] for leaf in leaves)))
-    return Finding(
-        "info", "unreached",
-        f"the loss does not depend on {listed(names)}, which {whose} trains",
-        "nothing to do if another loss covers this",
-        leaves=tuple(names),
-    )  # fmt: skip
+def _note(what: str, remedy: str, leaves: Sequence[str] = ()) -> Finding:
+    """Return that the loss does not depend on something which it need not depend on."""
+    what, remedy = f"the loss {what}", f"nothing to do if {remedy}"
+    return Finding("info", "unreached", what, remedy, leaves=tuple(leaves))
 
 
 def _of_modules_that_did_not_run(subject: Subject) -> set[int]:
@@ -102,26 +112,6 @@ def _of_modules_that_did_not_run(subject: Subject) -> set[int]:
                 active |= here
             idle |= here
     return idle - active if noted else set()
-
-
-def _left_to_other_calls(names: list[str]) -> Finding:
-    one = len(names) == 1
-    return Finding(
-        "info", "unreached",
-        f"the loss does not depend on {listed(names)}, whose {'module' if one else 'modules'} did "
-        "not run in this forward pass",
-        "nothing to do if another loss covers this",
-        leaves=tuple(names),
-    )  # fmt: skip
-
-
-def _left_alone(names: list[str]) -> Finding:
-    return Finding(
-        "info", "unreached",
-        f"the loss does not depend on {listed(names)}, which no optimizer has",
-        f"nothing to do if {'it is' if len(names) == 1 else 'they are'} not to learn, as the "
-        "parameters of a target network",
-    )  # fmt: skip
 
 
 def _of_patterns(subject: Subject, unreached: Collection[Any]) -> dict[int, str]:
@@ -145,14 +135,6 @@ def _form(module: Any) -> tuple[type, tuple[Any, ...]]:
     return type(module), tuple(
         (path, parameter.shape) for path, parameter in named_parameters(module)
     )
-
-
-def _pattern(name: str) -> Finding:
-    return Finding(
-        "info", "unreached",
-        f"the loss depends on no parameter of {name}",
-        "nothing to do if it is only a template for copies",
-    )  # fmt: skip
 
 
 def _by_departure(departure: Departure, names: list[str]) -> Finding:

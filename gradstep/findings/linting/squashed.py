@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from linecache import getline
 from typing import Final
 
 from gradstep.capturing.op_records import OpRecord
-from gradstep.capturing.statement import operands_of
-from gradstep.findings.fixes import Line, renamed
+from gradstep.findings.fixes import renamed, with_operation
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.source_lines import calls_of
@@ -29,40 +26,40 @@ _MOVING: Final = (
 
 def find_squashed_twice(subject: Subject) -> Iterator[Finding]:
     """Yield losses that take scores and are given the result of a softmax or a sigmoid."""
-    behind: dict[int, list[int]] = defaultdict(list)
-    graph = subject.graph
-    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
-        behind[source].append(target)
+    for index, at, line, loss_line in _of_probabilities(subject, _LOSSES):
+        graph = subject.graph
+        yield Finding(
+            "warning", "squashed-twice",
+            f"{graph.address(at)} makes probabilities of the scores, and "
+            f"{graph.address(index)} does so again",
+            f"give {_LOSSES[graph.stem(index)]} the scores, without the {graph.stem(at)}",
+            graph.address(at), at, line, None if line == loss_line else loss_line,
+            fix=_bare(line, graph.stem(at)),
+        )  # fmt: skip
+
+
+def _of_probabilities(
+    subject: Subject, losses: Collection[str]
+) -> Iterator[tuple[int, int, Source | None, Source | None]]:
+    """Yield each of ``losses`` that is given the result of a softmax or a sigmoid, and that one;
+    then the line of the latter, and that of the loss."""
+    graph, behind = subject.graph, subject.behind
     for index, _ in subject.ops():
-        if graph.stem(index) not in _LOSSES:
+        if graph.stem(index) not in losses:
             continue
         at = index
         while len(behind[at]) == 1 and graph.stem(at := behind[at][0]) in _MOVING:
             pass
         if at != index and graph.stem(at) in _SQUASHING:
-            line, loss_line = subject.source(at), subject.source(index)
-            yield Finding(
-                "warning", "squashed-twice",
-                f"{graph.address(at)} makes probabilities of the scores, and "
-                f"{graph.address(index)} does so again",
-                f"give {_LOSSES[graph.stem(index)]} the scores, without the {graph.stem(at)}",
-                graph.address(at), at, line, None if line == loss_line else loss_line,
-                fix=_bare(line, graph.stem(at)),
-            )  # fmt: skip
+            yield index, at, subject.source(at), subject.source(index)
 
 
 def _bare(at: Source | None, name: str) -> tuple[Fix, ...]:
     """Return a line without a call of the function ``name``, or without the module that calls it
     where the program makes one of it only, on a line of its own."""
-    line = Line(at)
-
-    def given(node: ast.expr) -> str | None:
-        operands = operands_of(node, name)
-        return line.text(operands[0]) if operands else None
-
     calls = calls_of(name.capitalize(), at.file) if at is not None else []
     is_alone = len(calls) == 1 and getline(*calls[0]).strip().endswith("),")
-    return line.rewritten(given) or ((Fix(calls[0], ""),) if is_alone else ())
+    return with_operation(at, name, "{0}") or ((Fix(calls[0], ""),) if is_alone else ())
 
 
 _OF_LOGARITHMS: Final = ("nll_loss", "kl_div", "nll_loss_nd", "nll_loss2d")
@@ -72,25 +69,15 @@ def find_probabilities(subject: Subject) -> Iterator[Finding]:
     """Yield losses that take logarithms of probabilities and are given the probabilities."""
     yield from _divergences(subject)
     graph = subject.graph
-    behind: dict[int, list[int]] = defaultdict(list)
-    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
-        behind[source].append(target)
-    for index, _ in subject.ops():
-        if graph.stem(index) not in _OF_LOGARITHMS:
-            continue
-        at = index
-        while len(behind[at]) == 1 and graph.stem(at := behind[at][0]) in _MOVING:
-            pass
-        if at != index and graph.stem(at) in _SQUASHING:
-            line, loss_line = subject.source(at), subject.source(index)
-            yield Finding(
-                "warning", "probabilities",
-                f"{graph.address(index)} takes logarithms of probabilities, and "
-                f"{graph.address(at)} gives it the probabilities themselves",
-                f"use log_{graph.stem(at)}() instead of {graph.stem(at)}()",
-                graph.address(at), at, line, None if line == loss_line else loss_line,
-                fix=renamed(line, graph.stem(at), f"log_{graph.stem(at)}"),
-            )  # fmt: skip
+    for index, at, line, loss_line in _of_probabilities(subject, _OF_LOGARITHMS):
+        yield Finding(
+            "warning", "probabilities",
+            f"{graph.address(index)} takes logarithms of probabilities, and "
+            f"{graph.address(at)} gives it the probabilities themselves",
+            f"use log_{graph.stem(at)}() instead of {graph.stem(at)}()",
+            graph.address(at), at, line, None if line == loss_line else loss_line,
+            fix=renamed(line, graph.stem(at), f"log_{graph.stem(at)}"),
+        )  # fmt: skip
 
 
 def _divergences(subject: Subject) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -71,6 +71,14 @@ class Subject:
         for index, node in enumerate(self.order):
             if node.kind != LEAF:
                 yield index, getattr(node, "inner", node)
+
+    @cached_property
+    def behind(self) -> Mapping[int, list[int]]:
+        """The nodes that each node sends to; none of a leaf."""
+        targets: dict[int, list[int]] = defaultdict(list)
+        for source, target in zip(self.graph.edge_sources, self.graph.edge_targets, strict=True):
+            targets[source].append(target)
+        return targets
 
     @cached_property
     def origins(self) -> dict[Origin, Any]:

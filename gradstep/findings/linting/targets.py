@@ -10,7 +10,7 @@ from typing import Final
 
 from gradstep.capturing.op_records import OpRecord, Record
 from gradstep.capturing.statement import nodes_on, operands_of
-from gradstep.findings.fixes import Line
+from gradstep.findings.fixes import detached
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import learning_leaves, terms_of
@@ -55,35 +55,25 @@ def find_weighted_log_probs(subject: Subject) -> Iterator[Finding]:
             continue
         leaves = [learning_leaves(value) for value in given]
         operands = [
-            text
+            operand
             for node in nodes_on(record.source)  # type: ignore[arg-type]
             for operand in operands_of(node, "mul") or ()
-            if "log_prob" not in (text := ast.unparse(operand))
+            if "log_prob" not in ast.unparse(operand)
         ]
         if leaves[0] & leaves[1] or len(operands) != 1:
             continue
         yield Finding(
             "warning", "target-graph",
-            f"{operands[0]} weighs the logarithm of a probability, and has a graph of other "
-            "leaves: this loss also teaches them to make it small, or large",
+            f"{ast.unparse(operands[0])} weighs the logarithm of a probability, and has a graph of "
+            "other leaves: this loss also teaches them to make it small, or large",
             "detach() the weight",
-            source=record.source, fix=_weight_detached(record.source, operands[0]),
+            source=record.source, fix=detached(record.source, operands.__contains__),
         )  # fmt: skip
         return
 
 
-def _weight_detached(at: Source | None, text: str) -> tuple[Fix, ...]:
-    def other(node: ast.expr) -> str | None:
-        if ast.unparse(node) != text:
-            return None
-        return f"{text}.detach()" if text.isidentifier() else f"({text}).detach()"
-
-    return Line(at).rewritten(other)
-
-
 def _detached(at: Source | None) -> tuple[Fix, ...]:
     """Return a line whose loss gets its second argument without a graph."""
-    line = Line(at)
     compares = [
         node.args[1]
         for node in (nodes_on(at) if at is not None else ())
@@ -91,11 +81,7 @@ def _detached(at: Source | None) -> tuple[Fix, ...]:
         and len(node.args) > 1
         and re.search("loss|similarity", ast.unparse(node.func), re.IGNORECASE)
     ]
-
-    def other(node: ast.expr) -> str | None:
-        return f"{line.text(node)}.detach()" if node in compares else None
-
-    return line.rewritten(other) if len(compares) == 1 else ()
+    return detached(at, compares.__contains__) if len(compares) == 1 else ()
 
 
 def _pair(term: OpRecord) -> tuple[Record, Record] | None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from gradstep.capturing.statement import operands_of
-from gradstep.findings.fixes import Line, initialized_at_random, with_operand
+from gradstep.findings.fixes import initialized_at_random, with_operand, with_operation
 from gradstep.findings.linting.away_from_zero import Advice
-from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.findings.whole_run.zero_causes import ZeroCause
-from gradstep.graph.model import Source
 
 _STEP = re.compile(r"the derivative of (\w+) is 0")
 _ZERO = re.compile(r"product with (\S+), which is 0|^(\S+) is 0 everywhere")
@@ -78,13 +75,16 @@ def _advice(cause: ZeroCause) -> Advice:
     if not reason:
         return Advice("")
     if "one element" in reason:
-        return Advice("use sigmoid() for a single output, or another dim", _sigmoid(at))
+        return Advice(
+            "use sigmoid() for a single output, or another dim",
+            with_operation(at, "softmax", "torch.sigmoid({0})"),
+        )
     if "saturated" in reason:
         return Advice("its inputs are too large: scale them down, or normalize the data")
     if step := _STEP.match(reason):
         return Advice(
             "nothing learns through it; a straight-through estimator passes the gradient on",
-            _straight_through(at, step[1]),
+            with_operation(at, step[1], "{0} + ({} - {0}).detach()"),
         )
     if zero := _ZERO.search(reason):
         fix = initialized_at_random(at.file) if at is not None else ()
@@ -109,29 +109,6 @@ def _advice(cause: ZeroCause) -> Advice:
     if "cancel" in reason:
         return Advice("check the loss: a mean or a sum takes out what depends on these leaves")
     return Advice("look at that line: what it multiplies by is not to be 0")
-
-
-def _sigmoid(at: Source | None) -> tuple[Fix, ...]:
-    line = Line(at)
-
-    def other(node: ast.expr) -> str | None:
-        operands = operands_of(node, "softmax")
-        return f"torch.sigmoid({line.text(operands[0])})" if operands else None
-
-    return line.rewritten(other)
-
-
-def _straight_through(at: Source | None, step: str) -> tuple[Fix, ...]:
-    line = Line(at)
-
-    def other(node: ast.expr) -> str | None:
-        operands = operands_of(node, step)
-        if not operands:
-            return None
-        given = line.text(operands[0])
-        return f"{given} + ({line.text(node)} - {given}).detach()"
-
-    return line.rewritten(other)
 
 
 RULES: Final = (
