@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from gradstep.engines.protocol import Engine
     from gradstep.records import BackwardCall
 
-OLDEST_PYTORCH: Final = (2, 4)
+OLDEST_PYTORCH: Final = (2, 10)
+"""The first whose saved tensors have an ``unpack_hook``."""
 
 
 class NoEngine(ValueError):
