@@ -58,8 +58,9 @@ import torch
 from gradstep.__main__ import main
 
 torch.__version__ = "2.3.1"
-sys.argv[1:] = ["render", "-o", "train.svg", "train.py"]
-sys.exit(main())
+for command in ("render", "check", "why", "film", "debug --batch --ex next", "record -o r"):
+    sys.argv[1:] = [*command.split(), "train.py", *["x"][:command == "why"]]
+    print(main())
 """
 
 
@@ -119,10 +120,9 @@ def test_a_pytorch_that_is_too_old_is_told_and_the_script_runs(tmp_path: Path) -
     (tmp_path / "train.py").write_text(f"{SCRIPT}print(x.grad.tolist())\n", "utf-8")
     (tmp_path / "old.py").write_text(OLD, "utf-8")
     ran = run_python(["old.py"], tmp_path, with_torch=False)
-    assert ran.returncode == 3
-    assert ran.stdout == "[2.0, 2.0]\n"
-    said = "gradstep: PyTorch 2.3.1 is too old for gradstep; install"
-    assert ran.stderr.splitlines() == [f"{said} 2.10 or newer"] * 2
+    assert ran.stdout == "[2.0, 2.0]\n3\n" * 6
+    said = "gradstep: PyTorch 2.3.1 is too old for gradstep; install 2.10 or newer"
+    assert {line for line in ran.stderr.splitlines() if " 0 calls" not in line} == {said}
     assert not (tmp_path / "train.svg").exists()
 
 

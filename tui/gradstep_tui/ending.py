@@ -22,6 +22,7 @@ def tell(error: BaseException) -> int | None:
         output.say(error.message)
         return error.code
     # imported late: they take NumPy with them, for which --help need not wait
+    from gradstep.engines.lookup import NoEngine
     from gradstep.graph.errors import NotInGraph
     from gradstep.program import errors as program
     from gradstep.recording.errors import RecordingError
@@ -55,6 +56,8 @@ def tell(error: BaseException) -> int | None:
         case program.BadTarget():
             kind = ExitCode.USAGE
         case program.ProgramError() | viz.NothingToDraw() | NotInGraph() | RecordingError():
+            kind = ExitCode.TARGET
+        case NoEngine():
             kind = ExitCode.TARGET
         case viz.RendererUnavailable() | viz.RenderingFailed():
             kind = ExitCode.NO_RENDERER
