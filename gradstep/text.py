@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
@@ -19,6 +19,19 @@ def plural(count: int, one: str, many: str = "") -> str:
     ('1 leaf', '2,990 nodes')
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def listed(names: Sequence[str], most: int = 5, last: str = " and ") -> str:
+    """Return names as in a sentence: the first ``most`` of many, and how many more there are.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(list("abcdefgh"))
+    ('a', 'a and b', 'a, b, c, d, e and 3 more')
+    >>> listed(["#1", "#2"], last=", ")
+    '#1, #2'
+    """
+    if len(names) > most + 1:
+        return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+    return last.join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def which_tensor(name: str, names: Iterable[str], most: int = 3) -> str:

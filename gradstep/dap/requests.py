@@ -28,7 +28,7 @@ from gradstep.debugger.displays import read_expression, subject_at
 from gradstep.debugger.errors import ExpressionError, StepLost, Unanswerable
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Leave, Value
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text, step_number
 from gradstep.program.calls import call_title
 from gradstep.recording.errors import RecordingError
 
@@ -477,7 +477,7 @@ class Requests:
         targets: list[Body] = [
             {
                 "id": index + 1,
-                "label": f"{step_number(index)} {graph.address(index)}",
+                "label": node_text(graph, index),
                 "line": self._line(line),
             }
             for line, index in sorted(self._nodes_at(arguments), key=lambda pair: pair[1])

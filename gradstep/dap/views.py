@@ -20,7 +20,7 @@ from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Incoming, LeafGradient, NodeDetail, Value
 from gradstep.debugger.snapshot.value import NOT_RECORDED
 from gradstep.debugger.snapshot.wording import of_statistics, summary
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.model import Graph, Source
 from gradstep.graph.statistics import Statistics, format_number, format_shape
 from gradstep.text import plural, printable
@@ -84,7 +84,7 @@ class Views:
     def _frame(self, index: int) -> Body:
         graph = self._session.graph
         source = graph.sources.get(index)
-        name = printable(f"{step_number(index)} {graph.address(index)}")
+        name = printable(node_text(graph, index))
         frame: Body = {"id": index + 1, "name": name, "line": 0, "column": 0}
         if source is not None:
             frame |= {"source": self.source(source.file), "line": source.line, "column": 1}
@@ -185,7 +185,7 @@ class Views:
             _tensor(
                 "seed"
                 if contribution.producer is None
-                else _node_text(graph, contribution.producer),
+                else node_text(graph, contribution.producer),
                 contribution.value,
             )
             for contribution in incoming.contributions
@@ -215,9 +215,7 @@ class Views:
                 beside=(
                     Variable(
                         "to",
-                        "nowhere"
-                        if outgoing.target is None
-                        else _node_text(graph, outgoing.target),
+                        "nowhere" if outgoing.target is None else node_text(graph, outgoing.target),
                     ),
                 ),
                 expression=f"out.{outgoing.output_nr}",
@@ -308,12 +306,8 @@ def same_file(path: str, files: Sequence[str]) -> str:
     return max(ends, key=len, default=path)
 
 
-def _node_text(graph: Graph, index: int) -> str:
-    return f"{step_number(index)} {graph.address(index)}"
-
-
 def _line_text(source: Source, detail: NodeDetail) -> str:
-    return f"{Path(source.file).name}:{source.line}  {detail.source_line}".rstrip()
+    return f"{source.place}  {detail.source_line}".rstrip()
 
 
 # --- tensors -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 from gradstep.debugger.breakpoints import Breakpoints, Reached
 from gradstep.debugger.pass_stack import PassStack
 from gradstep.debugger.passes.recorded_pass import RecordedPass
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text
 
 
 class StopSearch:
@@ -123,7 +123,7 @@ class StopSearch:
             inner.cursor.travel(self._end(not ahead))
             if reached := self.here() or self._find(self._end(ahead)):
                 self._breakpoints.tell(
-                    f"in {inner.title} inside {step_number(index)} {outer.graph.address(index)}, "
+                    f"in {inner.title} inside {node_text(outer.graph, index)}, "
                     "which has run; leave goes out"
                 )
                 return reached

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
 from typing import Protocol, TypeVar
-
-from gradstep.graph.model import Source
 
 
 class Row(Protocol):
@@ -42,8 +39,3 @@ class Listing(tuple[T, ...]):
         left = '<td style="text-align: left">'  # notebooks have tables of numbers in mind
         rows = ("".join(f"{left}{escape(cell)}</td>" for cell in row.cells) for row in self)
         return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
-
-
-def line_text(source: Source | None) -> str:
-    """Return ``file:line`` without folders, "" where there is none."""
-    return "" if source is None else f"{Path(source.file).name}:{source.line}"

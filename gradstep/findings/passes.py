@@ -16,7 +16,7 @@ from gradstep.debugger.snapshot.value import Value, value
 from gradstep.engines.lookup import engine_of, engine_of_call
 from gradstep.engines.protocol import Engine
 from gradstep.findings.linting.away_from_zero import Advice, away_from_zero, operand
-from gradstep.findings.linting.finding import Finding, listed
+from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.finite import amount_text
 from gradstep.findings.reports.stop import elements_there, first_element
 from gradstep.findings.scaling import Scaling, scaling_of
@@ -25,6 +25,7 @@ from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_element
 from gradstep.own_files import is_own_file
 from gradstep.records import LEAF, BackwardCall, Gradients
+from gradstep.text import listed
 
 _TOO_LARGE: Final = (
     "these numbers are too large for their dtype: make the loss or the weights smaller, normalize, "

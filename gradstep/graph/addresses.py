@@ -145,6 +145,11 @@ def step_number(index: int) -> str:
     return f"#{index + 1}"
 
 
+def node_text(graph: Graph, index: int) -> str:
+    """Return a node in two words: ``#3 relu:1``."""
+    return f"{step_number(index)} {graph.address(index)}"
+
+
 def step_index(number: str) -> int | None:
     """Find the index in the plan that a step number means; None where it is none.
 

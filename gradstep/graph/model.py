@@ -16,6 +16,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any, Final, Literal, NamedTuple
 
 from gradstep.graph.statistics import Statistics
@@ -71,6 +72,11 @@ class Source(NamedTuple):
 
     file: str
     line: int
+
+    @property
+    def place(self) -> str:
+        """Its file, without folders, and its number: ``train.py:12``."""
+        return f"{PurePath(self.file).name}:{self.line}"
 
 
 class SavedValue(NamedTuple):

@@ -44,6 +44,11 @@ class Statistics(NamedTuple):
         """ "nan", "inf" or "", the worse one first."""
         return "nan" if self.nans else "inf" if self.infs else ""
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether there are elements, and all are 0."""
+        return 0 < self.size == self.zeros
+
     def amount(self, trouble: Trouble) -> int:
         """Return the number of elements that are NaN, or infinite."""
         return self.nans if trouble == "nan" else self.infs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from traceback import walk_tb
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
@@ -98,4 +98,4 @@ def _cut_at(record: Record) -> str:
 
 
 def _at(source: Source | None) -> str:
-    return "" if source is None else f" at {PurePath(source.file).name}:{source.line}"
+    return "" if source is None else f" at {source.place}"

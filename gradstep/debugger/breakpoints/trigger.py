@@ -16,7 +16,7 @@ from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.snapshot import Incoming
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
 from gradstep.debugger.snapshot.wording import headline, summary
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text, step_number
 
 Holds = Callable[[NodeSubject], bool]
 
@@ -35,7 +35,7 @@ class Trigger(NamedTuple):
     def cause(self) -> str:
         """The gradient in one phrase: ``out.1 of #4 mul:2 is nan 1/3``."""
         graph, index = self.subject.inspector.graph, self.subject.index
-        where = f"{self.subject.label} of {step_number(index)} {graph.address(index)}"
+        where = f"{self.subject.label} of {node_text(graph, index)}"
         if self.subject.label.endswith(".grad"):
             where = self.subject.label
         return f"{where} is {headline(self.subject.gradient)}"

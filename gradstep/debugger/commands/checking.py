@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from gradstep.debugger.commands.console import Command, Console
@@ -48,11 +47,7 @@ def _lint(console: Console, operands: Operands) -> str:
     session = console.session
     lines = []
     for finding in lint(session.roots, names=session.names, fresh=_fresh(session)):
-        place = (
-            f" ({PurePath(finding.source.file).name}:{finding.source.line})"
-            if finding.source
-            else ""
-        )
+        place = f" ({finding.source.place})" if finding.source else ""
         remedy = _UNTRACED if finding.code == "untraced" else finding.remedy
         lines += [
             wrapped(f"{finding.severity}: {finding.what}{_times(finding)}{place}"),

@@ -16,7 +16,7 @@ from gradstep.findings.reports.formatting import (
     table_text,
     wrapped,
 )
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_shape
 
 
@@ -194,7 +194,7 @@ def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str
     for entry in console.session.contributions(index, incoming.input_nr):
         origin, place = entry.edit or "the seed", ""
         if entry.producer is not None:
-            origin = f"{step_number(entry.producer)} {graph.address(entry.producer)}"
+            origin = node_text(graph, entry.producer)
             place = source_place(graph, entry.producer)
         given = "" if entry.edit else summary(entry.value)
         rows.append((origin, given, summary(entry.total), place))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from pathlib import PurePath
 
 from gradstep.debugger.commands.console import Console
 from gradstep.debugger.commands.language import Operands
 from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.debugger.snapshot.wording import described, summary
 from gradstep.findings.reports.formatting import table_text, wrapped
-from gradstep.graph.addresses import step_number
-from gradstep.graph.model import Source
+from gradstep.graph.addresses import node_text
 from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_statistics
-from gradstep.text import plural
+from gradstep.text import listed, plural
 
 
 def leaves(console: Console, operands: Operands) -> str:
@@ -33,7 +31,7 @@ def pending(console: Console, operands: Operands) -> str:
     """Return the sums whose node has not run."""
     rows = [
         (
-            f"{step_number(total.index)} {console.session.graph.address(total.index)}",
+            node_text(console.session.graph, total.index),
             f"{total.arrived} of {total.expected} in",
             f"sum {summary(total.total)}",
         )
@@ -47,13 +45,11 @@ def progress(console: Console, operands: Operands) -> str:
     session = console.session
     snapshot = session.snapshot
     ready = [total.index for total in snapshot.pending if total.arrived == total.expected]
-    places = [
-        f"{step_number(index)} {session.graph.address(index)}" for index in dict.fromkeys(ready)
-    ]
-    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
-    counts = f"{plural(session.length, 'node')}, {_leaves(len(snapshot.leaves))} among them"
+    places = [node_text(session.graph, index) for index in dict.fromkeys(ready)]
+    leaves = plural(len(snapshot.leaves), "leaf", "leaves")
+    counts = f"{plural(session.length, 'node')}, {leaves} among them"
     done = f"{snapshot.position} have run, {snapshot.recorded} are recorded"
-    lines = [f"{counts}; {done}", f"ready: {', '.join(places[:8]) or 'none'}{more}"]
+    lines = [f"{counts}; {done}", f"ready: {listed(places, 8, ', ') or 'none'}"]
     return "\n".join([*lines, wrapped(snapshot.hint)] if snapshot.hint else lines)
 
 
@@ -91,7 +87,8 @@ def calls(console: Console, operands: Operands) -> str:
     name = operands.text.removesuffix(".grad")
     if not name:
         lines = [
-            (call.label, call.title, plural(call.nodes, "node"), _at(call.source), _kept(call))
+            (call.label, call.title, plural(call.nodes, "node"),
+             call.source.place if call.source else "", _kept(call))
             for call in calls.calls
         ]  # fmt: skip
         return table_text(lines) or "no call has finished yet"
@@ -110,7 +107,8 @@ def calls(console: Console, operands: Operands) -> str:
 def _kept(call: CallRecord) -> str:
     """Return whether nobody set a ``.grad`` to zero before the call."""
     kept = sum(leaf.kept for leaf in call.leaves)
-    return f"{kept} of {_leaves(len(call.leaves))} kept a .grad from before" if kept else ""
+    leaves = plural(len(call.leaves), "leaf", "leaves")
+    return f"{kept} of {leaves} kept a .grad from before" if kept else ""
 
 
 def _reach(statistics: Statistics | None) -> str:
@@ -124,11 +122,3 @@ def _reach(statistics: Statistics | None) -> str:
 
 def _told(statistics: Statistics | None) -> str:
     return "None" if statistics is None else format_statistics(statistics)
-
-
-def _at(source: Source | None) -> str:
-    return "" if source is None else f"{PurePath(source.file).name}:{source.line}"
-
-
-def _leaves(count: int) -> str:
-    return "1 leaf" if count == 1 else f"{count} leaves"

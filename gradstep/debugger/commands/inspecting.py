@@ -14,9 +14,9 @@ from gradstep.debugger.displays import subject_at, values_of
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.findings.reports.formatting import file_and_line, node_line, wrapped
-from gradstep.findings.reports.rows import node_text
+from gradstep.findings.reports.formatting import node_line, wrapped
 from gradstep.findings.reports.source import forward_line, lines_around, quoted
+from gradstep.graph.addresses import node_text
 from gradstep.graph.errors import UnknownAddress
 
 _AROUND: Final = 5  # lines, or nodes, before and after the one in question
@@ -103,7 +103,7 @@ def _list(console: Console, operands: Operands) -> str:
         hint = session.snapshot.hint
         return "\n".join([problem, wrapped(hint)]) if hint else problem
     owner, source = line
-    head = f"{file_and_line(source)}  {node_text(session.graph, owner)}"
+    head = f"{source.place}  {node_text(session.graph, owner)}"
     if owner != index:
         head += f", which sends to {node_text(session.graph, index)}"
     around = lines_around(source, _AROUND, _AROUND)

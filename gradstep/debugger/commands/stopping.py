@@ -12,7 +12,7 @@ from gradstep.debugger.errors import CommandError, ExpressionError
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
 from gradstep.graph.addresses import step_number
 from gradstep.graph.errors import UnknownAddress
-from gradstep.text import plural
+from gradstep.text import listed, plural
 
 _PENDING = "--pending"
 _CONDITIONS = (
@@ -151,9 +151,7 @@ def _places(console: Console, point: Breakpoint) -> str:
         return " (waits for a pass that has this place)"
     if point.text == step_number(point.indices[0]):
         return f" ({console.session.graph.address(point.indices[0])})"
-    places = ", ".join(step_number(index) for index in point.indices[:8])
-    more = f" and {len(point.indices) - 8} more" if len(point.indices) > 8 else ""
-    return f" ({places}{more})"
+    return f" ({listed([*map(step_number, point.indices)], 8, ', ')})"
 
 
 # points that are there

@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from gradstep.debugger.history import History
 from gradstep.engines.driver import Driver
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.model import Graph
 from gradstep.records import Step
-from gradstep.text import plural
+from gradstep.text import listed, plural
 
 
 class Certificate(NamedTuple):
@@ -64,7 +64,7 @@ class Certificate(NamedTuple):
         if not self.different:
             return f"certified: {counts}, and all results are bit-identical"
         first = self.different[0]
-        where = f"{step_number(first)} {graph.address(first)}"
+        where = node_text(graph, first)
         why = (
             "a custom Function that computes a different result each time"
             if first in self.called
@@ -121,5 +121,4 @@ def _varies(driver: Driver, step: Step, sent: Sequence[Any]) -> bool:
 
 
 def _list(indices: tuple[int, ...]) -> str:
-    more = f" and {len(indices) - 8} more" if len(indices) > 8 else ""
-    return ", ".join(map(step_number, indices[:8])) + more
+    return listed([*map(step_number, indices)], 8, ", ")

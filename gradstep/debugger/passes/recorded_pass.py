@@ -18,10 +18,11 @@ from gradstep.debugger.passes.scopes import Scopes
 from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.engines.driver import Driver
 from gradstep.engines.lookup import engine_of_call
-from gradstep.graph.addresses import NOT_TRACED, step_number
+from gradstep.graph.addresses import NOT_TRACED, node_text
 from gradstep.graph.fence import answered, tell
 from gradstep.graph.model import Source
 from gradstep.records import LEAF, BackwardCall, Gradients, Node, Profile
+from gradstep.text import listed
 
 _LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole
 
@@ -126,7 +127,7 @@ class RecordedPass:
         error, at = self.cursor.error, self.cursor.position
         if error is None:
             return certificates[0]
-        where = f"{step_number(at)} {self.graph.address(at)}"
+        where = node_text(self.graph, at)
         return certificates[0]._replace(ended=f"{where} raised {type(error).__name__}")
 
     def record(self) -> CallRecord:
@@ -166,16 +167,15 @@ class RecordedPass:
         untrue = untrue_leaves(self.cursor)
         if not untrue:
             return
-        names = ", ".join(f"{leaf_name(self.graph, index)}.grad" for index in untrue[:3])
-        more = f" and {len(untrue) - 3} more" if len(untrue) > 3 else ""
+        names = listed([f"{leaf_name(self.graph, index)}.grad" for index in untrue], 3, ", ")
         if all(is_shared(self.cursor, index) for index in untrue):
             tell(
-                f"at the end of {self.title}, {names}{more} is one with the .grad of another "
+                f"at the end of {self.title}, {names} is one with the .grad of another "
                 "leaf, which added to it, too; each row shows what its own leaf made of it"
             )
         else:
             tell(
-                f"at the end of {self.title}, {names}{more} is not what was shown: another thread "
+                f"at the end of {self.title}, {names} is not what was shown: another thread "
                 "changed it, or gradstep did, which you should report"
             )
 

@@ -10,6 +10,7 @@ import numpy as np
 from gradstep.debugger.snapshot.value import Value
 from gradstep.graph.addresses import step_number
 from gradstep.graph.statistics import Statistics, first_place, format_number, format_statistics
+from gradstep.text import listed
 
 
 def summary(value: Value | None, nothing: str = "undefined") -> str:
@@ -108,6 +109,5 @@ def restore_text(indices: Sequence[int], called: str, restore_note: str) -> str:
     >>> restore_text([3], "are called again", ".grad is put back")
     'the hooks or Functions of #4 are called again: .grad is put back'
     """
-    nodes = ", ".join(step_number(index) for index in indices[:8])
-    more = f" and {len(indices) - 8} more" if len(indices) > 8 else ""
-    return f"the hooks or Functions of {nodes}{more} {called}: {restore_note}"
+    nodes = listed([*map(step_number, indices)], 8, ", ")
+    return f"the hooks or Functions of {nodes} {called}: {restore_note}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gradstep.findings.listing import line_text
 from gradstep.graph.model import Source
 
 Verdict = Literal["right", "wrong", "not checkable"]
@@ -112,7 +111,7 @@ class NodeCheck:
     @property
     def cells(self) -> tuple[str, ...]:
         """The node, what was found of it, and its forward line."""
-        return self.address, self.sentence, line_text(self.source)
+        return self.address, self.sentence, self.source.place if self.source else ""
 
     @property
     def why_not(self) -> str:

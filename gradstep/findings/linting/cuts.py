@@ -22,11 +22,12 @@ from gradstep.capturing.op_records import (
 )
 from gradstep.capturing.statement import comparison_at, nodes_on
 from gradstep.findings.fixes import called_on, with_argument, without
-from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.leaves import find_unreached
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.source_lines import under_no_grad
 from gradstep.graph.model import Source
+from gradstep.text import listed
 
 _TAKING_OUT: Final = ("detach",)
 """Ops that take a value out of the graph, where that is recorded as an op."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Generic, Literal, NamedTuple, TypeVar
 
-from gradstep.findings.listing import line_text
 from gradstep.graph.model import Source
 
 Severity = Literal["error", "warning", "info"]
@@ -16,7 +15,6 @@ Facts = TypeVar("Facts")
 _NUMBER = re.compile(
     r"(?<![\w.:/\[#])[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[−-]?\d+)?(?![\w/]|\.\w)|(?<= )\[[\d, :]+\]"
 )
-_SHOWN = 5  # names in one sentence
 
 
 class Fix(NamedTuple):
@@ -60,7 +58,8 @@ class Finding:
     def cells(self) -> tuple[str, ...]:
         """How bad it is, the line, what it is, and the remedy."""
         remedy = f"remedy: {self.remedy}"
-        return f"{self.severity} [{self.code}]", line_text(self.source), self.what, remedy
+        place = self.source.place if self.source else ""
+        return f"{self.severity} [{self.code}]", place, self.what, remedy
 
     def naming(self, target: str) -> Finding:
         """Return the same with the ``target`` of this run in the commands that it names."""
@@ -116,15 +115,3 @@ def merged(findings: Iterable[Finding]) -> list[Finding]:
     ]
     counts, first = Counter(causes), dict(zip(reversed(causes), reversed(every), strict=True))
     return [replace(first[cause], count=counts[cause]) for cause in dict.fromkeys(causes)]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names in a sentence.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(list("abcdefgh"))
-    ('a', 'a and b', 'a, b, c, d, e and 3 more')
-    """
-    if len(names) > _SHOWN + 1:
-        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

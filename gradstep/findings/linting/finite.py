@@ -18,7 +18,7 @@ from gradstep.capturing.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting.away_from_zero import Advice, away_from_zero
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.ingredients import (
     along_a_dimension,
     divides_by_zero,
@@ -35,6 +35,7 @@ from gradstep.graph.statistics import (
     first_place,
 )
 from gradstep.records import LEAF, Node, resolve
+from gradstep.text import listed
 
 _CHOOSING = ("Where", "MaskedFill", "Index", "Gather", "Slice", "Select", "MaskedScatter")
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.op_records import OpRecord, Origin
-from gradstep.findings.linting.finding import listed
 from gradstep.graph.statistics import Trouble, first_place, format_element, format_number
-from gradstep.text import plural
+from gradstep.text import listed, plural
 
 _LARGEST: Final = {
     "float16": "65,504", "bfloat16": "3.39e38", "float32": "3.4e38", "float64": "1.8e308"

@@ -9,9 +9,10 @@ from typing import Any, Final
 from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.op_records import Departure
 from gradstep.engines.parameters import named_parameters
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.records import LEAF, resolve
+from gradstep.text import listed
 
 _IN_LISTS = (
     "keep these modules in an nn.ModuleList or nn.ModuleDict: parameters() does not find those in "

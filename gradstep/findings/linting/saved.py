@@ -7,10 +7,11 @@ from linecache import getline
 from typing import Final
 
 from gradstep.findings.fixes import not_in_place
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source
 from gradstep.records import LEAF, Node, resolve
+from gradstep.text import listed
 
 FREED: Final = "backward through the graph a second time"
 CHANGED: Final = "modified by an inplace operation"

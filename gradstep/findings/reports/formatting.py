@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
 from textwrap import wrap
 
 import numpy as np
@@ -52,7 +51,7 @@ def raised_at(error: BaseException | None) -> Source | None:
 
 def line_text(source: Source) -> str:
     """Return a line of the program with its text: ``train.py:12  h = torch.tanh(x)``."""
-    return f"{file_and_line(source)}  {source_line(source)}".rstrip()
+    return f"{source.place}  {source_line(source)}".rstrip()
 
 
 def phase_text(snapshot: Snapshot) -> str:
@@ -84,12 +83,7 @@ def wrapped(text: str) -> str:
 def source_place(graph: Graph, index: int) -> str:
     """Return the forward line of a node, as ``train.py:12``; "" when unknown."""
     source = graph.sources.get(index)
-    return "" if source is None else file_and_line(source)
-
-
-def file_and_line(source: Source) -> str:
-    """Return a line of the program, as ``train.py:12``."""
-    return f"{PurePath(source.file).name}:{source.line}"
+    return "" if source is None else source.place
 
 
 def table_text(rows: Sequence[tuple[str, ...]]) -> str:

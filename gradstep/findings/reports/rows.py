@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text
 from gradstep.graph.model import Graph
 from gradstep.text import WIDTH
 
@@ -29,11 +29,6 @@ def row_lines(rows: Iterable[Row], width: int = WIDTH) -> list[str]:
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
     return lines
-
-
-def node_text(graph: Graph, index: int) -> str:
-    """Return a node in two words: ``#3 relu:1``."""
-    return f"{step_number(index)} {graph.address(index)}"
 
 
 def path_text(graph: Graph, path: Sequence[int]) -> str:

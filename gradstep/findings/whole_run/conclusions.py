@@ -12,10 +12,11 @@ from gradstep.capturing.names import Names
 from gradstep.engines.parameters import named_parameters
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting import Finding
-from gradstep.findings.linting.finding import Fix, listed
+from gradstep.findings.linting.finding import Fix
 from gradstep.findings.source_lines import calls_of
 from gradstep.findings.whole_run.rules import RULES
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.text import listed
 
 _NEED_A_LOSS: Final = ("cut", "create-graph", "unreached")
 _OPEN_TO_THE_END: Final = (*_NEED_A_LOSS, "changed", "not-finite", "dead-units", "saturated")

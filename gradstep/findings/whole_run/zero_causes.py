@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from gradstep.debugger.pass_session import PassSession
-from gradstep.debugger.snapshot import Value
 from gradstep.engines.lookup import engine_of
+from gradstep.findings.reports.why import is_zero
 from gradstep.findings.reports.why.births import births
 from gradstep.findings.reports.why.mechanisms import zero_reason
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text
 from gradstep.graph.model import Source
 from gradstep.records import LEAF
 
@@ -29,23 +29,16 @@ def zero_causes(session: PassSession, name: Callable[[Any], str]) -> Mapping[str
     for index, node in enumerate(session.order):
         leaf = engine.leaf(node) if node.kind == LEAF else None
         totals = [] if leaf is None else session.inspector.incoming(index)
-        if totals and all(_is_zero(incoming.total) for incoming in totals):
+        if totals and all(is_zero(incoming.total) for incoming in totals):
             causes[name(engine.user_tensor(leaf))] = _cause(session, index)
     return causes
 
 
-def _is_zero(value: Value | None) -> bool:
-    if value is None:
-        return False
-    stats = value.statistics
-    return stats.size > 0 and stats.zeros == stats.size
-
-
 def _cause(session: PassSession, index: int) -> ZeroCause:
     graph = session.graph
-    for birth in births(session, index, _is_zero, every=True):
+    for birth in births(session, index, is_zero, every=True):
         at = birth.index
-        place = f"{step_number(at)} {graph.address(at)}"
+        place = node_text(graph, at)
         source = graph.sources.get(at)
         match birth.kind:
             case "hook":
@@ -57,7 +50,7 @@ def _cause(session: PassSession, index: int) -> ZeroCause:
             case _:
                 reason = zero_reason(session, at, birth.output_nr)
                 given = [incoming.total for incoming in session.inspector.incoming(at)]
-                if not reason and not all(map(_is_zero, given)):
+                if not reason and not all(map(is_zero, given)):
                     reason = f"the parts cancel in the sum that {place} sends on"
                 return ZeroCause(reason or f"{place} sends 0", source)
     return ZeroCause("", None)
@@ -79,7 +72,7 @@ def _cancelled(session: PassSession, index: int) -> ZeroCause:
                     stack.append(user)
         return nodes
 
-    what = f"the parts of a sum cancel at {step_number(index)} {graph.address(index)}"
+    what = f"the parts of a sum cancel at {node_text(graph, index)}"
     parts = [leading_to(user) for user in dict.fromkeys(users.get(index, ()))]
     shared = set.intersection(*parts) & set(range(len(session.order))) if len(parts) > 1 else set()
     if not shared:

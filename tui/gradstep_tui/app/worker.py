@@ -21,7 +21,7 @@ from textual.message import Message
 
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply, Snapshot
-from gradstep.findings.reports.rows import node_text
+from gradstep.graph.addresses import node_text
 from gradstep_tui.app.facts import Facts
 from gradstep_tui.app.plan.picture import write_picture
 from gradstep_tui.errors import AtWork

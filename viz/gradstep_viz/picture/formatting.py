@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from gradstep import text
 from gradstep.graph.model import RETURNED, Graph, HookChange, SavedState, Source
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import (
@@ -20,6 +21,7 @@ from gradstep.text import plural, printable
 MOST_NAMES = 3
 LONGEST_NAMES = 24
 
+listed: Final = functools.partial(text.listed, most=MOST_NAMES)
 _OPERATOR = re.compile(r" [^\w\s()] ")
 _ABSOLUTE = re.compile(r"^(?:/|\\|[A-Za-z]:)")
 
@@ -80,17 +82,6 @@ def cut_formula(text: str, longest: int) -> str:
         return text
     ends = [match.end() for match in _OPERATOR.finditer(text) if match.end() < longest]
     return f"{text[: ends[-1]]}…" if ends else shorten(text, longest)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join names as in a sentence; of many, name the first and count the others.
-
-    >>> listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
-    ('a and b', 'a, b, c and 2 more')
-    """
-    if len(names) > MOST_NAMES + 1:
-        return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _outer_calls_brief(text: str, keep: int = 1) -> str:

@@ -82,14 +82,14 @@ def _denormal(value: Value) -> bool:
     return bool(((sizes > 0) & (sizes < smallest)).any())
 
 
-def _zero(value: Value) -> bool:
-    return value.statistics.size > 0 and value.statistics.zeros == value.statistics.size
-
-
 STATISTICS: Final[Mapping[str, Statistic]] = {
     "nan": Statistic("flag", "some element is not a number", lambda v: v.statistics.nans > 0),
     "inf": Statistic("flag", "some element is infinite", lambda v: v.statistics.infs > 0),
-    "zero": Statistic("flag", "every element is 0", _zero),
+    "zero": Statistic(
+        "flag",
+        "every element is 0",
+        lambda v: v.statistics.size > 0 and v.statistics.zeros == v.statistics.size,  # or of bounds
+    ),
     "denormal": Statistic("flag", "some element is so small that digits are lost", _denormal),
     "rms": Statistic("number", "root mean square", lambda v: v.statistics.rms),
     "norm": Statistic("number", "Euclidean norm", _norm),

@@ -15,10 +15,9 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Incoming, Value
 from gradstep.debugger.snapshot.wording import summary
 from gradstep.engines.lookup import is_tensor
-from gradstep.findings.linting.finding import listed
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.reports.formatting import line_text
-from gradstep.findings.reports.rows import Row, node_text, path_text
+from gradstep.findings.reports.rows import Row, path_text
 from gradstep.findings.reports.stop import stop_rows
 from gradstep.findings.reports.why.absent import absent
 from gradstep.findings.reports.why.births import Birth, Holds, births, hook_that_made
@@ -28,10 +27,10 @@ from gradstep.findings.reports.why.mechanisms import zero_reason
 from gradstep.findings.reports.why.optimizers import optimizer_rows
 from gradstep.findings.reports.why.sizes import cancellations, factor_rows, main_way
 from gradstep.findings.reports.why.target import Asked, find, of_tensor
-from gradstep.graph.addresses import step_number
+from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.errors import NotInGraph
 from gradstep.graph.statistics import Trouble, format_number
-from gradstep.text import plural
+from gradstep.text import listed, plural
 
 __all__ = ["Explanation", "explain", "explain_node", "why"]
 
@@ -173,7 +172,7 @@ def _way_there(session: PassSession, index: int) -> str:
 
 def is_zero(value: Value | None) -> bool:
     """Return whether a gradient is defined, and 0 everywhere."""
-    return value is not None and 0 < value.statistics.size == value.statistics.zeros
+    return value is not None and value.statistics.is_zero
 
 
 def is_undefined(value: Value | None) -> bool:

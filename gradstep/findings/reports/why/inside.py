@@ -7,9 +7,11 @@ from typing import Any
 
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.passes.recorded_pass import RecordedPass
-from gradstep.findings.reports.rows import Row, node_text
+from gradstep.findings.reports.rows import Row
 from gradstep.findings.reports.why.explanation import Explanation
 from gradstep.findings.reports.why.target import Asked
+from gradstep.graph.addresses import node_text
+from gradstep.text import listed
 
 
 def nodes_that_add(session: PassSession, tensor: Any) -> list[int]:
@@ -37,10 +39,9 @@ def _recorded(passes: Any) -> list[RecordedPass]:
 
 def rows_of(session: PassSession, indices: Sequence[int]) -> tuple[Row, ...]:
     """Return rows that name the nodes ``indices``, of passes inside."""
-    shown = ", ".join(node_text(session.graph, index) for index in indices[:3])
-    more = f" and {len(indices) - 3} more" if len(indices) > 3 else ""
+    shown = listed([node_text(session.graph, index) for index in indices], 3, ", ")
     return (
-        ("inside", f"{shown}{more}: code there calls backward() itself, which adds to it"),
+        ("inside", f"{shown}: code there calls backward() itself, which adds to it"),
         ("see", "`gradstep debug`: next until behind such a node, then enter opens its pass"),
     )
 

@@ -42,7 +42,7 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
         return f"the derivative of {stem} is 0 everywhere"
     if stem in _RECTIFIERS and known is not None and known.statistics.maximum <= 0:
         inputs = plural(known.statistics.size, "input")
-        if _is_zero(known) and (name := _zero_leaf(session, index, "self")):
+        if known.statistics.is_zero and (name := _zero_leaf(session, index, "self")):
             return f"{name} is 0 everywhere, and so are all {inputs} of {stem}"
         return f"all {inputs} of {stem} are negative or 0, where its derivative is 0"
     if stem in _CLAMPS and given is not None:
@@ -56,7 +56,7 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
         return "the value was overwritten in place, so none of it reaches the loss"
     zeros = _zero_factors(detail, output_nr)
     if zeros is None:
-        zeros = [name for name, value in kept.items() if _is_zero(value)]
+        zeros = [name for name, value in kept.items() if value.statistics.is_zero]
     if zeros:
         name = zeros[0].removeprefix("saved.")
         if leaf := _zero_leaf(session, index, name):
@@ -76,7 +76,7 @@ def _zero_factors(detail: NodeDetail, output_nr: int) -> list[str] | None:
             return [
                 name
                 for name, factor in term.values
-                if name != "g" and factor is not None and _is_zero(factor)
+                if name != "g" and factor is not None and factor.statistics.is_zero
             ]
     return None
 
@@ -96,7 +96,7 @@ def _zero_leaf(session: PassSession, index: int, name: str) -> str:
             continue
         leaf = engine.leaf(node) if node.kind == LEAF else None
         held = None if leaf is None else value(engine.user_tensor(leaf))
-        if held is not None and _is_zero(held):
+        if held is not None and held.statistics.is_zero:
             return session.names.of(engine.user_tensor(leaf))
         if node.kind != LEAF and engine.stem(node) in _PRODUCTS:
             after = [resolve(edge)[0] for edge in node.edges]
@@ -107,11 +107,6 @@ def _zero_leaf(session: PassSession, index: int, name: str) -> str:
 
 def _first(kept: Mapping[str, Value], names: tuple[str, ...]) -> Value | None:
     return next((kept[name] for name in names if name in kept), None)
-
-
-def _is_zero(value: Value) -> bool:
-    stats = value.statistics
-    return stats.size > 0 and stats.zeros == stats.size
 
 
 def _is_saturated(result: Value) -> bool:

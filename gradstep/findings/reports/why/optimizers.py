@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import linecache
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Any
 
 from gradstep.capturing.names import Names
+from gradstep.findings.reports.formatting import line_text
 from gradstep.findings.reports.rows import Row
+from gradstep.findings.source_lines import assigned
 
 WILL_NOT_CHANGE = "will not change"
 
@@ -25,24 +24,7 @@ def optimizer_rows(names: Names, name: str, leaf: Any, file: str) -> Iterator[Ro
         who = f"neither {first} nor {' nor '.join(others)} has" if others else f"{first} lacks"
         yield "likely", f"{name} {WILL_NOT_CHANGE}: {who} it among its parameters"
         for title in names.optimizers:
-            for line in _assigned(title, file):
-                text = linecache.getline(file, line).strip()
-                yield "", f"{PurePath(file).name}:{line}  {text}"
+            yield from (("", line_text(at)) for at in assigned(title, file))
     for title, group in groups:
         if group.get("lr") == 0:
             yield "note", f"{title} {WILL_NOT_CHANGE} {name}: its learning rate is 0"
-
-
-def _assigned(name: str, file: str) -> list[int]:
-    """Find the lines of ``file`` that assign to ``name``."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    return [
-        node.lineno
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if ast.unparse(target) == name
-    ]

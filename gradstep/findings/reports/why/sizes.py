@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Value
 from gradstep.findings.reports.formatting import line_text
-from gradstep.findings.reports.rows import Row, node_text
+from gradstep.findings.reports.rows import Row
+from gradstep.graph.addresses import node_text
 from gradstep.graph.statistics import format_number
 from gradstep.text import plural
 

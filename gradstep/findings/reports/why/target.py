@@ -11,7 +11,7 @@ from gradstep.engines.parameters import named_parameters
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.errors import UnknownAddress
 from gradstep.records import resolve
-from gradstep.text import did_you_mean
+from gradstep.text import did_you_mean, listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,7 @@ def _leaves(session: PassSession) -> str:
     """List the leaves of the pass, the first six by name."""
     graph = session.graph
     names = [graph.address(i) for i in range(session.length) if graph.kinds[i] != "op"]
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return f"leaves: {', '.join(names[:6])}{more}"
+    return f"leaves: {listed(names, 6, ', ')}"
 
 
 def _exactly(subject: Subject, wanted: str) -> list[tuple[str, Any]]:

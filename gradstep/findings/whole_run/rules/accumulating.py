@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Final
 
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import calls_of
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.text import listed
 
 _TIMES = 2
 

@@ -8,10 +8,11 @@ from math import isfinite
 from typing import Final
 
 from gradstep.findings.fixes import with_argument
-from gradstep.findings.linting.finding import Finding, Rule, listed
+from gradstep.findings.linting.finding import Finding, Rule
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.text import listed
 
 
 def broken_by_a_step(evidence: Evidence) -> Iterator[Finding]:

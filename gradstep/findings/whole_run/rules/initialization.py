@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.fixes import initialized_at_random
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.watch import Evidence, has_equal_rows
+from gradstep.text import listed
 
 _INITIALIZERS = ("zeros_", "ones_", "constant_", "zero_", "fill_", "zeros", "ones", "full")
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from gradstep.findings.linting.finding import Finding, Rule, listed
+from gradstep.findings.linting.finding import Finding, Rule
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.recording.facts import CallFacts, LeafFacts
+from gradstep.text import listed
 
 _TIMES: Final = 2
 

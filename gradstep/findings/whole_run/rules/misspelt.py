@@ -8,10 +8,11 @@ from typing import Final
 
 from gradstep.capturing.module_paths import named_modules
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.fence import attribute_of, variables_in
+from gradstep.text import listed
 
 _READ: Final = ("requires_grad", "grad", "training", "grad_fn")
 _LIKE: Final = 0.85

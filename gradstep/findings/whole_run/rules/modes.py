@@ -8,10 +8,11 @@ from typing import Final
 
 from gradstep.engines.parameters import named_parameters
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import calls_of
 from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.text import listed
 
 _CALLS = 2
 

@@ -7,10 +7,11 @@ from linecache import getline
 from typing import Final
 
 from gradstep.findings.fixes import renamed, with_argument
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
+from gradstep.text import listed
 
 
 def never_reached(evidence: Evidence) -> Iterator[Finding]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.findings.linting import Finding
-from gradstep.findings.linting.finding import Rule, listed
+from gradstep.findings.linting.finding import Rule
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.statistics import format_number
+from gradstep.text import listed
 
 
 def not_finite(evidence: Evidence) -> Iterator[Finding]:

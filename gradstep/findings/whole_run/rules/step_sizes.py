@@ -7,12 +7,13 @@ from statistics import median
 from typing import Final
 
 from gradstep.findings.fixes import Line, with_argument
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import assigned, calls_of, scaled_grads
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.text import listed
 
 _STEPS: Final = 5
 _SMALL: Final = 1e-6

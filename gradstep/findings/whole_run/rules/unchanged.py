@@ -8,13 +8,14 @@ from linecache import getline
 from typing import Final
 
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.unused import Hindrance, hindrance
 from gradstep.findings.source_lines import assigned, calls_of, schedulers, steps_from_grad
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.rules.step_sizes import slow_optimizers
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
+from gradstep.text import listed
 
 _CALLS: Final = 3
 """Calls, the last ones, over which a leaf is to have been the same."""

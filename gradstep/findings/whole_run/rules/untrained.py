@@ -10,11 +10,12 @@ from typing import Final
 
 from gradstep.capturing.statement import tree_of
 from gradstep.findings.fixes import Line, called
-from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import assigned
 from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
+from gradstep.text import listed
 
 _CALLS = 2
 

@@ -8,10 +8,11 @@ from typing import Final
 
 from gradstep.findings.fixes import initialized_at_random, with_operand, with_operation
 from gradstep.findings.linting.away_from_zero import Advice
-from gradstep.findings.linting.finding import Finding, Meaning, Rule, listed
+from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.findings.whole_run.zero_causes import ZeroCause
+from gradstep.text import listed
 
 _STEP = re.compile(r"the derivative of (\w+) is 0")
 _ZERO = re.compile(r"product with (\S+), which is 0|^(\S+) is 0 everywhere")

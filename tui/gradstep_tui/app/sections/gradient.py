@@ -11,7 +11,6 @@ from rich.cells import cell_len
 
 from gradstep.debugger.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, SumEdit, Value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.findings.reports.formatting import file_and_line
 from gradstep.graph.addresses import step_number
 from gradstep.text import printable
 from gradstep_tui.app.sections.inside import inside_lines, is_inside, nested_lines
@@ -100,7 +99,7 @@ def _rule_lines(detail: NodeDetail, *, known: bool) -> list[Line]:
         lines = [[Part(f"  ∂ {printable(name)}  "), Part(printable(rule), "backward")]
                  for name, rule in detail.formulas]  # fmt: skip
     if detail.rule_line is not None:
-        place = printable(file_and_line(detail.rule_line))
+        place = printable(detail.rule_line.place)
         lines.append([Part("  by the backward at ", "muted"), Part(place)])
     elif not known and not lines:
         lines = [[Part("  by an unknown rule", "muted")]]
@@ -147,7 +146,7 @@ def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
     words = (
         ("N: nan", any(total.nans for total in totals)),
         ("I: infinite", any(total.infs for total in totals)),
-        ("0: all zero", any(total.size and total.zeros == total.size for total in totals)),
+        ("0: all zero", any(total.is_zero for total in totals)),
         ("H: has hooks", bool(detail.hooks)),
         ("E: changed by you", any(edit.index == detail.index for edit in snapshot.edits)),
         (">: a pass ran inside", bool(detail.nested)),

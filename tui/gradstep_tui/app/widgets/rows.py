@@ -193,7 +193,7 @@ def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
         return Cells("∅" if undefined else "", "", marks)
     stats = totals[0].statistics
     trouble = ("N" if stats.nans else "") + ("I" if stats.infs else "")
-    zero = "0 " if stats.size and stats.zeros == stats.size else ""
+    zero = "0 " if stats.is_zero else ""
     wide, extremes = _wide(stats)
     return Cells(short(stats), trouble, zero + marks, wide=wide, extremes=extremes)
 
