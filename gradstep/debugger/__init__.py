@@ -8,7 +8,6 @@ Each of these reads only what stands below it::
     breakpoints where to stop: places, expressions, and what triggers a stop
     passes      one pass: where it stands (cursor), what is to be seen of it (inspector, terms,
                 scopes), what can be changed (editor); recorded_pass holds them together
-    edits       what a user changed, what that does to a gradient, and the difference it makes
     history     the nodes run one by one (driver), their steps kept, and the account of every sum
                 (ledger); what hooks and other code of the program did in them
     snapshot    what is handed out: frozen, and good for any front end
@@ -25,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradstep.debugger.breakpoints import Breakpoints
-    from gradstep.debugger.edits.difference import LeafDifference
     from gradstep.debugger.errors import EditError
+    from gradstep.debugger.passes.difference import LeafDifference
     from gradstep.debugger.passes.editor import Edited
     from gradstep.debugger.session import Session
     from gradstep.debugger.snapshot import (
@@ -80,7 +79,7 @@ __all__ = [
 
 _HOMES = {
     "errors": ("EditError",),
-    "edits.difference": ("LeafDifference",),
+    "passes.difference": ("LeafDifference",),
     "passes.editor": ("Edited",),
     "session": ("Session",),
     "breakpoints": ("Breakpoints",),

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradstep.capturing.backward import input_shape
-from gradstep.debugger.edits import Edit
-from gradstep.debugger.edits.changes import Change, Kind, computing, place_of, setting
-from gradstep.debugger.edits.difference import Baseline, LeafDifference, leaf_difference
 from gradstep.debugger.errors import EditError
 from gradstep.debugger.passes.cursor import Cursor
+from gradstep.debugger.passes.difference import Baseline, LeafDifference, leaf_difference
+from gradstep.debugger.passes.edits import Change, Edit, Kind, computing, place_of, setting
 from gradstep.debugger.snapshot import EditRecord, LeafGradient
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.debugger.snapshot.wording import restore_text

@@ -14,8 +14,7 @@ from gradstep.debugger.snapshot import Value
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
 from gradstep.engines.lookup import engine_of, is_tensor
-from gradstep.findings.reports.formatting import line_text
-from gradstep.findings.reports.rows import Row, path_text, row_lines
+from gradstep.findings.reports.formatting import Row, line_text, path_text, row_lines
 from gradstep.graph.statistics import first_place, format_element
 
 if TYPE_CHECKING:

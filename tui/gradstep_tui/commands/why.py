@@ -9,10 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 from gradstep.debugger.session import Session
-from gradstep.findings.reports.rows import Row
+from gradstep.findings.reports.formatting import Row
 from gradstep.findings.reports.why import Explanation, explain
-from gradstep.findings.reports.why.afterwards import Afterwards
-from gradstep.findings.reports.why.optimizers import WILL_NOT_CHANGE
+from gradstep.findings.reports.why.afterwards import WILL_NOT_CHANGE, Afterwards
 from gradstep.graph.errors import UnknownAddress
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ProgramError, ScriptDone

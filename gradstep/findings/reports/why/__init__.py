@@ -16,15 +16,14 @@ from gradstep.debugger.snapshot import Incoming, Value
 from gradstep.debugger.snapshot.wording import summary
 from gradstep.engines.lookup import is_tensor
 from gradstep.findings.linting.subject import Subject
-from gradstep.findings.reports.formatting import line_text
-from gradstep.findings.reports.rows import Row, path_text
+from gradstep.findings.reports.formatting import Row, line_text, path_text
 from gradstep.findings.reports.stop import stop_rows
 from gradstep.findings.reports.why.absent import absent
+from gradstep.findings.reports.why.afterwards import optimizer_rows
 from gradstep.findings.reports.why.births import Birth, Holds, births, hook_that_made
 from gradstep.findings.reports.why.explanation import Explanation, Verdict
 from gradstep.findings.reports.why.inside import added_inside, nodes_that_add, rows_of
 from gradstep.findings.reports.why.mechanisms import zero_reason
-from gradstep.findings.reports.why.optimizers import optimizer_rows
 from gradstep.findings.reports.why.sizes import cancellations, factor_rows, main_way
 from gradstep.findings.reports.why.target import Asked, find, of_tensor
 from gradstep.graph.addresses import node_text, step_number

@@ -11,8 +11,7 @@ from gradstep.engines.parameters import named_parameters
 from gradstep.findings.linting.cuts import cuts
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject
-from gradstep.findings.reports.formatting import line_text
-from gradstep.findings.reports.rows import Row
+from gradstep.findings.reports.formatting import Row, line_text
 from gradstep.findings.reports.why.explanation import Explanation
 from gradstep.findings.reports.why.target import Asked
 

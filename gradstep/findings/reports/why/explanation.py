@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any, Literal
 
-from gradstep.findings.reports.rows import Row, row_lines
+from gradstep.findings.reports.formatting import Row, row_lines
 from gradstep.text import WIDTH
 
 Verdict = Literal[

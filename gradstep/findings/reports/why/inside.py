@@ -7,7 +7,7 @@ from typing import Any
 
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.passes.recorded_pass import RecordedPass
-from gradstep.findings.reports.rows import Row
+from gradstep.findings.reports.formatting import Row
 from gradstep.findings.reports.why.explanation import Explanation
 from gradstep.findings.reports.why.target import Asked
 from gradstep.graph.addresses import node_text

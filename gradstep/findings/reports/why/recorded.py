@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradstep.engines.recorded import RecordedCall
-from gradstep.findings.reports.rows import Row
+from gradstep.findings.reports.formatting import Row
 from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import LeafFacts
 from gradstep.recording.run import Run

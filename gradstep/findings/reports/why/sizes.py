@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Value
-from gradstep.findings.reports.formatting import line_text
-from gradstep.findings.reports.rows import Row
+from gradstep.findings.reports.formatting import Row, line_text
 from gradstep.graph.addresses import node_text
 from gradstep.graph.statistics import format_number
 from gradstep.text import plural
