@@ -226,7 +226,7 @@ def words_of(case: Case) -> list[str]:
         words += ["train.py"]
     if "--hops" in words:
         words += ["--around", "sum"]
-    if case.command in ("render", "film") and not {"-o", "--output"} & {*words}:
+    if case.command in ("render", "film") and "-o" not in words:
         words += ["-o", f"out.{suffix_of(case)}"]
     return [*words, "train.py", *([LEAVES[case.program]] if case.command == "why" else [])]
 

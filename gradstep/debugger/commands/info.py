@@ -29,10 +29,6 @@ def _info(console: Console, operands: Operands) -> str:
     return next(topic for topic in TOPICS if topic.word == chosen).tell(console, rest)
 
 
-def _displays(console: Console, operands: Operands) -> str:
-    return displays_text(console) or "there are no displays"
-
-
 TOPICS: Final = (
     Topic(
         "breakpoints",
@@ -46,7 +42,11 @@ TOPICS: Final = (
         "[PLACE]: the contributions to the incoming gradient",
         info_node.contributions,
     ),
-    Topic("display", "what is shown at every stop", _displays),
+    Topic(
+        "display",
+        "what is shown at every stop",
+        lambda console, _: displays_text(console) or "there are no displays",
+    ),
     Topic("frames", "nested backward passes (enter, leave)", info_pass.frames),
     Topic("history", "how much of the pass is recorded", info_pass.history),
     Topic("hooks", "[PLACE]: hooks of the node", info_node.hooks),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from gradstep.debugger.breakpoints.predicate import ExpressionSubject
@@ -163,21 +164,13 @@ def _frame(session: PassSession, index: int) -> str:
     return f"{node_line(session.graph, index)}  in {arrived}{note}"
 
 
-def _up(console: Console, operands: Operands) -> str:
-    return _climb(console, operands.count())
-
-
-def _down(console: Console, operands: Operands) -> str:
-    return _climb(console, -operands.count())
-
-
-def _climb(console: Console, steps: int) -> str:
+def _climb(console: Console, operands: Operands, direction: int) -> str:
     index = console.session.selected
     if index is None:
         raise CommandError("the pass is over: choose a node, as in frame #1")
     if not console.path or console.path[console.depth] != index:
         console.path, console.depth = _path(console.session, index), 0
-    depth = console.depth + steps
+    depth = console.depth + direction * operands.count()
     if depth < 0:
         raise CommandError("this is where you came from: down goes no further")
     if depth >= len(console.path):
@@ -250,7 +243,7 @@ COMMANDS: Final = (
         "where [COUNT]", "show the path to the loss", _where, ("bt", "backtrace"),
         details="The shortest path, with source lines. up and down move along it.",
     ),
-    Command("up [COUNT]", "select the node that sent the gradient", _up),
-    Command("down [COUNT]", "return along the path of up", _down, ("do",)),
+    Command("up [COUNT]", "select the node that sent the gradient", partial(_climb, direction=1)),
+    Command("down [COUNT]", "return along the path of up", partial(_climb, direction=-1), ("do",)),
     Command("frame [PLACE]", "select any node; nothing runs", _choose, ("f",), "place"),
 )  # fmt: skip

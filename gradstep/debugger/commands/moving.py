@@ -68,30 +68,27 @@ def _or_difference(
     return run
 
 
-def _ahead(move: Callable[[PassSession, int], object]) -> Callable[[Console, Operands], str]:
-    """Return a movement that takes a count itself, and leads on."""
+def _counted(
+    move: Callable[[PassSession, int], object], left: str, is_over: Callable[[PassSession], bool]
+) -> Callable[[Console, Operands], str]:
+    """Return a movement that takes a count itself, where nothing is ``left`` once it is over."""
 
     def run(console: Console, operands: Operands) -> str:
         session, count = console.session, _count(operands)
-        at_end = session.position == session.length
+        was_over = is_over(session)
         move(session, count)
-        note = f"nothing is left to run{_way_out(session)}\n" if at_end else ""
+        note = f"nothing is left to {left}{_way_out(session)}\n" if was_over else ""
         return f"{note}{arrived(console)}"
 
     return run
+
+
+def _ahead(move: Callable[[PassSession, int], object]) -> Callable[[Console, Operands], str]:
+    return _counted(move, "run", lambda s: s.position == s.length)
 
 
 def _back(move: Callable[[PassSession, int], object]) -> Callable[[Console, Operands], str]:
-    """Return a movement that takes a count itself, and leads back."""
-
-    def run(console: Console, operands: Operands) -> str:
-        session, count = console.session, _count(operands)
-        at_start = session.position == 0 and session.snapshot.phase == 0
-        move(session, count)
-        note = f"nothing is left to undo{_way_out(session)}\n" if at_start else ""
-        return f"{note}{arrived(console)}"
-
-    return run
+    return _counted(move, "undo", lambda s: s.position == 0 and s.snapshot.phase == 0)
 
 
 def _count(operands: Operands) -> int:
@@ -164,19 +161,14 @@ def _continue(console: Console, operands: Operands) -> str:
         catch(console, condition)
     if session.position < session.length or len(session.frames) > 1:
         session.breakpoints.last = None
-        answer = arrived_after(console)
+        session.continue_()
+        answer = arrived(console)
         if session.breakpoints.last is not None or session.position < session.length:
             return answer
     if not session.breakpoints.points:
         raise operands.error("nothing to stop at: use catch nan or break PLACE first")
     console.leaving = "calls"
     return ""
-
-
-def arrived_after(console: Console) -> str:
-    """Go on to the next stop, or to the end, and tell."""
-    console.session.continue_()
-    return arrived(console)
 
 
 def _until(console: Console, operands: Operands) -> str:

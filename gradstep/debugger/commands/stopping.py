@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 from gradstep.debugger.breakpoints import Breakpoints
@@ -19,14 +20,6 @@ _CONDITIONS = (
     "A condition is an expression, as in rms > 10 (help expressions), or several with commas "
     "between them: nan, inf, rms > 1e3."
 )
-
-
-def _break(console: Console, operands: Operands) -> str:
-    return _set(console, operands, temporary=False)
-
-
-def _tbreak(console: Console, operands: Operands) -> str:
-    return _set(console, operands, temporary=True)
 
 
 def _set(console: Console, operands: Operands, **properties: Any) -> str:
@@ -168,15 +161,7 @@ def _delete(console: Console, operands: Operands) -> str:
     return "\n".join(f"{point.label} deleted" for point in points)
 
 
-def _enable(console: Console, operands: Operands) -> str:
-    return _switch(console, operands, True)
-
-
-def _disable(console: Console, operands: Operands) -> str:
-    return _switch(console, operands, False)
-
-
-def _switch(console: Console, operands: Operands, enabled: bool) -> str:
+def _switch(console: Console, operands: Operands, *, enabled: bool) -> str:
     breakpoints = console.session.breakpoints
     chosen = [_point(console, word) for word in operands.words()] or list(breakpoints.points)
     for point in chosen:
@@ -255,7 +240,7 @@ def points_text(console: Console) -> str:
 
 COMMANDS: Final = (
     Command(
-        "break [PLACE] [if CONDITION]", "stop before a node, or after a gradient", _break,
+        "break [PLACE] [if CONDITION]", "stop before a node, or after a gradient", _set,
         ("b",), "condition",
         details="A place is #12, an address (encoder.0/addmm:2), an op (mul), a scope, a leaf's "
         "name, or a line (train.py:12); without a place and a condition, it is the node that "
@@ -264,7 +249,8 @@ COMMANDS: Final = (
         f"{_PENDING} before PLACE waits for a place in a later pass. " + _CONDITIONS,
     ),
     Command(
-        "tbreak [PLACE] [if CONDITION]", "the same, once", _tbreak, ("tb",), "condition"
+        "tbreak [PLACE] [if CONDITION]", "the same, once", partial(_set, temporary=True),
+        ("tb",), "condition",
     ),
     Command(
         "catch CONDITION", "stop just after the node that makes it true", catch, (),
@@ -282,8 +268,14 @@ COMMANDS: Final = (
         details="TEXT may hold expressions: logpoint mul rms {rms}, {100 * zeros} % zero",
     ),
     Command("delete [NUMBER...]", "delete some or all breakpoints", _delete, ("d",), "point"),
-    Command("enable [NUMBER...]", "enable breakpoints again", _enable, ("en",), "point"),
-    Command("disable [NUMBER...]", "disable breakpoints for now", _disable, ("dis",), "point"),
+    Command(
+        "enable [NUMBER...]", "enable breakpoints again", partial(_switch, enabled=True),
+        ("en",), "point",
+    ),
+    Command(
+        "disable [NUMBER...]", "disable breakpoints for now", partial(_switch, enabled=False),
+        ("dis",), "point",
+    ),
     Command("ignore NUMBER COUNT", "skip the next hits", _ignore, (), "point"),
     Command(
         "condition NUMBER [CONDITION]", "change the condition", _condition, ("cond",), "point",

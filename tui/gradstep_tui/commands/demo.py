@@ -41,7 +41,7 @@ def parser() -> Parser:
     )
     add = command.option
     add("--list", action="store_true", help="only list the programs")
-    add("-o", "--output", metavar="FOLDER", default="gradstep-demo",
+    add("-o", dest="output", metavar="FOLDER", default="gradstep-demo",
         help="where to put them (default: gradstep-demo)")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     command.add_argument("name", nargs="?", metavar="NAME", help="the program to look at")

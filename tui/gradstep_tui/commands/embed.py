@@ -189,7 +189,7 @@ def _words(path: Path, block: Block) -> tuple[list[str], int]:
         words = shlex.split(block.command)
     except ValueError as error:
         raise Failure(f"{path}:{block.start}: {error}", ExitCode.USAGE) from None
-    places = (n + 1 for n, word in enumerate(words[:-1]) if word in ("-o", "--output"))
+    places = (n + 1 for n, word in enumerate(words[:-1]) if word == "-o")
     return words, next(places, 0)
 
 

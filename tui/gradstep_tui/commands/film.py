@@ -50,7 +50,6 @@ def parser() -> TargetParser:
     add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
         "with a scrubber; a directory, for one SVG per frame; or -, for an SVG on standard "
         "output (default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
-    add("--output", help=argparse.SUPPRESS)
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward (the graph being built), backward (the gradients flowing back), or both "
         "(default)")  # fmt: skip

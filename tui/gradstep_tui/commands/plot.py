@@ -67,7 +67,6 @@ def parser() -> TargetParser:
     add = command.option
     add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
         "(default: run-plot.svg, after TARGET and --what)")  # fmt: skip
-    add("--output", help=argparse.SUPPRESS)
     add("--format", choices=PLOT_FORMATS, metavar="FORMAT",
         help=f"{', '.join(PLOT_FORMATS)} (default: the suffix of FILE)")  # fmt: skip
     add("--what", choices=WHATS, metavar="WHAT", help=f"{', '.join(WHATS)}; see below")

@@ -53,7 +53,6 @@ def parser() -> TargetParser:
     add = command.option
     add("-o", dest="output", default="run.gsr", metavar="FILE",
         help="the file to write (default: run.gsr)")  # fmt: skip
-    add("--output", help=argparse.SUPPRESS)
     add("--call", default="", metavar="K", help="which calls to keep in full: 3, last, all, or "
         "1,100:110 (default: 1 to 10, then 16, 32, 64, ... and the newest for which there is "
         "time)")  # fmt: skip

@@ -62,7 +62,6 @@ def parser() -> TargetParser:
     add = command.option
     add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
         "(default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
-    add("--output", help=argparse.SUPPRESS)
     add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
         "(default: the suffix of FILE); png and pdf need a font, and either Graphviz's "
         "dot, or resvg-py and svg2pdf-py")  # fmt: skip
