@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import InitVar
 
 from autograd_core.functions import full
 from autograd_core.nn import functional as F
-from autograd_core.nn.modules.module import Module, OfFunction
+from autograd_core.nn.modules.layer import Layer, OfFunction
+from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
 
 class _Activation(OfFunction):
-    """A function whose options are attributes of the module, under the names they have there."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__()
-        self._options = tuple(options)
-        self.__dict__.update(options)
-
-    def forward(self, input: Tensor) -> Tensor:
-        if not self._options:
-            return self.function(input)
-        return self.function(input, **{name: getattr(self, name) for name in self._options})
+    """A function that prints with all its options, with ``inplace`` only where it is set."""
 
     def extra_repr(self) -> str:
-        shown = [name for name in self._options if name != "inplace" or self.inplace]
+        shown = [name for name in self.options if name != "inplace" or self.inplace]
         return ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
 
 
 class _InPlace(_Activation):
-    """One with the option ``inplace`` alone."""
-
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__(inplace=inplace)
+    inplace: bool = False
 
 
 class ReLU(_InPlace, function=F.relu):
@@ -87,51 +75,50 @@ class Tanhshrink(_Activation, function=F.tanhshrink):
 class ELU(_Activation, function=F.elu):
     """The input where it is positive, else ``alpha * (exp(input) - 1)``."""
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
+    alpha: float = 1.0
+    inplace: bool = False
 
 
 class CELU(_Activation, function=F.celu):
     """The input where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
 
-    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(alpha=alpha, inplace=inplace)
+    alpha: float = 1.0
+    inplace: bool = False
 
 
 class GELU(_Activation, function=F.gelu):
     """The input times its normal cumulative distribution function, which approximate="tanh"
     approximates."""
 
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__(approximate=approximate)
+    approximate: str = "none"
 
 
 class GLU(_Activation, function=F.glu):
     """The first half of the input along ``dim`` times the sigmoid of the second half."""
 
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__(dim=dim)
+    dim: int = -1
 
 
 class Softplus(_Activation, function=F.softplus):
     """``log(1 + exp(beta * input)) / beta``, linear where ``beta * input > threshold``."""
 
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__(beta=beta, threshold=threshold)
+    beta: float = 1.0
+    threshold: float = 20.0
 
 
 class LeakyReLU(_Activation, function=F.leaky_relu):
     """The input where it is positive, else ``negative_slope * input``."""
 
-    def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
-        super().__init__(negative_slope=negative_slope, inplace=inplace)
+    negative_slope: float = 0.01
+    inplace: bool = False
 
 
 class RReLU(_Activation):
     """LeakyReLU with random slopes in training, and their mean in evaluation."""
 
-    def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
-        super().__init__(lower=lower, upper=upper, inplace=inplace)
+    lower: float = 1 / 8
+    upper: float = 1 / 3
+    inplace: bool = False
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
@@ -140,20 +127,21 @@ class RReLU(_Activation):
 class Hardtanh(_Activation, function=F.hardtanh):
     """The input clamped to the range from ``min_val`` to ``max_val``."""
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
+    min_val: float = -1.0
+    max_val: float = 1.0
+    inplace: bool = False
 
 
 class Threshold(_Activation, function=F.threshold):
     """The input where it is above ``threshold``, else ``value``."""
 
-    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__(threshold=threshold, value=value, inplace=inplace)
+    threshold: float
+    value: float
+    inplace: bool = False
 
 
 class _Shrink(_Activation):
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__(lambd=lambd)
+    lambd: float = 0.5
 
     def extra_repr(self) -> str:
         return str(self.lambd)
@@ -168,8 +156,7 @@ class Softshrink(_Shrink, function=F.softshrink):
 
 
 class _AlongDim(_Activation):
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__(dim=dim)
+    dim: int | None = None
 
 
 class Softmax(_AlongDim, function=F.softmax):
@@ -184,20 +171,19 @@ class LogSoftmax(_AlongDim, function=F.log_softmax):
     """The logarithm of the :class:`Softmax`."""
 
 
-class PReLU(Module):
+class PReLU(Layer):
     """LeakyReLU with learned slopes: one for all channels, or one for each; the weight is
     (num_parameters,)."""
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25) -> None:
-        super().__init__()
-        self.num_parameters = num_parameters
-        self.weight = Parameter(full((num_parameters,), float(init)))
+    num_parameters: int = 1
+    init: InitVar[float] = 0.25
+    shown = ("num_parameters",)
+
+    def __post_init__(self, init: float) -> None:
+        self.weight = Parameter(full((self.num_parameters,), float(init)))
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
 
 
 class Softmax2d(Module):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar
 from typing import Any
 
-from autograd_core import functions
-from autograd_core.dtype import dtype
+from autograd_core.dtype import dtype as dtype_type
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.nn.modules.linear import NonDynamicallyQuantizableLinear
-from autograd_core.nn.modules.module import Module
-from autograd_core.nn.parameter import Parameter
 from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 
 
-class MultiheadAttention(Module):
+class MultiheadAttention(Layer):
     """Multi-head attention (Vaswani et al. 2017) of queries to keys and values of shape (length,
     batch, embed_dim).
 
@@ -23,22 +22,22 @@ class MultiheadAttention(Module):
     different size.
     """
 
-    def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        batch_first: bool = False,
-        device: Any = None,
-        dtype: dtype | None = None,
+    embed_dim: int
+    num_heads: int
+    dropout: float = 0.0
+    bias: InitVar[bool] = True
+    add_bias_kv: InitVar[bool] = False
+    add_zero_attn: bool = False
+    kdim: InitVar[int | None] = None
+    vdim: InitVar[int | None] = None
+    batch_first: bool = False
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
+
+    def __post_init__(
+        self, bias: bool, add_bias_kv: bool, kdim: int | None, vdim: int | None, *factory: Any
     ) -> None:
-        super().__init__()
-        factory: dict[str, Any] = {"device": device, "dtype": dtype}
+        embed_dim, num_heads = self.embed_dim, self.num_heads
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
                 "embed_dim and num_heads must be greater than 0, got "
@@ -46,27 +45,17 @@ class MultiheadAttention(Module):
             )
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
-        self.embed_dim = embed_dim
-        self.num_heads = num_heads
-        self.dropout = dropout
-        self.batch_first = batch_first
-        self.add_zero_attn = add_zero_attn
         self.head_dim = embed_dim // num_heads
         sizes = {"q": embed_dim, "k": kdim or embed_dim, "v": vdim or embed_dim}
         self._separate = set(sizes.values()) != {embed_dim}
-
-        def parameter(used: bool, *size: int) -> Tensor | None:
-            return Parameter(functions.zeros(*size, **factory)) if used else None
-
         for name, size in sizes.items():
-            weight = parameter(self._separate, embed_dim, size)
-            self.register_parameter(f"{name}_proj_weight", weight)
-        together = parameter(not self._separate, 3 * embed_dim, embed_dim)
-        self.register_parameter("in_proj_weight", together)
-        self.register_parameter("in_proj_bias", parameter(bias, 3 * embed_dim))
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **factory)
-        self.register_parameter("bias_k", parameter(add_bias_kv, 1, 1, embed_dim))
-        self.register_parameter("bias_v", parameter(add_bias_kv, 1, 1, embed_dim))
+            self.learn(f"{name}_proj_weight", (embed_dim, size), *factory, used=self._separate)
+        together = (3 * embed_dim, embed_dim)
+        self.learn("in_proj_weight", together, *factory, used=not self._separate)
+        self.learn("in_proj_bias", together[:1], *factory, used=bias)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, *factory)
+        for name in ("bias_k", "bias_v"):
+            self.learn(name, (1, 1, embed_dim), *factory, used=add_bias_kv)
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:

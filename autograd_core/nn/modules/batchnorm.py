@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import KW_ONLY, InitVar
+from typing import Any, ClassVar
 
 from autograd_core import functions
-from autograd_core.dtype import dtype, int64
+from autograd_core.dtype import dtype as dtype_type
+from autograd_core.dtype import int64
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.nn.modules.module import Module
-from autograd_core.nn.parameter import Parameter
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
 
-class _NormBase(Module):
+class _NormBase(Layer):
     """The base of batch and instance normalization: a scale, a shift, and running statistics."""
 
     _version = 2
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: dtype | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        super().__init__()
-        factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.num_features = num_features
-        self.eps = eps
-        self.momentum = momentum
-        self.affine = affine
-        self.track_running_stats = track_running_stats
-        size = num_features
-        for name, start, used in (
-            ("weight", functions.ones, affine),
-            ("bias", functions.zeros, affine and bias),
-        ):
-            self.register_parameter(name, Parameter(start(size, **factory)) if used else None)
+    num_features: int
+    eps: float = 1e-5
+    momentum: float | None = 0.1
+    affine: bool = True
+    track_running_stats: bool = True
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
+    _: KW_ONLY
+    bias: InitVar[bool] = True
+    shown = ("num_features", "eps", "momentum", "affine", "bias", "track_running_stats")
+    placed = 1
+
+    def __post_init__(self, device: Any, dtype: dtype_type | None, bias: bool) -> None:
+        factory: Any = {"device": device, "dtype": dtype}
+        size = (self.num_features,)
+        self.learn("weight", size, **factory, start=functions.ones, used=self.affine)
+        self.learn("bias", size, **factory, used=self.affine and bias)
         stats: dict[str, Tensor] = {
             "running_mean": functions.zeros(size, **factory),
             "running_var": functions.ones(size, **factory),
             "num_batches_tracked": functions.tensor(0, dtype=int64),
         }
         for name, value in stats.items():
-            self.register_buffer(name, value if track_running_stats else None)
+            self.register_buffer(name, value if self.track_running_stats else None)
 
     def reset_running_stats(self) -> None:
         """Reset the running statistics."""
@@ -67,21 +61,14 @@ class _NormBase(Module):
             if self.bias is not None:
                 init.zeros_(self.bias)
 
-    def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, bias={self.bias is not None}, "
-            f"track_running_stats={self.track_running_stats}"
-        )
-
-    dims: tuple[int, ...] = ()
+    allowed: ClassVar[tuple[int, ...]] = ()
 
     def _check_input_dim(self, input: Tensor) -> None:
         """Refuse an input with the wrong number of dimensions; for subclasses."""
-        if not self.dims:
+        if not self.allowed:
             raise NotImplementedError
-        if input.ndim not in self.dims:
-            expected = " or ".join(f"{dim}D" for dim in self.dims)
+        if input.ndim not in self.allowed:
+            expected = " or ".join(f"{dim}D" for dim in self.allowed)
             raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
 
     def _load_from_state_dict(
@@ -115,21 +102,21 @@ class BatchNorm1d(_BatchNorm):
     """Batch normalization of (N, C) or (N, C, L): each channel is brought to mean 0 and variance 1,
     then scaled and shifted."""
 
-    dims = (2, 3)
+    allowed = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
     """Batch normalization of (N, C, H, W): each channel is brought to mean 0 and variance 1, then
     scaled and shifted."""
 
-    dims = (4,)
+    allowed = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
     """Batch normalization of (N, C, D, H, W): each channel is brought to mean 0 and variance 1,
     then scaled and shifted."""
 
-    dims = (5,)
+    allowed = (5,)
 
 
 class SyncBatchNorm(_BatchNorm):
@@ -144,7 +131,7 @@ class SyncBatchNorm(_BatchNorm):
         track_running_stats: bool = True,
         process_group: Any = None,
         device: Any = None,
-        dtype: dtype | None = None,
+        dtype: dtype_type | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -167,20 +154,8 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _InstanceNorm(_NormBase):
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        device: Any = None,
-        dtype: dtype | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        stats = track_running_stats
-        super().__init__(num_features, eps, momentum, affine, stats, device, dtype, bias=bias)
+    affine: bool = False
+    track_running_stats: bool = False
 
     def _load_from_state_dict(
         self,
@@ -211,7 +186,7 @@ class _InstanceNorm(_NormBase):
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        alone = input.ndim == self.dims[0]
+        alone = input.ndim == self.allowed[0]
         dim = 0 if alone else 1
         if input._shape[dim] != self.num_features:
             if self.affine:
@@ -240,17 +215,17 @@ class _InstanceNorm(_NormBase):
 class InstanceNorm1d(_InstanceNorm):
     """Instance normalization of (N, C, L) or (C, L): :class:`BatchNorm1d` of each sample."""
 
-    dims = (2, 3)
+    allowed = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
     """Instance normalization of (N, C, H, W) or (C, H, W): :class:`BatchNorm2d` of each sample."""
 
-    dims = (3, 4)
+    allowed = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
     """Instance normalization of (N, C, D, H, W) or (C, D, H, W): :class:`BatchNorm3d` of each
     sample."""
 
-    dims = (4, 5)
+    allowed = (4, 5)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import InitVar
 from typing import Any, ClassVar, NamedTuple
 
 from autograd_core import functions
-from autograd_core.dtype import dtype
+from autograd_core.dtype import dtype as dtype_type
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
-from autograd_core.nn.modules.module import Module
-from autograd_core.nn.parameter import Parameter
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.ops.indices.index import slice_
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.shaping import shape
@@ -109,30 +109,21 @@ def gru(given: Tensor, hidden: Tensor, weights: Weights) -> Tensor:
     return elementwise.add(elementwise.mul(elementwise.sub(hidden, new), keep), new)
 
 
-class RNNCellBase(Module):
+class RNNCellBase(Layer):
     """Parameters ``weight_ih`` (gates * hidden, in), ``weight_hh``, ``bias_ih``, ``bias_hh``."""
 
     gates: ClassVar[int] = 1
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        device: Any = None,
-        dtype: dtype | None = None,
-    ) -> None:
-        super().__init__()
-        factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.bias = bias
-        rows = self.gates * hidden_size
-        self.weight_ih = Parameter(functions.zeros(rows, input_size, **factory))
-        self.weight_hh = Parameter(functions.zeros(rows, hidden_size, **factory))
+    input_size: int
+    hidden_size: int
+    bias: bool = True
+
+    def __post_init__(self, *factory: Any) -> None:
+        rows = self.gates * self.hidden_size
+        self.learn("weight_ih", (rows, self.input_size), *factory)
+        self.learn("weight_hh", (rows, self.hidden_size), *factory)
         for name in ("bias_ih", "bias_hh"):
-            parameter = Parameter(functions.zeros(rows, **factory)) if bias else None
-            self.register_parameter(name, parameter)
+            self.learn(name, (rows,), *factory, used=self.bias)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -157,7 +148,7 @@ class RNNCellBase(Module):
         if hx is None:
             hx = self._zeros(input)
         elif alone:
-            hx = _each(hx, lambda t: shape.unsqueeze(t, 0))
+            hx = each(hx, lambda t: shape.unsqueeze(t, 0))
         for number, hidden in enumerate(hx if isinstance(hx, tuple) else (hx,)):
             if hidden._shape[-1] != self.hidden_size:
                 raise RuntimeError(
@@ -167,7 +158,7 @@ class RNNCellBase(Module):
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         given = F.linear(input, self.weight_ih, self.bias_ih)
         state = self.step(given, hx, weights)
-        return _each(state, lambda t: shape.squeeze_dim(t, 0)) if alone else state
+        return each(state, lambda t: shape.squeeze_dim(t, 0)) if alone else state
 
     def _zeros(self, input: Tensor) -> Any:
         return functions.zeros(input._shape[0], self.hidden_size, dtype=input.dtype)
@@ -180,24 +171,12 @@ class RNNCellBase(Module):
         return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
 
 
-def _each(state: Any, function: Any) -> Any:
-    return tuple(map(function, state)) if isinstance(state, tuple) else function(state)
-
-
 class RNNCell(RNNCellBase):
     """One step of a plain RNN: ``tanh(W_ih x + b_ih + W_hh h + b_hh)``."""
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: dtype | None = None,
-    ) -> None:
-        super().__init__(input_size, hidden_size, bias, device, dtype)
-        self.nonlinearity = nonlinearity
+    nonlinearity: str = "tanh"
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
 
     def step(self, given: Tensor, state: Any, weights: Weights) -> Any:
         return simple(given, state, weights, self.nonlinearity)
@@ -206,6 +185,8 @@ class RNNCell(RNNCellBase):
 class LSTMCell(RNNCellBase):
     """One step of an LSTM, whose state is the pair (h, c)."""
 
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
     gates = 4
 
     def _zeros(self, input: Tensor) -> Any:
@@ -219,6 +200,8 @@ class LSTMCell(RNNCellBase):
 class GRUCell(RNNCellBase):
     """One step of a GRU."""
 
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
     gates = 3
 
     def step(self, given: Tensor, state: Any, weights: Weights) -> Any:

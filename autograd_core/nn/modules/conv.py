@@ -4,66 +4,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from dataclasses import InitVar
+from typing import Any
 
-from autograd_core.dtype import dtype
+from autograd_core.dtype import dtype as dtype_type
 from autograd_core.functions import empty
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.functional.sizes import Sizes, sizes
-from autograd_core.nn.modules.module import OfFunction
-from autograd_core.nn.parameter import Parameter
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.tensor import Tensor
 
 _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _ConvNd(OfFunction):
-    """The base of all convolutions: the options, the weight, and how they print."""
+class _ConvNd(Layer):
+    """The base of all convolutions: the weight, and how they print."""
 
-    transposed: ClassVar[bool] = False
-    padding: tuple[int, ...] | str
-
-    def _set_up(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes,
-        padding: Sizes | str,
-        dilation: Sizes,
-        output_padding: Sizes,
-        groups: int,
-        bias: bool,
-        padding_mode: str,
-        device: Any,
-        dtype: dtype | None,
-    ) -> None:
-        if groups <= 0:
+    def _set_up(self, bias: bool, *factory: Any) -> None:
+        if self.groups <= 0:
             raise ValueError("groups must be a positive integer")
-        if in_channels % groups:
+        if self.in_channels % self.groups:
             raise ValueError("in_channels must be divisible by groups")
-        if out_channels % groups:
+        if self.out_channels % self.groups:
             raise ValueError("out_channels must be divisible by groups")
-        if padding_mode not in _MODES:
+        if self.padding_mode not in _MODES:
             raise ValueError(
-                f"padding_mode must be one of {set(_MODES)}, but got padding_mode='{padding_mode}'"
+                f"padding_mode must be one of {set(_MODES)}, but got "
+                f"padding_mode={self.padding_mode!r}"
             )
-        self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size = sizes(kernel_size, self.dims)
-        self.stride = sizes(stride, self.dims)
-        self.padding = padding if isinstance(padding, str) else sizes(padding, self.dims)
-        self.dilation = sizes(dilation, self.dims)
-        self.transposed_padding = sizes(output_padding, self.dims)
-        self.groups = groups
-        self.padding_mode = padding_mode
-        channels = (in_channels, out_channels // groups)
-        if not self.transposed:
-            channels = (out_channels, in_channels // groups)
-        options = {"device": device, "dtype": dtype}
-        self.weight = Parameter(empty((*channels, *self.kernel_size), **options))
-        self.register_parameter("bias", Parameter(empty(out_channels, **options)) if bias else None)
+        for name in ("kernel_size", "stride", "padding", "dilation", "output_padding"):
+            if not isinstance(given := getattr(self, name), str):
+                setattr(self, name, sizes(given, self.dims))
+        size = (*self._channels(self.groups), *self.kernel_size)
+        self.learn("weight", size, *factory, start=empty)
+        self.learn("bias", (self.out_channels,), *factory, start=empty, used=bias)
         self.reset_parameters()
+
+    def _channels(self, groups: int) -> tuple[int, int]:
+        """Return the first two sizes of the weight."""
+        return self.out_channels, self.in_channels // groups
 
     def reset_parameters(self) -> None:
         """Initialize the parameters with uniform random numbers up to ``1 / sqrt(fan_in)``."""
@@ -72,56 +52,45 @@ class _ConvNd(OfFunction):
             bound = 1 / math.sqrt(fan_in)
             init.uniform_(self.bias, -bound, bound)
 
+    def _tuples(self, *names: str) -> list[tuple[int, ...]]:
+        """Return options, with one number for each dimension."""
+        return [sizes(getattr(self, name), self.dims) for name in names]
+
     def extra_repr(self) -> str:
         nothing, once = (0,) * self.dims, (1,) * self.dims
-        text = (
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}"
-        )
-        if self.padding != nothing:
-            text += f", padding={self.padding}"
-        if self.dilation != once:
-            text += f", dilation={self.dilation}"
-        if self.transposed_padding != nothing:
-            text += f", output_padding={self.transposed_padding}"
-        if self.groups != 1:
-            text += f", groups={self.groups}"
-        if self.bias is None:
-            text += ", bias=False"
-        if self.padding_mode != "zeros":
-            text += f", padding_mode={self.padding_mode}"
+        usual = {"padding": nothing, "dilation": once, "output_padding": nothing, "groups": 1,
+                 "bias": True, "padding_mode": "zeros"}  # fmt: skip
+        values = vars(self) | {"bias": self.bias is not None}
+        text = f"{self.in_channels}, {self.out_channels}"
+        for name in ("kernel_size", "stride", *usual):
+            if name not in usual or values[name] != usual[name]:
+                text += f", {name}={values[name]}"
         return text
 
 
 class _Forward(_ConvNd):
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes | str = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: dtype | None = None,
-    ) -> None:
-        super().__init__()
-        if isinstance(padding, str):
-            if padding not in ("same", "valid"):
-                raise ValueError(
-                    f"Invalid padding string {padding!r}, should be one of {{'valid', 'same'}}"
-                )
-            if padding == "same" and any(s != 1 for s in sizes(stride, self.dims)):
-                raise ValueError("padding='same' is not supported for strided convolutions")
-        self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups,
-                     bias, padding_mode, device, dtype)  # fmt: skip
+    in_channels: int
+    out_channels: int
+    kernel_size: Sizes
+    stride: Sizes = 1
+    padding: Sizes | str = 0
+    dilation: Sizes = 1
+    groups: int = 1
+    bias: InitVar[bool] = True
+    padding_mode: str = "zeros"
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
 
-    @property
-    def output_padding(self) -> tuple[int, ...]:
-        return self.transposed_padding
+    def __post_init__(self, bias: bool, *factory: Any) -> None:
+        if isinstance(self.padding, str):
+            if self.padding not in ("same", "valid"):
+                raise ValueError(
+                    f"Invalid padding string {self.padding!r}, should be one of {{'valid', 'same'}}"
+                )
+            if self.padding == "same" and any(s != 1 for s in sizes(self.stride, self.dims)):
+                raise ValueError("padding='same' is not supported for strided convolutions")
+        self.output_padding = 0
+        self._set_up(bias, *factory)
 
     def forward(self, input: Tensor) -> Tensor:
         padding: Any = self.padding
@@ -134,12 +103,12 @@ class _Forward(_ConvNd):
 
     def _around(self) -> list[int]:
         """Return the padding at both ends of each dimension, the last one first."""
-        total = [d * (k - 1) for d, k in zip(self.dilation, self.kernel_size, strict=True)]
+        total = [d * (k - 1) for d, k in zip(*self._tuples("dilation", "kernel_size"), strict=True)]
         if self.padding == "same":
             return [part for n in reversed(total) for part in (n // 2, n - n // 2)]
         if isinstance(self.padding, str):
             return [0] * (2 * self.dims)
-        return [n for n in reversed(self.padding) for _ in range(2)]
+        return [n for n in reversed(self._tuples("padding")[0]) for _ in range(2)]
 
 
 class Conv1d(_Forward, dims=1, function=F.conv1d):
@@ -158,32 +127,26 @@ class Conv3d(_Forward, dims=3, function=F.conv3d):
 
 
 class _Transposed(_ConvNd):
-    transposed = True
+    in_channels: int
+    out_channels: int
+    kernel_size: Sizes
+    stride: Sizes = 1
+    padding: Sizes = 0
+    output_padding: Sizes = 0
+    groups: int = 1
+    bias: InitVar[bool] = True
+    dilation: Sizes = 1
+    padding_mode: str = "zeros"
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        output_padding: Sizes = 0,
-        groups: int = 1,
-        bias: bool = True,
-        dilation: Sizes = 1,
-        padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: dtype | None = None,
-    ) -> None:
-        super().__init__()
-        if padding_mode != "zeros":
+    def __post_init__(self, bias: bool, *factory: Any) -> None:
+        if self.padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        self._set_up(in_channels, out_channels, kernel_size, stride, padding, dilation,
-                     output_padding, groups, bias, padding_mode, device, dtype)  # fmt: skip
+        self._set_up(bias, *factory)
 
-    @property
-    def output_padding(self) -> tuple[int, ...]:
-        return self.transposed_padding
+    def _channels(self, groups: int) -> tuple[int, int]:
+        return self.in_channels, self.out_channels // groups
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """Return the transposed convolution. Where several sizes of the output are possible,
@@ -203,10 +166,10 @@ class _Transposed(_ConvNd):
                 f"{self.dims} or {ndim} elements (got {len(requested)})"
             )
         requested = requested[-self.dims :]
-        padding = sizes(self.padding, self.dims)
-        columns = zip(size, self.stride, padding, self.dilation, self.kernel_size, strict=True)
+        strides, *others = self._tuples("stride", "padding", "dilation", "kernel_size")
+        columns = zip(size, strides, *others, strict=True)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in columns]
-        most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
+        most = [n + s - 1 for n, s in zip(least, strides, strict=True)]
         if any(not a <= n <= b for a, n, b in zip(least, requested, most, strict=True)):
             raise ValueError(
                 f"requested an output size of {tuple(requested)}, but valid sizes range from "

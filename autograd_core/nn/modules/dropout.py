@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from autograd_core.nn import functional as F
-from autograd_core.nn.modules.module import OfFunction
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.tensor import Tensor
 
 
-class _DropoutNd(OfFunction):
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        self.p = p
-        self.inplace = inplace
+class _DropoutNd(Layer):
+    p: float = 0.5
+    inplace: bool = False
+    shown = ("p", "inplace")
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {self.p}")
 
     def forward(self, input: Tensor) -> Tensor:
         return type(self).function(input, self.p, self.training, self.inplace)
-
-    def extra_repr(self) -> str:
-        return f"p={self.p}, inplace={self.inplace}"
 
 
 class Dropout(_DropoutNd, function=F.dropout):

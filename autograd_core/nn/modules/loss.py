@@ -3,45 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import KW_ONLY, InitVar
 
 from autograd_core.nn import functional as F
 from autograd_core.nn.functional.reduction import reduction_of
-from autograd_core.nn.modules.module import OfFunction
-from autograd_core.op.keywords import torch_form
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.tensor import Tensor
 
 
-class _Loss(OfFunction):
-    """A function of tensors whose options are attributes of the module; those that are tensors
-    are buffers."""
+class _Loss(Layer):
+    """A loss with a ``reduction``, which older arguments may choose too; weights are buffers."""
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        if cls.__module__ == __name__ and "__init__" in vars(cls):
-            cls.__init__ = torch_form(cls.__init__)  # type: ignore[method-assign]
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__()
-        self._options = tuple(options)
-        for name, value in options.items():
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        self.reduction: str = reduction_of(size_average, reduce, self.reduction)
+        for name in self.options:
             if name.endswith("weight"):
+                value = getattr(self, name)
+                delattr(self, name)
                 self.register_buffer(name, value)
-            else:
-                setattr(self, name, value)
 
     def forward(self, *tensors: Tensor) -> Tensor:
-        options = {name: getattr(self, name) for name in self._options}
-        return type(self).function(*tensors, **options)
+        options = {name: getattr(self, name) for name in self.options}
+        result: Tensor = self.function(*tensors, **options)
+        return result
 
 
 class _Reduced(_Loss):
-    """One with the option ``reduction`` alone."""
-
-    def __init__(
-        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
-    ) -> None:
-        super().__init__(reduction=reduction_of(size_average, reduce, reduction))
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
 
 class MSELoss(_Reduced, function=F.mse_loss):
@@ -61,183 +51,110 @@ class MultiLabelMarginLoss(_Reduced, function=F.multilabel_margin_loss):
     other."""
 
 
-class SmoothL1Loss(_Loss, function=F.smooth_l1_loss):
+class SmoothL1Loss(_Reduced, function=F.smooth_l1_loss):
     """The smooth L1 loss: squared differences below ``beta``, absolute differences above."""
 
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        beta: float = 1.0,
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(reduction=reduction, beta=beta)
+    beta: float = 1.0
 
 
 class HuberLoss(_Loss, function=F.huber_loss):
     """The Huber loss: ``delta`` times :class:`SmoothL1Loss`."""
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
-        super().__init__(reduction=reduction, delta=delta)
+    reduction: str = "mean"
+    delta: float = 1.0
 
 
 class NLLLoss(_Loss, function=F.nll_loss):
     """The negative log likelihood of the target classes, given log probabilities (N, C)."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction)
+    weight: Tensor | None = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
 
 class CrossEntropyLoss(_Loss, function=F.cross_entropy):
     """The cross entropy of the target classes, given unnormalized scores (N, C)."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        label_smoothing: float = 0.0,
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(
-            weight=weight,
-            ignore_index=ignore_index,
-            reduction=reduction,
-            label_smoothing=label_smoothing,
-        )
+    weight: Tensor | None = None
+    size_average: InitVar[bool | None] = None
+    ignore_index: int = -100
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+    label_smoothing: float = 0.0
 
 
-class BCELoss(_Loss, function=F.binary_cross_entropy):
+class _Weighted(_Loss):
+    weight: Tensor | None = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
+
+
+class BCELoss(_Weighted, function=F.binary_cross_entropy):
     """The binary cross entropy of targets, given their probabilities."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(weight=weight, reduction=reduction)
 
-
-class BCEWithLogitsLoss(_Loss, function=F.binary_cross_entropy_with_logits):
+class BCEWithLogitsLoss(_Weighted, function=F.binary_cross_entropy_with_logits):
     """The binary cross entropy of targets, given unnormalized scores."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        pos_weight: Tensor | None = None,
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(weight=weight, reduction=reduction, pos_weight=pos_weight)
+    pos_weight: Tensor | None = None
 
 
-class MultiLabelSoftMarginLoss(_Loss, function=F.multilabel_soft_margin_loss):
+class MultiLabelSoftMarginLoss(_Weighted, function=F.multilabel_soft_margin_loss):
     """The mean of :class:`BCEWithLogitsLoss` over classes."""
-
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(weight=weight, reduction=reduction)
 
 
 class MultiMarginLoss(_Loss, function=F.multi_margin_loss):
     """The multi-class hinge loss: the target class should score ``margin`` above the others."""
 
-    def __init__(
-        self,
-        p: int = 1,
-        margin: float = 1.0,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(p=p, margin=margin, weight=weight, reduction=reduction)
+    p: int = 1
+    margin: float = 1.0
+    weight: Tensor | None = None
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
 
-class KLDivLoss(_Loss, function=F.kl_div):
+class KLDivLoss(_Reduced, function=F.kl_div):
     """The Kullback-Leibler divergence of target probabilities from input log probabilities."""
 
-    def __init__(
-        self,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-        log_target: bool = False,
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(reduction=reduction, log_target=log_target)
+    log_target: bool = False
 
 
 class PoissonNLLLoss(_Loss, function=F.poisson_nll_loss):
     """The negative log likelihood of counts, given the rate or its logarithm."""
 
-    def __init__(
-        self,
-        log_input: bool = True,
-        full: bool = False,
-        size_average: bool | None = None,
-        eps: float = 1e-8,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(log_input=log_input, full=full, eps=eps, reduction=reduction)
+    log_input: bool = True
+    full: bool = False
+    size_average: InitVar[bool | None] = None
+    eps: float = 1e-8
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
 
 class GaussianNLLLoss(_Loss, function=F.gaussian_nll_loss):
     """The negative log likelihood of targets, given means and variances."""
 
-    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
-        super().__init__(full=full, eps=eps, reduction=reduction)
+    _: KW_ONLY
+    full: bool = False
+    eps: float = 1e-6
+    reduction: str = "mean"
 
 
 class _Margin(_Loss):
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(margin=margin, reduction=reduction)
+    margin: float = 0.0
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
 
 class HingeEmbeddingLoss(_Margin, function=F.hinge_embedding_loss):
     """The hinge embedding loss: the distance of similar pairs, and the shortfall from ``margin`` of
     dissimilar ones."""
 
-    def __init__(
-        self,
-        margin: float = 1.0,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        super().__init__(margin, size_average, reduce, reduction)
+    margin: float = 1.0
 
 
 class MarginRankingLoss(_Margin, function=F.margin_ranking_loss):
@@ -253,40 +170,34 @@ class TripletMarginLoss(_Loss, function=F.triplet_margin_loss):
     """The triplet loss: the negative should be ``margin`` farther from the anchor than the
     positive."""
 
-    def __init__(
-        self,
-        margin: float = 1.0,
-        p: float = 2.0,
-        eps: float = 1e-6,
-        swap: bool = False,
-        size_average: bool | None = None,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
-        reduction = reduction_of(size_average, reduce, reduction)
-        super().__init__(margin=margin, p=p, eps=eps, swap=swap, reduction=reduction)
+    margin: float = 1.0
+    p: float = 2.0
+    eps: float = 1e-6
+    swap: bool = False
+    size_average: InitVar[bool | None] = None
+    reduce: InitVar[bool | None] = None
+    reduction: str = "mean"
 
 
 class TripletMarginWithDistanceLoss(_Loss, function=F.triplet_margin_with_distance_loss):
     """:class:`TripletMarginLoss` with a custom distance."""
 
-    def __init__(
-        self,
-        *,
-        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
-        margin: float = 1.0,
-        swap: bool = False,
-        reduction: str = "mean",
-    ) -> None:
-        apart = F.pairwise_distance if distance_function is None else distance_function
-        super().__init__(distance_function=apart, margin=margin, swap=swap, reduction=reduction)
+    _: KW_ONLY
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None
+    margin: float = 1.0
+    swap: bool = False
+    reduction: str = "mean"
+
+    def __post_init__(self, size_average: bool | None = None, reduce: bool | None = None) -> None:
+        super().__post_init__(size_average, reduce)
+        if self.distance_function is None:
+            self.distance_function = F.pairwise_distance
 
 
 class CTCLoss(_Loss, function=F.ctc_loss):
     """Connectionist temporal classification: the negative log likelihood of label sequences without
     alignment."""
 
-    def __init__(
-        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
-    ) -> None:
-        super().__init__(blank=blank, reduction=reduction, zero_infinity=zero_infinity)
+    blank: int = 0
+    reduction: str = "mean"
+    zero_infinity: bool = False

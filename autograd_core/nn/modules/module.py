@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -690,23 +690,3 @@ def _check_name(module: Module, kind: str, name: str, registry: dict[str, Any]) 
         raise KeyError(f'{kind} name can\'t be empty string ""')
     if name not in registry and hasattr(module, name):
         raise KeyError(f"attribute '{name}' already exists")
-
-
-class OfFunction(Module):
-    """The base of layers that are a function of ``nn.functional``: those of a family differ in the
-    function, the number of dimensions, or the mode, which are keywords of their classes."""
-
-    function: ClassVar[Callable[..., Any]]
-    dims: ClassVar[int]
-    mode: ClassVar[str]
-
-    def __init_subclass__(
-        cls, function: Callable[..., Any] | None = None, dims: int = 0, mode: str = ""
-    ) -> None:
-        super().__init_subclass__()
-        if function is not None:
-            cls.function = staticmethod(function)
-        if dims:
-            cls.dims = dims
-        if mode:
-            cls.mode = mode

@@ -2,85 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 from autograd_core.nn import functional as F
 from autograd_core.nn.functional.sizes import Sizes
-from autograd_core.nn.modules.module import OfFunction
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.tensor import Tensor
 
+_reflect = partial(F.pad, mode="reflect")
+_replicate = partial(F.pad, mode="replicate")
+_wrap = partial(F.pad, mode="circular")
 
-class _Pad(OfFunction):
+
+class _Pad(Layer):
     """The base of padding layers. ``padding`` is one width for all sides, or one for each, those of
     the last dimension first."""
 
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__()
-        wide: Sequence[int] = (padding,) * (2 * self.dims) if isinstance(padding, int) else padding
-        self.padding = tuple(wide)
+    padding: Sizes
+
+    def __post_init__(self) -> None:
+        wide = self.padding
+        self.padding = (wide,) * (2 * self.dims) if isinstance(wide, int) else tuple(wide)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.pad(input, self.padding, self.mode)
+        return self.function(input, self.padding)
 
     def extra_repr(self) -> str:
         return f"{self.padding}"
 
 
-class _ConstantPad(_Pad, mode="constant"):
-    def __init__(self, padding: Sizes, value: float) -> None:
-        super().__init__(padding)
-        self.value = value
+class _ConstantPad(_Pad):
+    value: float
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.pad(input, self.padding, "constant", self.value)
+        return self.function(input, self.padding, value=self.value)
 
     def extra_repr(self) -> str:
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad, dims=1):
+class ConstantPad1d(_ConstantPad, dims=1, function=F.pad):
     """Padding of signals with ``value``."""
 
 
-class ConstantPad2d(_ConstantPad, dims=2):
+class ConstantPad2d(_ConstantPad, dims=2, function=F.pad):
     """Padding of images with ``value``."""
 
 
-class _ZeroPad(_ConstantPad):
-    def __init__(self, padding: Sizes) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad1d(_ZeroPad, dims=1):
+class ZeroPad1d(_Pad, dims=1, function=F.pad):
     """Padding of signals with zeros."""
 
 
-class ZeroPad2d(_ZeroPad, dims=2):
+class ZeroPad2d(_Pad, dims=2, function=F.pad):
     """Padding of images with zeros."""
 
 
-class ReflectionPad1d(_Pad, dims=1, mode="reflect"):
+class ReflectionPad1d(_Pad, dims=1, function=_reflect):
     """Padding of signals by reflection at their ends."""
 
 
-class ReflectionPad2d(_Pad, dims=2, mode="reflect"):
+class ReflectionPad2d(_Pad, dims=2, function=_reflect):
     """Padding of images by reflection at their edges."""
 
 
-class ReplicationPad1d(_Pad, dims=1, mode="replicate"):
+class ReplicationPad1d(_Pad, dims=1, function=_replicate):
     """Padding of signals that repeats their ends."""
 
 
-class ReplicationPad2d(_Pad, dims=2, mode="replicate"):
+class ReplicationPad2d(_Pad, dims=2, function=_replicate):
     """Padding of images that repeats their edges."""
 
 
-class CircularPad1d(_Pad, dims=1, mode="circular"):
+class CircularPad1d(_Pad, dims=1, function=_wrap):
     """Padding of signals that continues at the other end."""
 
 
-class CircularPad2d(_Pad, dims=2, mode="circular"):
+class CircularPad2d(_Pad, dims=2, function=_wrap):
     """Padding of images that continues at the other edge."""

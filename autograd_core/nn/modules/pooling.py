@@ -7,44 +7,28 @@ from typing import Any, ClassVar
 
 from autograd_core.nn import functional as F
 from autograd_core.nn.functional.sizes import Sizes, sizes
-from autograd_core.nn.modules.module import OfFunction
+from autograd_core.nn.modules.layer import OfFunction
 from autograd_core.tensor import Tensor
 
 
 class _Pool(OfFunction):
-    """A function of the input and of the attributes that ``options`` names."""
+    """Pooling of windows, which by default do not overlap."""
 
-    options: ClassVar[tuple[str, ...]]
-    shown: ClassVar[tuple[str, ...]]
+    kernel_size: Sizes
+    stride: Sizes | None = None
+    padding: Sizes = 0
+    shown: ClassVar[tuple[str, ...]] = ("kernel_size", "stride", "padding")
 
-    def forward(self, input: Tensor) -> Any:
-        chosen = {name: getattr(self, name) for name in self.options}
-        return type(self).function(input, **chosen)
-
-    def extra_repr(self) -> str:
-        return ", ".join(f"{name}={getattr(self, name)}" for name in self.shown)
+    def __post_init__(self) -> None:
+        if self.stride is None:
+            self.stride = self.kernel_size
 
 
 class _MaxPoolNd(_Pool):
-    shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
-    options = (*shown, "return_indices")
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        dilation: Sizes = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-        self.dilation = dilation
-        self.return_indices = return_indices
-        self.ceil_mode = ceil_mode
+    dilation: Sizes = 1
+    return_indices: bool = False
+    ceil_mode: bool = False
+    shown = (*_Pool.shown, "dilation", "ceil_mode")
 
 
 class MaxPool1d(_MaxPoolNd, function=F.max_pool1d):
@@ -60,21 +44,17 @@ class MaxPool3d(_MaxPoolNd, function=F.max_pool3d):
 
 
 class _MaxUnpool(_Pool):
-    shown = ("kernel_size", "stride", "padding")
-
-    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
-        super().__init__()
-        self.kernel_size = sizes(kernel_size, self.dims)
-        self.stride = self.kernel_size if stride is None else sizes(stride, self.dims)
-        self.padding = sizes(padding, self.dims)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.options:
+            setattr(self, name, sizes(getattr(self, name), self.dims))
 
     def forward(  # type: ignore[override]
         self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
-        result: Tensor = type(self).function(
+    ) -> Any:
+        return self.function(
             input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
-        return result
 
 
 class MaxUnpool1d(_MaxUnpool, dims=1, function=F.max_unpool1d):
@@ -90,63 +70,34 @@ class MaxUnpool3d(_MaxUnpool, dims=3, function=F.max_unpool3d):
 
 
 class _AvgPool(_Pool):
-    shown = ("kernel_size", "stride", "padding")
-    options: ClassVar[tuple[str, ...]] = (
-        *shown, "ceil_mode", "count_include_pad", "divisor_override",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        self.kernel_size = kernel_size
-        self.stride = kernel_size if stride is None else stride
-        self.padding = padding
-        self.ceil_mode = ceil_mode
-        self.count_include_pad = count_include_pad
-        self.divisor_override = divisor_override
+    ceil_mode: bool = False
+    count_include_pad: bool = True
 
 
 class AvgPool1d(_AvgPool, function=F.avg_pool1d):
     """Average pooling of signals (N, C, L): the mean of each window."""
 
-    options = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
-
-    def __init__(
-        self,
-        kernel_size: Sizes,
-        stride: Sizes | None = None,
-        padding: Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> None:
-        step = kernel_size if stride is None else stride
-        super().__init__(
-            sizes(kernel_size, 1), sizes(step, 1), sizes(padding, 1), ceil_mode, count_include_pad
-        )
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in self.shown:
+            setattr(self, name, sizes(getattr(self, name), 1))
 
 
-class AvgPool2d(_AvgPool, function=F.avg_pool2d):
+class _AvgPoolNd(_AvgPool):
+    divisor_override: int | None = None
+
+
+class AvgPool2d(_AvgPoolNd, function=F.avg_pool2d):
     """Average pooling of images (N, C, H, W): the mean of each window."""
 
 
-class AvgPool3d(_AvgPool, function=F.avg_pool3d):
+class AvgPool3d(_AvgPoolNd, function=F.avg_pool3d):
     """Average pooling of volumes (N, C, D, H, W): the mean of each window."""
 
 
-class _Adaptive(_Pool):
-    options: ClassVar[tuple[str, ...]] = ("output_size",)
+class _Adaptive(OfFunction):
+    output_size: Any
     shown = ("output_size",)
-
-    def __init__(self, output_size: Any) -> None:
-        super().__init__()
-        self.output_size = output_size
 
 
 class AdaptiveAvgPool1d(_Adaptive, function=F.adaptive_avg_pool1d):
@@ -162,11 +113,7 @@ class AdaptiveAvgPool3d(_Adaptive, function=F.adaptive_avg_pool3d):
 
 
 class _AdaptiveMax(_Adaptive):
-    options = ("output_size", "return_indices")
-
-    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
-        super().__init__(output_size)
-        self.return_indices = return_indices
+    return_indices: bool = False
 
 
 class AdaptiveMaxPool1d(_AdaptiveMax, function=F.adaptive_max_pool1d):

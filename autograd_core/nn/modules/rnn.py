@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
+from dataclasses import KW_ONLY, InitVar
 from typing import Any, ClassVar
 
 from autograd_core import functions
-from autograd_core.dtype import dtype
+from autograd_core.dtype import dtype as dtype_type
 from autograd_core.functions import index_select
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules import cells
 from autograd_core.nn.modules.cells import each, over_steps
-from autograd_core.nn.modules.module import Module
-from autograd_core.nn.parameter import Parameter
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.nn.utils.rnn import PackedSequence
 from autograd_core.ops.shaping import joining, shape
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
 
-class RNNBase(Module):
+class RNNBase(Layer):
     """Stacked layers of cells, in one direction or both.
 
     The parameters of layer k are ``weight_ih_lk`` (gates * hidden, in), ``weight_hh_lk``
@@ -32,51 +32,53 @@ class RNNBase(Module):
     gates: ClassVar[int] = 1
     has_cell_state: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        proj_size: int = 0,
-        device: Any = None,
-        dtype: dtype | None = None,
-    ) -> None:
-        super().__init__()
-        factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.input_size = input_size
-        self.hidden_size = hidden_size
-        self.num_layers = num_layers
-        self.bias = bias
-        self.batch_first = batch_first
-        _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size)
-        self.dropout = float(dropout)
-        self.bidirectional = bidirectional
-        self.proj_size = proj_size
-        if dropout > 0 and num_layers == 1:
-            warnings.warn(
+    def __post_init__(self, *factory: Any) -> None:
+        self._check_options()
+        if self.dropout > 0 and self.num_layers == 1:
+            warn(
                 "dropout option adds dropout after all but last recurrent layer, so non-zero "
-                f"dropout expects num_layers greater than 1, but got dropout={dropout} and "
-                f"num_layers={num_layers}",
-                stacklevel=2,
+                f"dropout expects num_layers greater than 1, but got dropout={self.dropout} and "
+                f"num_layers={self.num_layers}"
             )
-        out = proj_size or hidden_size
-        for layer in range(num_layers):
-            given = input_size if layer == 0 else out * (2 if bidirectional else 1)
-            for suffix in self._suffixes(layer):
-                rows = self.gates * hidden_size
+        self.dropout: float = float(self.dropout)
+        out, rows = self.proj_size or self.hidden_size, self.gates * self.hidden_size
+        given = self.input_size
+        for layer in range(self.num_layers):
+            suffixes = self._suffixes(layer)
+            for suffix in suffixes:
                 sizes: dict[str, tuple[int, ...]] = {
                     "weight_ih": (rows, given), "weight_hh": (rows, out),
                 }  # fmt: skip
-                sizes.update({"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {})
-                sizes.update({"weight_hr": (proj_size, hidden_size)} if proj_size else {})
+                sizes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if self.bias else {}
+                sizes |= {"weight_hr": (out, self.hidden_size)} if self.proj_size else {}
                 for name, size in sizes.items():
-                    parameter = Parameter(functions.zeros(size, **factory))
-                    self.register_parameter(f"{name}_{suffix}", parameter)
+                    self.learn(f"{name}_{suffix}", size, *factory)
+            given = out * len(suffixes)
         self.reset_parameters()
+
+    def _check_options(self) -> None:
+        """Refuse what makes no network, in PyTorch's order and words."""
+        dropout = self.dropout
+        number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
+        if not number or not 0 <= dropout <= 1:
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an "
+                "element being zeroed"
+            )
+        for name in ("input_size", "hidden_size"):
+            size = getattr(self, name)
+            if not isinstance(size, int):
+                raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+            if size <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        if self.num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
+        if self.proj_size < 0:
+            raise ValueError(
+                "proj_size should be a positive integer or zero to disable projections"
+            )
+        if self.proj_size >= self.hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
 
     def _suffixes(self, layer: int) -> list[str]:
         return [f"l{layer}", f"l{layer}_reverse"] if self.bidirectional else [f"l{layer}"]
@@ -205,33 +207,6 @@ class RNNBase(Module):
         return text
 
 
-def _check_sizes(
-    input_size: Any, hidden_size: Any, num_layers: Any, dropout: Any, proj_size: Any
-) -> None:
-    """Refuse what makes no network, in PyTorch's order and words."""
-    if isinstance(dropout, bool) or not isinstance(dropout, int | float) or not 0 <= dropout <= 1:
-        raise ValueError(
-            "dropout should be a number in range [0, 1] representing the probability of an element "
-            "being zeroed"
-        )
-    for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
-        if not isinstance(size, int):
-            raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
-        if size <= 0:
-            raise ValueError(f"{name} must be greater than zero")
-    if num_layers <= 0:
-        raise ValueError("num_layers must be greater than zero")
-    if proj_size < 0:
-        raise ValueError("proj_size should be a positive integer or zero to disable projections")
-    if proj_size >= hidden_size:
-        raise ValueError("proj_size has to be smaller than hidden_size")
-
-
-def _check_no_projection(proj_size: int) -> None:
-    if proj_size:
-        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
-
-
 class RNN(RNNBase):
     """A plain recurrent network, ``h = tanh(W_ih x + b_ih + W_hh h + b_hh)``, over sequences
     (length, batch, input_size).
@@ -239,37 +214,45 @@ class RNN(RNNBase):
     It returns the h of every step, (length, batch, hidden_size), and the last h of each layer.
     """
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        nonlinearity: str = "tanh",
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        device: Any = None,
-        dtype: dtype | None = None,
-        *,
-        proj_size: int = 0,
-    ) -> None:
-        _check_no_projection(proj_size)
-        if nonlinearity not in ("tanh", "relu"):
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    nonlinearity: str = "tanh"
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
+    _: KW_ONLY
+    proj_size: int = 0
+
+    def __post_init__(self, *factory: Any) -> None:
+        _check_no_projection(self.proj_size)
+        if self.nonlinearity not in ("tanh", "relu"):
             raise ValueError(
-                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+                f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'."
             )
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
-            device=device, dtype=dtype,
-        )  # fmt: skip
-        self.nonlinearity = nonlinearity
+        super().__post_init__(*factory)
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         return cells.simple(given, hidden, weights, self.nonlinearity)
 
 
-class LSTM(RNNBase):
+class _Gated(RNNBase):
+    input_size: int
+    hidden_size: int
+    num_layers: int = 1
+    bias: bool = True
+    batch_first: bool = False
+    dropout: float = 0.0
+    bidirectional: bool = False
+    proj_size: int = 0
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
+
+
+class LSTM(_Gated):
     """Long short-term memory (Hochreiter and Schmidhuber 1997), whose state is the pair (h, c)."""
 
     gates = 4
@@ -279,30 +262,21 @@ class LSTM(RNNBase):
         return cells.lstm(given, hidden, weights)
 
 
-class GRU(RNNBase):
+class GRU(_Gated):
     """Gated recurrent units (Cho et al. 2014)."""
 
+    _: KW_ONLY
+    proj_size: int = 0
     gates = 3
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        device: Any = None,
-        dtype: dtype | None = None,
-        *,
-        proj_size: int = 0,
-    ) -> None:
-        _check_no_projection(proj_size)
-        super().__init__(
-            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
-            device=device, dtype=dtype,
-        )  # fmt: skip
+    def __post_init__(self, *factory: Any) -> None:
+        _check_no_projection(self.proj_size)
+        super().__post_init__(*factory)
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         return cells.gru(given, hidden, weights)
+
+
+def _check_no_projection(proj_size: int) -> None:
+    if proj_size:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")

@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import InitVar
 from typing import Any, Self
 
-from autograd_core.dtype import dtype
-from autograd_core.functions import zeros
+from autograd_core.dtype import dtype as dtype_type
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.functional.linear import refuse_sparse
-from autograd_core.nn.modules.module import Module
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
 
-class _Rows(Module):
+class _Rows(Layer):
     """The base of embeddings: a learned vector for each of ``num_embeddings`` integers."""
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None,
-        max_norm: float | None,
-        norm_type: float,
-        weight: Tensor | None,
-        factory: dict[str, Any],
-    ) -> None:
-        super().__init__()
-        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+    num_embeddings: int
+    embedding_dim: int
+
+    def _set_up(self, weight: Tensor | None, *factory: Any) -> None:
+        count, index = self.num_embeddings, self.padding_idx
+        if index is not None and not -count <= index < count:
             raise AssertionError("Padding_idx must be within num_embeddings")
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        self.max_norm = max_norm
-        self.norm_type = norm_type
+        self.padding_idx: int | None = None if index is None else index % count
+        size = (count, self.embedding_dim)
         if weight is None:
-            self.weight = Parameter(zeros(num_embeddings, embedding_dim, **factory))
+            self.learn("weight", size, *factory)
             self.reset_parameters()
             return
-        if weight._shape != (num_embeddings, embedding_dim):
+        if weight._shape != size:
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
         self.weight = Parameter(weight)
 
@@ -61,11 +52,12 @@ class _Rows(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is not None:
-            text += f", padding_idx={self.padding_idx}"
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        return text if self.norm_type == 2 else f"{text}, norm_type={self.norm_type}"
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "mode": ""}
+        for name in self.options:  # in the order of the constructor
+            value = getattr(self, name)
+            if name in usual and value != usual[name]:
+                text += f", {name}={value!r}"
+        return text
 
 
 class Embedding(_Rows):
@@ -75,26 +67,22 @@ class Embedding(_Rows):
     ``max_norm`` are shortened.
     """
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        _freeze: bool = False,
-        device: Any = None,
-        dtype: dtype | None = None,
+    padding_idx: int | None = None
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: InitVar[bool] = False
+    sparse: InitVar[bool] = False
+    _weight: InitVar[Tensor | None] = None
+    _freeze: InitVar[bool] = False
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
+
+    def __post_init__(
+        self, scale_grad_by_freq: bool, sparse: bool, weight: Any, freeze: bool, *factory: Any
     ) -> None:
         refuse_sparse(sparse, scale_grad_by_freq)
-        factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        super().__init__(
-            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, _weight, factory
-        )
-        if _freeze:
+        self._set_up(weight, *factory)
+        if freeze:
             self.weight.requires_grad = False
 
     def forward(self, input: Tensor) -> Tensor:
@@ -104,47 +92,26 @@ class Embedding(_Rows):
 class EmbeddingBag(_Rows):
     """The sum, mean or maximum of the embeddings in each bag of integers."""
 
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        mode: str = "mean",
-        sparse: bool = False,
-        _weight: Tensor | None = None,
-        include_last_offset: bool = False,
-        padding_idx: int | None = None,
-        device: Any = None,
-        dtype: dtype | None = None,
+    max_norm: float | None = None
+    norm_type: float = 2.0
+    scale_grad_by_freq: InitVar[bool] = False
+    mode: str = "mean"
+    sparse: InitVar[bool] = False
+    _weight: InitVar[Tensor | None] = None
+    include_last_offset: bool = False
+    padding_idx: int | None = None
+    device: InitVar[Any] = None
+    dtype: InitVar[dtype_type | None] = None
+
+    def __post_init__(
+        self, scale_grad_by_freq: bool, sparse: bool, weight: Any, *factory: Any
     ) -> None:
         refuse_sparse(sparse, scale_grad_by_freq)
-        factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        super().__init__(
-            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, _weight, factory
-        )
-        self.mode = mode
-        self.include_last_offset = include_last_offset
+        self._set_up(weight, *factory)
 
     def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Tensor:
         return F.embedding_bag(
-            input,
-            self.weight,
-            offsets,
-            self.max_norm,
-            self.norm_type,
-            mode=self.mode,
-            per_sample_weights=per_sample_weights,
-            include_last_offset=self.include_last_offset,
+            input, self.weight, offsets, self.max_norm, self.norm_type, mode=self.mode,
+            per_sample_weights=per_sample_weights, include_last_offset=self.include_last_offset,
             padding_idx=self.padding_idx,
-        )
-
-    def extra_repr(self) -> str:
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.max_norm is not None:
-            text += f", max_norm={self.max_norm}"
-        if self.norm_type != 2:
-            text += f", norm_type={self.norm_type}"
-        text += f", mode={self.mode!r}"
-        return text if self.padding_idx is None else f"{text}, padding_idx={self.padding_idx}"
+        )  # fmt: skip
