@@ -186,7 +186,7 @@ _PLACE: Final = (
     "weight.grad the gradient of a leaf that has run. Later steps of the recording run again. "
     "undo reverts the change, and difference shows its effect."
 )
-_VALUE: Final = f"{_PLACE} VALUE is a number or an expression, as in 1/rms."
+_NUMBER: Final = f"{_PLACE} FACTOR and LIMIT are a number or an expression, as in 1/rms."
 _VALUES: Final = (
     f"{_PLACE} VALUE is a number, or an expression of numbers and tensors, as in in * 2 or "
     "in * saved.self; its shape is that of the gradient, or broadcasts to it."
@@ -198,13 +198,15 @@ COMMANDS: Final = (
     ),
     Command(
         "scale [PLACE] FACTOR", "multiply the gradient that arrives", _with_value("scale"), (),
-        "place", details=_VALUE,
+        "place", details=_NUMBER,
     ),
     Command(
-        "clip [PLACE] LIMIT", "limit each of its elements", _with_value("clip"), (), "place",
-        details=_VALUE,
+        "clip [PLACE] LIMIT", "limit each element of the gradient that arrives",
+        _with_value("clip"), (), "place", details=_NUMBER,
     ),
-    Command("zero [PLACE]", "set it to zero", _zero, (), "place", details=_PLACE),
+    Command(
+        "zero [PLACE]", "set the gradient that arrives to zero", _zero, (), "place", details=_PLACE
+    ),
     Command(
         "mute [PLACE] [out.K|hook.K]", "send nothing along an edge, or skip a hook",
         _muting(True), (), "place",

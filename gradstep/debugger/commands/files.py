@@ -146,6 +146,6 @@ COMMANDS: Final = (
         details="For recordings of several processes: gradstep debug run.rank*.gsr. Without a "
         "number, it lists them.",
     ),
-    Command("detach", "the same, without opening in later calls", _detach, ("D",)),
+    Command("detach", "leave, and open in no later call", _detach, ("D",)),
     Command("abort", "end the program, with .grad as before", _abort, ("Q", "kill")),
 )

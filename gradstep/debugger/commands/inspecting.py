@@ -209,7 +209,7 @@ def _why(console: Console, operands: Operands) -> str:
 
 COMMANDS: Final = (
     Command(
-        "why [LEAF]", "why its gradient is None, 0, nan, tiny or huge", _why, (), "leaf",
+        "why [LEAF]", "why a gradient is None, 0, nan, tiny or huge", _why, (), "leaf",
         details="Explains the .grad of a leaf, the gradient of another tensor, or the incoming "
             "gradient at a place: where it was cut off, became zero or not finite, shrank, grew "
             "or cancelled, with the source line. It then selects that node. Guesses are marked "
@@ -224,7 +224,7 @@ COMMANDS: Final = (
         "same indices. frame PLACE selects another node.",
     ),
     Command(
-        "display [EXPRESSION]", "show it at every stop, or list the displays", _display, (),
+        "display [EXPRESSION]", "show a value at every stop, or list the displays", _display, (),
         "expression",
     ),
     Command(

@@ -249,8 +249,8 @@ COMMANDS: Final = (
         f"{_PENDING} before PLACE waits for a place in a later pass. " + _CONDITIONS,
     ),
     Command(
-        "tbreak [PLACE] [if CONDITION]", "the same, once", partial(_set, temporary=True),
-        ("tb",), "condition",
+        "tbreak [PLACE] [if CONDITION]", "stop there once, as break does",
+        partial(_set, temporary=True), ("tb",), "condition",
     ),
     Command(
         "catch CONDITION", "stop just after the node that makes it true", catch, (),
@@ -276,13 +276,13 @@ COMMANDS: Final = (
         "disable [NUMBER...]", "disable breakpoints for now", partial(_switch, enabled=False),
         ("dis",), "point",
     ),
-    Command("ignore NUMBER COUNT", "skip the next hits", _ignore, (), "point"),
+    Command("ignore NUMBER COUNT", "skip the next hits of a breakpoint", _ignore, (), "point"),
     Command(
-        "condition NUMBER [CONDITION]", "change the condition", _condition, ("cond",), "point",
-        details=_CONDITIONS,
+        "condition NUMBER [CONDITION]", "change the condition of a breakpoint", _condition,
+        ("cond",), "point", details=_CONDITIONS,
     ),
     Command(
-        "commands [NUMBER]", "commands to run at its stops, up to: end", _commands, (), "point",
+        "commands [NUMBER]", "run commands at each stop of a breakpoint", _commands, (), "point",
         details="The lines that follow, up to end, run whenever the breakpoint stops. A command "
             "that moves is the last one to run.",
     ),

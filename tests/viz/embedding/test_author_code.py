@@ -13,6 +13,7 @@ from textwrap import dedent
 import numpy as np
 import pytest
 
+from gradstep_viz.embedding.drawing import Request, draw
 from gradstep_viz.embedding.running import Found, run
 from gradstep_viz.embedding.snippet import snippet_of
 from gradstep_viz.errors import CodeFailed
@@ -107,6 +108,14 @@ def test_an_error_is_told_with_its_line_in_the_document(
     with pytest.raises(CodeFailed) as caught:
         taken(tmp_path, code, line=10)
     assert (caught.value.what, caught.value.line) == (said, line)
+
+
+@pytest.mark.parametrize("how", [{"film": True}, {"step": -1}])
+def test_a_graph_that_the_code_has_freed_is_told(how: dict[str, int], tmp_path: Path) -> None:
+    code = snippet_of(f"{LEAVES}z = x * y\nz.backward()", tmp_path, 1)
+    with pytest.raises(CodeFailed, match="freed by a backward"):
+        draw(Request((code,), {}, **how))
+    draw(Request((code,), {}))
 
 
 def test_an_error_in_a_file_is_told_with_that_file(tmp_path: Path) -> None:

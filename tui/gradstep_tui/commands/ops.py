@@ -6,6 +6,7 @@ import argparse
 import importlib
 import inspect
 import pkgutil
+import re
 from collections.abc import Iterator
 from textwrap import indent
 
@@ -112,7 +113,8 @@ def _entry(op: Op) -> str:
         ("called", ", ".join(names_of(op))),
         ("overload of", op.public_name if op.public_name != op.name else ""),
     ]
-    lines = [signature(op), indent(op.doc, "  "), ""]
+    doc = re.sub(r":\w+:`~?([^`]*)`", r"\1", op.doc).replace("``", "`")
+    lines = [signature(op), indent(doc, "  "), ""]
     lines += [f"  derivative by {edge}: {text}" for edge, text in rules(op)]
     lines += [f"  {word}: {text}" for word, text in facts if text]
     return "\n".join(lines)

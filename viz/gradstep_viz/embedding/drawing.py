@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import gradstep_viz
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names
-from gradstep.capturing.roots import backward_call
+from gradstep.capturing.roots import backward_call, tensors_in
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.engines.tracing import trace
@@ -75,6 +75,15 @@ def draw(request: Request, store: Store | None = None) -> Drawing:
     return drawing
 
 
+def _require_kept(roots: Any) -> None:
+    tensors, engine = tensors_in(roots)
+    if any(node.is_freed for node in engine.plan(engine.tensors(tensors)).order):
+        raise CodeFailed(
+            "the graph was freed by a backward() of the code",
+            remedy="leave that out: the document runs the pass itself",
+        )
+
+
 def _identity(request: Request) -> tuple[Any, ...]:
     """Collect all that the drawing follows from, but the files.
 
@@ -105,6 +114,8 @@ def _graph(request: Request, ran: Found) -> Graph:
     if isinstance(ran.value, Graph):
         return ran.value
     try:
+        if request.step is not None:
+            _require_kept(ran.value)
         graph = graph_at(ran.value, Names(ran.variables), request.step, ran.name)
     except NotInGraph as error:
         raise CodeFailed(str(error)) from None
@@ -139,6 +150,7 @@ def _film(request: Request, ran: Found) -> Drawing:
         raise CodeFailed(
             "a film needs a tensor, not a graph", remedy="end the code with the tensor"
         )
+    _require_kept(ran.value)
     call = backward_call(ran.value)
     view = options.get("view", "both")
     film = film_of(record_call(call, view, Names(ran.variables)), **options)
