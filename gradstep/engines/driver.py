@@ -88,7 +88,103 @@ class Replay(Protocol):
         ...
 
 
-class Driver(Protocol):
+class DriverDefaults(Protocol):
+    """What few drivers have to do; here is what the others answer: their Steps are made when nodes
+    run, and going back is a matter of sums."""
+
+    def only_forward(self) -> None:
+        """Leave what a node did that raises, as a plain pass does, and hand out steps while the
+        pass runs, where their gradients would take much memory until it ends: nobody will go
+        back."""
+        return
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``, which drives the pass, while the engine may use this thread; returns what
+        ``body`` returns."""
+        return body()
+
+    def measure(self) -> None:
+        """Have the seconds of each Step be those that its node takes, on a device the device's
+        own; this costs a little at each node."""
+        return
+
+    def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
+        """Keep what a graph of the pass, which is over, shows of the program as it is now, so that
+        the graph can be made later; ``gradients`` are those of its Steps.
+
+        Returns:
+            What describes them as they are now; None where a graph can only be made at once.
+        """
+        return None
+
+    def catch_up(self) -> None:
+        """Make the Steps that were deferred."""
+        return
+
+    def added(self, index: int) -> Any:
+        """Return what the leaf at node ``index``, of which a Step is due or is not needed for that,
+        had added, after hooks: its ``.grad`` where that is it; None where only its Step tells."""
+        return None
+
+    def redo_state(self, step: Step) -> None:
+        """Do to the program's state what ``step`` did, but not to the pending sums."""
+        return
+
+    def step_when_run(self, step: Step) -> Step:
+        """Return ``step``, with copies of those of its gradients that user code has changed in
+        place since."""
+        return step
+
+    def entered(self, seed: Any) -> Any:
+        """Return a gradient that entered, as it was then."""
+        return seed
+
+    def why_not_replayable(self, start: int) -> str:
+        """Return why nodes from ``start`` on, which have run, cannot run again; "" if they can."""
+        return ""
+
+    def why_not_restartable(self, start: int) -> str:
+        """Return why no second pass can run from ``start`` on, as :meth:`restarted` returns one; ""
+        if one can."""
+        return ""
+
+    def repeating(self) -> AbstractContextManager[None]:
+        """Allow :meth:`repeat` for a while."""
+        return nullcontext()
+
+    def in_engine_thread(self, work: Callable[[], None]) -> None:
+        """Do ``work`` where the engine runs, in the state of the program's thread."""
+        work()
+
+    def unreduced(self, step: Step) -> Sequence[Any] | None:
+        """Return what the rule of a node made before it was summed to the shapes of the inputs;
+        None where that is the same, or cannot be told."""
+        return None
+
+    def kept_bytes(self) -> int:
+        """Return the bytes of saved values that are kept though the program's call would have freed
+        them by now, each memory once."""
+        return 0
+
+    def summed_up(self, step: Step) -> Any:
+        """Return what the ``.grad`` of a leaf is by the record of its node: what it was before, and
+        what arrived; what it became, where a hook changed that or the record cannot tell."""
+        return step.after
+
+    def state_before(self, start: int) -> AbstractContextManager[None]:
+        """Restore the program's state as it was before node ``start`` ran, for a while."""
+        return nullcontext()
+
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, whatever the call says: what runs is to be undone."""
+        return
+
+    def close(self) -> None:
+        """End what waits for the pass to continue: it is over."""
+        return
+
+
+class Driver(DriverDefaults, Protocol):
     """Runs, records, undoes and redoes the nodes of one backward pass."""
 
     muted_edges: set[tuple[int, int]]
@@ -157,17 +253,6 @@ class Driver(Protocol):
         """How often memory was changed in place that gradients may share."""
         ...
 
-    def only_forward(self) -> None:
-        """Leave what a node did that raises, as a plain pass does, and hand out steps while the
-        pass runs, where their gradients would take much memory until it ends: nobody will go
-        back."""
-        ...
-
-    def host(self, body: Callable[[], Any]) -> Any:
-        """Run ``body``, which drives the pass, while the engine may use this thread; returns what
-        ``body`` returns."""
-        ...
-
     def execute(self, index: int) -> Step:
         """Run plan node ``index``, and return what it did."""
         ...
@@ -188,51 +273,16 @@ class Driver(Protocol):
         when something is read that depends on them."""
         ...
 
-    def measure(self) -> None:
-        """Have the seconds of each Step be those that its node takes, on a device the device's
-        own; this costs a little at each node."""
-        ...
-
-    def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
-        """Keep what a graph of the pass, which is over, shows of the program as it is now, so that
-        the graph can be made later; ``gradients`` are those of its Steps.
-
-        Returns:
-            What describes them as they are now; None where a graph can only be made at once.
-        """
-
-    def catch_up(self) -> None:
-        """Make the Steps that were deferred."""
-        ...
-
     def inner_passes(self) -> Iterable[Nested]:
         """Return the passes that ran inside nodes."""
-        ...
-
-    def added(self, index: int) -> Any:
-        """Return what the leaf at node ``index``, of which a Step is due or is not needed for that,
-        had added, after hooks: its ``.grad`` where that is it; None where only its Step tells."""
         ...
 
     def undo(self, step: Step) -> None:
         """Put everything back to what it was before ``step``, which was the last one."""
         ...
 
-    def redo_state(self, step: Step) -> None:
-        """Do to the program's state what ``step`` did, but not to the pending sums."""
-        ...
-
     def redo(self, step: Step) -> None:
         """Do what ``step`` did, from its record, calling no user code."""
-        ...
-
-    def step_when_run(self, step: Step) -> Step:
-        """Return ``step``, with copies of those of its gradients that user code has changed in
-        place since."""
-        ...
-
-    def entered(self, seed: Any) -> Any:
-        """Return a gradient that entered, as it was then."""
         ...
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
@@ -255,48 +305,21 @@ class Driver(Protocol):
         """Return whether node ``index``, which has run, can run again in a fork."""
         ...
 
-    def why_not_replayable(self, start: int) -> str:
-        """Return why nodes from ``start`` on, which have run, cannot run again; "" if they can."""
-        ...
-
-    def why_not_restartable(self, start: int) -> str:
-        """Return why no second pass can run from ``start`` on, as :meth:`restarted` returns one; ""
-        if one can."""
-        ...
-
     def repeat(self, step: Step) -> Sequence[Any] | None:
         """Return what the node of ``step`` sends when it is called alone, with what it was given,
         within :meth:`repeating`; None where it cannot be, or only adds to a ``.grad``."""
-        ...
-
-    def repeating(self) -> AbstractContextManager[None]:
-        """Allow :meth:`repeat` for a while."""
         ...
 
     def agree(self, one: Any, other: Any) -> bool:
         """Return whether two gradients agree bit for bit."""
         ...
 
-    def in_engine_thread(self, work: Callable[[], None]) -> None:
-        """Do ``work`` where the engine runs, in the state of the program's thread."""
-        ...
-
     def runs_user_code(self, index: int) -> bool:
         """Return whether node ``index`` is known to run user code."""
         ...
 
-    def unreduced(self, step: Step) -> Sequence[Any] | None:
-        """Return what the rule of a node made before it was summed to the shapes of the inputs;
-        None where that is the same, or cannot be told."""
-        ...
-
     def step_bytes(self, step: Step) -> int:
         """Return the bytes that a step keeps alive, as far as no step before it does."""
-        ...
-
-    def kept_bytes(self) -> int:
-        """Return the bytes of saved values that are kept though the program's call would have freed
-        them by now, each memory once."""
         ...
 
     # the numbers of gradients
@@ -307,11 +330,6 @@ class Driver(Protocol):
 
     def grad_before(self, index: int) -> Any:
         """Return the same before the pass: nothing changes it."""
-        ...
-
-    def summed_up(self, step: Step) -> Any:
-        """Return what the ``.grad`` of a leaf is by the record of its node: what it was before, and
-        what arrived; what it became, where a hook changed that or the record cannot tell."""
         ...
 
     def set_grad(self, index: int, gradient: Any) -> None:
@@ -331,10 +349,6 @@ class Driver(Protocol):
         """Return a driver that reruns everything from ``pending``, user code too, without edits."""
         ...
 
-    def state_before(self, start: int) -> AbstractContextManager[None]:
-        """Restore the program's state as it was before node ``start`` ran, for a while."""
-        ...
-
     def undo_all(self) -> None:
         """Undo what the nodes that have run did to the program's state; leave the sums alone."""
         ...
@@ -347,14 +361,6 @@ class Driver(Protocol):
         """Run everything from plan node ``start`` on, keeping no record."""
         ...
 
-    def retain_graph(self) -> None:
-        """Keep what nodes saved, whatever the call says: what runs is to be undone."""
-        ...
-
-    def close(self) -> None:
-        """End what waits for the pass to continue: it is over."""
-        ...
-
     def release(self, stop: int | None = None) -> None:
         """Let go of what nodes up to ``stop``, where one has raised, have saved, as the plain
         pass would have."""
@@ -365,9 +371,8 @@ class Driver(Protocol):
         ...
 
 
-class BasicDriver:
-    """What drivers do alike: one whose Steps are made when nodes run, and whose going back is a
-    matter of sums, needs no more of this than is here."""
+class BasicDriver(DriverDefaults):
+    """What drivers do alike, beside that."""
 
     failed_in = ""
     disturbances = 0
@@ -378,27 +383,11 @@ class BasicDriver:
         self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.changed_pending: dict[int, tuple[tuple[Place, Any], ...]] = {}
 
-    def only_forward(self) -> None:
-        """Do nothing: no step is kept back."""
-
-    def host(self, body: Callable[[], Any]) -> Any:
-        """Run ``body``: the engine runs in the thread that drives it."""
-        return body()
-
     def execute(self: Driver, index: int) -> Step:
         """Run plan node ``index``, and return what it did."""
         steps: list[Step] = []
         self.record(index, index + 1, collecting(steps))
         return steps[0]
-
-    def measure(self) -> None:
-        """Do nothing: what a node takes is known, or never."""
-
-    def catch_up(self) -> None:
-        """Do nothing: no Step is due."""
-
-    def added(self, index: int) -> Any:
-        """Return None: no Step is due."""
 
     def inner_passes(self: Driver) -> Iterable[Nested]:
         """Return the passes that ran inside nodes."""
@@ -417,62 +406,9 @@ class BasicDriver:
             if delivery.edge is not None:
                 self.pending[delivery.edge] = delivery.after
 
-    def redo_state(self, step: Step) -> None:
-        """Do nothing: going back has not changed the program's state."""
-
-    def step_when_run(self, step: Step) -> Step:
-        """Return ``step``: nothing changes it."""
-        return step
-
-    def entered(self, seed: Any) -> Any:
-        """Return a gradient that entered: nothing changes it."""
-        return seed
-
     def inputs(self: Driver, step: Step) -> list[tuple[Place, Any]]:
         """Return the input buffers that ``step`` emptied, and what each held."""
         return list(zip(self.places(step.node), step.incoming, strict=True))
-
-    def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
-        """Return None: a graph is made at once."""
-        return None
-
-    def why_not_replayable(self, start: int) -> str:
-        """Return "": all that nodes change is put back."""
-        return ""
-
-    def why_not_restartable(self, start: int) -> str:
-        """Return "", as above."""
-        return ""
-
-    def repeating(self) -> AbstractContextManager[None]:
-        """Allow a repetition, which needs nothing."""
-        return nullcontext()
-
-    def state_before(self, start: int) -> AbstractContextManager[None]:
-        """Do nothing: what runs again reads nothing that the pass changed."""
-        return nullcontext()
-
-    def in_engine_thread(self, work: Callable[[], None]) -> None:
-        """Do ``work``: the engine runs in this thread."""
-        work()
-
-    def unreduced(self, step: Step) -> Sequence[Any] | None:
-        """Return None: the engine does not show what it sums to the shape of an input."""
-        return None
-
-    def kept_bytes(self) -> int:
-        """Return 0: nothing is kept, or all is gone with the session."""
-        return 0
-
-    def summed_up(self, step: Step) -> Any:
-        """Return the ``.grad`` that the record has."""
-        return step.after
-
-    def retain_graph(self) -> None:
-        """Do nothing: what nodes saved is kept anyhow."""
-
-    def close(self) -> None:
-        """Do nothing: nothing waits."""
 
 
 def undo_deliveries(pending: Pending, step: Step) -> None:

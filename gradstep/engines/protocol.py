@@ -163,7 +163,7 @@ def values_of_call(
 
 
 class Engine(Protocol):
-    """A library that computes gradients."""
+    """A library that computes gradients; what one knows nothing of has an answer here."""
 
     @property
     def name(self) -> str:
@@ -177,7 +177,7 @@ class Engine(Protocol):
     def edge_of(self, node: EngineNode) -> Any:
         """Return the GradientEdge at the first output of the op of ``node``; None of what is no
         ``grad_fn`` of this library."""
-        ...
+        return None
 
     def tensors(self, roots: Iterable[Any]) -> tuple[Tensor, ...]:
         """Return ``roots`` as capture sees them, on one graph."""
@@ -192,7 +192,7 @@ class Engine(Protocol):
     ) -> Graph | None:
         """Return the graph of a call that was recorded, with the gradients of ``steps``; None of
         one that is to be captured."""
-        ...
+        return None
 
     def call(
         self, roots: Any, gradient: Gradient, retain_graph: bool | None, create_graph: bool
@@ -206,7 +206,7 @@ class Engine(Protocol):
 
     def settle_trace(self) -> None:
         """Let whoever traces the program note what it was told so far."""
-        ...
+        return
 
     def driver(self, call: EngineCall, *, halting: bool = False, keep: bool = True) -> Driver:
         """Return what runs ``call`` and tells of each node; with ``halting``, node by node, keeping
@@ -217,7 +217,7 @@ class Engine(Protocol):
         """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
         None where this library knows nothing quicker than its driver.  ``on_gradients`` receives
         every gradient that a node sends, every sum of several, and all that the call makes."""
-        ...
+        return None
 
     def kept_tensor(self, node: EngineNode, name: str, kept: Any) -> Any:
         """Return the tensor that ``node.saved()`` tells of, None where there is none, or where to
@@ -243,18 +243,18 @@ class Engine(Protocol):
     def checksums(self, tensors: Sequence[EngineTensor]) -> Sequence[int | None]:
         """Return 64 bits for each tensor that tell whether two agree to the bit; None of one that
         has no numbers, or is None."""
-        ...
+        return [None] * len(tensors)
 
     def lengths(self, tensors: Sequence[EngineTensor]) -> Sequence[float | None]:
         """Return the norm of each tensor, None of one that has no numbers."""
-        ...
+        return [None] * len(tensors)
 
     def moved(
         self, tensors: Sequence[EngineTensor], copies: Sequence[Any]
     ) -> Sequence[float | None]:
         """Return the norm of the difference of each tensor and what :meth:`copy` made of it, and
         make that as the tensor is now; None of one for which it has to be made anew."""
-        ...
+        return [None] * len(tensors)
 
     def accumulated(self, call: EngineCall) -> Sequence[EngineTensor]:
         """Return the tensors of the program to whose ``.grad`` a call adds, quickly: no graph is
@@ -264,22 +264,22 @@ class Engine(Protocol):
     def may_run_user_code(self, call: EngineCall) -> bool:
         """Return whether code of the program's, as a hook, is known to run in a call, or may: such
         a call is not to be made twice."""
-        ...
+        return False
 
     def note_ops(self, *, on: bool) -> None:
         """Go on to note what the program runs for the forward half, or leave that until it is
         wanted again: most steps of a loop are never looked at."""
-        ...
+        return
 
     def saved_results(self, order: Sequence[EngineNode]) -> Mapping[Any, Any]:
         """Return the result of the op of each node, as far as some node of ``order`` saved it;
         nothing where tracing tells of them."""
-        ...
+        return {}
 
     def memory(self, tensor: EngineTensor) -> int | None:
         """Return the bytes that the library has in use on the device of a tensor, None where it
         does not count."""
-        ...
+        return None
 
     def version(self) -> str:
         """Return the version of the library."""
@@ -312,7 +312,7 @@ class Engine(Protocol):
 
     def is_detached(self, value: Any) -> bool:
         """Return whether a value that a node keeps was taken out of its graph in place."""
-        ...
+        return False
 
     def input_of(self, node: EngineNode, name: str) -> int | None:
         """Return which edge of ``node`` leads to the maker of what it keeps, or kept, as
@@ -325,7 +325,7 @@ class Engine(Protocol):
 
     def stem(self, node: EngineNode) -> str:
         """Return what addresses call a node, "" where its name says it."""
-        ...
+        return ""
 
     def formula(self, node: EngineNode, kept: Iterable[Any], names: Any) -> str:
         """Return the derivative rules that a node runs, "" where they are unknown."""
@@ -333,26 +333,26 @@ class Engine(Protocol):
 
     def opaque(self, node: EngineNode) -> str:
         """Return why the inside of a node is not drawn, "" where it is, or there is none."""
-        ...
+        return ""
 
     def user_tensor(self, tensor: EngineTensor) -> Any:
         """Return the program's own tensor, for one as capture sees it."""
-        ...
+        return tensor
 
     def hooks(self, node: EngineNode) -> Iterable[Mapping[int, Any]]:
         """Return the hooks around ``node`` as far as they can be known: a table, by number, of
         those of each place and kind."""
-        ...
+        return ()
 
     def has_run(self, module: Any) -> bool:
         """Return whether the program has called a module, other than from another one, since its
         last backward pass; False where that was not noted."""
-        ...
+        return False
 
     def departure(self, leaf: Any) -> Departure | None:
         """Return where a value that was computed from ``leaf``, a tensor of the program's, last
         became an array or a number."""
-        ...
+        return None
 
     def rerun(self, node: EngineNode, wide: bool) -> Rerun:
         """Return what runs the function of ``node`` again: ``wide``, in float64; else in the dtypes
@@ -367,40 +367,40 @@ class Engine(Protocol):
     def rules(self, node: EngineNode) -> Sequence[Rule]:
         """Return the rules that ``node`` runs for the inputs that need a gradient, as far as they
         are known."""
-        ...
+        return ()
 
     def rule_line(self, node: EngineNode) -> Source | None:
         """Return the line where the user wrote the rule of ``node``, None where they did not."""
-        ...
+        return None
 
     def isolated(self, function: Callable[[], T]) -> T:
         """Return what ``function``, which works with Reruns, returns, undisturbed by the program
         and without a trace in it."""
-        ...
+        return function()
 
     def origin(self, tensor: EngineTensor) -> Any:
         """Return what traced ``tensor``: its record and the number of the output; a Python number
         for a tensor that stands for one."""
-        ...
+        return None
 
     def kept_forward(self, roots: Sequence[Any], order: Sequence[EngineNode]) -> KeptForward | None:
         """Return what the graph of a pass itself tells of the forward pass, None where only tracing
         tells."""
-        ...
+        return None
 
     def is_profiled(self) -> bool:
         """Return whether a profile of the program is on, or :func:`~.profiling.profiling`: what
         nodes take is then :meth:`measured`."""
-        ...
+        return False
 
     def measured(self, node: EngineNode, seconds: float, nbytes: int) -> None:
         """Take note of what a node took, and of the bytes that it sent, in a pass under a
         profile."""
-        ...
+        return
 
     def costs(self, nodes: Iterable[EngineNode], profile: Profile | None) -> Mapping[Any, Cost]:
         """Return what ``profile``, or the one that is on, has measured of each node."""
-        ...
+        return {}
 
     def records(self, nodes: Sequence[EngineNode]) -> Sequence[Any]:
         """Return what tracing knows of each node, None where that is nothing."""

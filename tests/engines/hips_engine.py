@@ -10,6 +10,7 @@ import numpy as np
 from autograd.core import VJPNode
 from autograd.tracer import Box, new_box, trace_stack
 
+from gradstep.engines.protocol import Engine
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.records import GENERAL, LEAF, Extent
@@ -83,7 +84,7 @@ class Plan(NamedTuple):
     order: list[Seen]
 
 
-class HipsEngine:
+class HipsEngine(Engine):
     """What :class:`gradstep.engines.protocol.Engine` asks for to draw; it steps through nothing."""
 
     name = "autograd"
@@ -94,9 +95,6 @@ class HipsEngine:
     def tensors(self, roots: Iterable[Any]) -> tuple[SeenBox, ...]:
         known: dict[HipsNode, Seen] = {}
         return tuple(SeenBox(root, _seen(root._node, known)) for root in roots)
-
-    def known_graph(self, tensors: Sequence[Any], view: str, steps: Sequence[Any]) -> None:
-        return None
 
     def plan(self, tensors: Sequence[SeenBox]) -> Plan:
         nodes: dict[Seen, None] = dict.fromkeys(tensor.edge for tensor in tensors)
@@ -120,23 +118,8 @@ class HipsEngine:
     def formula(self, node: Seen, kept: Any, names: Any) -> str:
         return ""
 
-    def opaque(self, node: Seen) -> str:
-        return ""
-
     def records(self, nodes: Sequence[Seen]) -> list[None]:
         return [None] * len(nodes)
-
-    def origin(self, tensor: SeenBox) -> None:
-        return None
-
-    def settle_trace(self) -> None:
-        pass
-
-    def measured(self, node: Any, seconds: float, nbytes: int) -> None:
-        pass
-
-    def costs(self, nodes: Any, profile: Any) -> dict[Any, Any]:
-        return {}
 
     def extent(self, value: Any) -> Extent | None:
         return None
@@ -158,7 +141,7 @@ class HipsEngine:
         return statistics_of_each([None if g is None else np.asarray(g) for g in gradients])
 
 
-HIPS = HipsEngine()
+HIPS = HipsEngine()  # type: ignore[abstract]  # it draws, and steps through nothing
 
 
 def _seen(node: HipsNode, known: dict[HipsNode, Seen]) -> Seen:

@@ -44,7 +44,7 @@ from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, length, moved, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.own_files import OWN_FILES
-from gradstep.records import Extent, KeptValue, Profile, Step
+from gradstep.records import Extent, KeptValue, Profile
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ interception.add(interceptor, unheard)
 hide_files(*OWN_FILES)  # where this tool calls the core, it stands in for the program
 
 
-class NativeEngine:
+class NativeEngine(Engine):
     """The engine of :mod:`autograd_core.autograd`; its nodes and tensors are seen as they are."""
 
     name = "autograd_core"
@@ -68,9 +68,6 @@ class NativeEngine:
 
     def plan(self, tensors: Sequence[Any]) -> Plan:
         return make_plan([tensor.edge for tensor in tensors])
-
-    def known_graph(self, tensors: Sequence[Any], view: str, steps: Sequence[Step]) -> None:
-        return None
 
     def call(
         self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
@@ -145,12 +142,6 @@ class NativeEngine:
         if mode is not None and isinstance(mode.tracer, GraphTracer):
             mode.tracer.is_paused = not on
 
-    def saved_results(self, order: Sequence[Node]) -> dict[Node, Any]:
-        return {}
-
-    def memory(self, tensor: Any) -> int | None:
-        return None
-
     def version(self) -> str:
         return __version__
 
@@ -193,12 +184,6 @@ class NativeEngine:
     def formula(self, node: Node, kept: Iterable[KeptValue], names: Names) -> str:
         return formula(node, kept, names)
 
-    def opaque(self, node: Node) -> str:
-        return ""
-
-    def user_tensor(self, tensor: Any) -> Any:
-        return tensor
-
     def hooks(self, node: Node) -> list[Mapping[int, Any]]:
         hooks = node.hooks
         kinds = ("tensor", "pre", "post", "accumulated")
@@ -228,14 +213,8 @@ class NativeEngine:
 
         return None if isinstance(node, SavedNode) else rule_of(node)
 
-    def isolated(self, function: Callable[[], T]) -> T:
-        return function()  # a Rerun sees to it
-
     def origin(self, tensor: Any) -> Any:
         return origin(tensor)
-
-    def kept_forward(self, roots: Sequence[Any], order: Sequence[Node]) -> None:
-        return None  # every command traces what runs
 
     def is_profiled(self) -> bool:
         return profiler.running_profile() is not None

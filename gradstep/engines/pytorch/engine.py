@@ -41,12 +41,12 @@ from gradstep.graph import statistics
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.records import Extent, Profile, Step
+from gradstep.records import Extent, Profile
 
 T = TypeVar("T")
 
 
-class PyTorchEngine:
+class PyTorchEngine(Engine):
     """PyTorch's autograd engine; nodes and tensors are seen through objects that stand for them."""
 
     name = "torch"
@@ -65,9 +65,6 @@ class PyTorchEngine:
     def plan(self, tensors: Sequence[Any]) -> TorchPlan:
         return plan_of(tensors)
 
-    def known_graph(self, tensors: Sequence[Any], view: str, steps: Sequence[Step]) -> None:
-        return None
-
     def call(
         self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
     ) -> TorchCall:
@@ -80,9 +77,6 @@ class PyTorchEngine:
 
     def run(self, call: TorchCall) -> Any:
         return run(call)
-
-    def settle_trace(self) -> None:
-        pass  # what made a node is noted at once
 
     def driver(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> TorchDriver:
         return TorchDriver(call, halting=halting, keep=keep)
@@ -170,9 +164,6 @@ class PyTorchEngine:
 
     def is_input(self, value: Any) -> bool:
         return not value.is_result
-
-    def is_detached(self, value: Any) -> bool:
-        return False  # PyTorch counts detach_() as no change
 
     def input_of(self, node: TorchNode, name: str) -> int | None:
         entry = entry_of(node.name())

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.protocol import OWN_RESULT, CannotRerun, Engine, OnGradients, Rule
+from gradstep.engines.protocol import OWN_RESULT, CannotRerun, Engine
 from gradstep.engines.recorded.call import RecordedCall
 from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
 from gradstep.engines.recorded.nodes import (
@@ -21,25 +21,22 @@ from gradstep.engines.recorded.nodes import (
 )
 from gradstep.engines.recorded.values import LIBRARY, RecordedValue
 from gradstep.graph.folding.parts import subgraph
-from gradstep.graph.model import LEAF_KINDS, RETURNED, Cost, Graph
+from gradstep.graph.model import LEAF_KINDS, RETURNED, Graph
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.recording.errors import NotRecorded
-from gradstep.records import Extent, Gradients, Profile, Step
+from gradstep.records import Extent, Gradients, Step
 
 T = TypeVar("T")
 
 
-class RecordedEngine:
+class RecordedEngine(Engine):
     """The engine of recorded calls; a tensor is seen as it is."""
 
     name = LIBRARY
 
     def owns(self, value: Any) -> bool:
         return isinstance(value, RecordedTensor)
-
-    def edge_of(self, node: Any) -> None:
-        return None
 
     def tensors(self, roots: Iterable[RecordedTensor]) -> tuple[RecordedTensor, ...]:
         return tuple(roots)
@@ -60,16 +57,10 @@ class RecordedEngine:
     def run(self, call: RecordedCall) -> Gradients:
         return ()
 
-    def settle_trace(self) -> None:
-        pass
-
     def driver(
         self, call: RecordedCall, *, halting: bool = False, keep: bool = True
     ) -> RecordedDriver:
         return RecordedDriver(call)
-
-    def kept_run(self, call: RecordedCall, on_gradients: OnGradients | None = None) -> None:
-        """Return None: nothing can run."""
 
     def kept_tensor(self, node: RecordedNode, name: str, kept: SavedTensor) -> Any:
         return kept.value
@@ -88,26 +79,8 @@ class RecordedEngine:
         statistics = self.statistics(tensor)
         return statistics if statistics is not None and statistics.size == 1 else None
 
-    def checksums(self, tensors: Sequence[Any]) -> Sequence[None]:
-        return [None] * len(tensors)
-
-    def lengths(self, tensors: Sequence[Any]) -> Sequence[None]:
-        return [None] * len(tensors)
-
-    def moved(self, tensors: Sequence[Any], copies: Sequence[Any]) -> Sequence[None]:
-        return [None] * len(tensors)
-
     def accumulated(self, call: RecordedCall) -> Sequence[RecordedTensor]:
         return () if call.is_grad else list(call.leaves.values())
-
-    def may_run_user_code(self, call: RecordedCall) -> bool:
-        return False
-
-    def saved_results(self, order: Sequence[RecordedNode]) -> Mapping[Any, Any]:
-        return {}
-
-    def memory(self, tensor: RecordedTensor) -> None:
-        """Return None: nothing is in use."""
 
     def version(self) -> str:
         return ""
@@ -136,9 +109,6 @@ class RecordedEngine:
     def is_input(self, value: SavedTensor) -> bool:
         return False
 
-    def is_detached(self, value: Any) -> bool:
-        return False  # no file says so
-
     def input_of(self, node: RecordedNode, name: str) -> int | None:
         maker = next((kept.maker for saved, kept, _ in node.saved() if saved == name), None)
         if maker is None or maker == node.pair:
@@ -149,56 +119,11 @@ class RecordedEngine:
     def leaf(self, node: RecordedNode) -> RecordedTensor | None:
         return node.leaf()
 
-    def stem(self, node: RecordedNode) -> str:
-        return ""
-
     def formula(self, node: RecordedNode, kept: Iterable[Any], names: Any) -> str:
         return ", ".join(rule for _, rule in node.formulas())
 
-    def opaque(self, node: RecordedNode) -> str:
-        return ""
-
-    def user_tensor(self, tensor: Any) -> Any:
-        return tensor
-
-    def hooks(self, node: RecordedNode) -> Iterable[Mapping[int, Any]]:
-        return ()
-
-    def note_ops(self, *, on: bool) -> None:
-        """Do nothing: no op runs."""
-
-    def has_run(self, module: Any) -> bool:
-        return False
-
-    def departure(self, leaf: RecordedTensor) -> None:
-        """Return None: only what led to the gradient is recorded."""
-
     def rerun(self, node: RecordedNode, wide: bool) -> NoReturn:
         raise CannotRerun(READ_ONLY)
-
-    def rules(self, node: RecordedNode) -> Sequence[Rule]:
-        return ()
-
-    def rule_line(self, node: RecordedNode) -> None:
-        """Return None: the lines of rules are not recorded."""
-
-    def isolated(self, function: Callable[[], T]) -> T:
-        return function()
-
-    def origin(self, tensor: RecordedTensor) -> None:
-        """Return None: the records of ops are not recorded."""
-
-    def kept_forward(self, roots: Sequence[RecordedTensor], order: Sequence[RecordedNode]) -> None:
-        """Return None, as above."""
-
-    def is_profiled(self) -> bool:
-        return False
-
-    def measured(self, node: RecordedNode, seconds: float, nbytes: int) -> None:
-        """Do nothing: what a node takes here is not what it took."""
-
-    def costs(self, nodes: Iterable[RecordedNode], profile: Profile | None) -> Mapping[Any, Cost]:
-        return {}
 
     def records(self, nodes: Sequence[RecordedNode]) -> Sequence[Any]:
         return [node.record for node in nodes]
