@@ -2,7 +2,8 @@
 
 ``import autograd_core as torch`` runs code written for PyTorch, within what is covered.
 
->>> a = tensor(2.0, requires_grad=True)
+>>> import autograd_core as torch
+>>> a = torch.tensor(2.0, requires_grad=True)
 >>> (3 * a**3).backward()
 >>> a.grad
 tensor(36.)

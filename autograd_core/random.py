@@ -209,11 +209,11 @@ def set_rng_state(new_state: Tensor) -> None:
 def fork_rng(devices: Sequence[Any] | None = None, enabled: bool = True) -> Iterator[None]:
     """Afterwards random numbers go on as if nothing had been drawn here.
 
-    >>> from autograd_core import rand
-    >>> _ = manual_seed(0)
-    >>> with fork_rng():
-    ...     first = rand(2)
-    >>> rand(2).equal(first)
+    >>> import autograd_core as torch
+    >>> _ = torch.manual_seed(0)
+    >>> with torch.random.fork_rng():
+    ...     first = torch.rand(2)
+    >>> torch.rand(2).equal(first)
     True
     """
     state = get_rng_state()

@@ -57,7 +57,7 @@ def load(f: File, map_location: Any = None, *, weights_only: bool = True, **_: A
     """Load what :func:`save` wrote to ``f``.
 
     >>> import io
-    >>> from autograd_core import ones
+    >>> from autograd_core import load, ones, save
     >>> file = io.BytesIO()
     >>> save({"weight": ones(2), "epoch": 3}, file)
     >>> _ = file.seek(0)

@@ -55,9 +55,10 @@ class set_detect_anomaly:
 class detect_anomaly:
     """Within it, anomaly mode is on.
 
+    >>> import warnings
     >>> import autograd_core as torch
     >>> x = torch.tensor(0.0, requires_grad=True)
-    >>> with warnings.catch_warnings(action="ignore"), detect_anomaly():
+    >>> with warnings.catch_warnings(action="ignore"), torch.autograd.detect_anomaly():
     ...     (x.sqrt() * 0).backward()
     Traceback (most recent call last):
         ...

@@ -19,6 +19,7 @@ def custom_gradient(function: Callable[..., tuple[Any, Callable[..., Any]]]) -> 
     inside builds no graph: it may be NumPy, SciPy, or anything.
 
     >>> import autograd_core as torch
+    >>> from autograd_core.autograd import custom_gradient
     >>> @custom_gradient
     ... def clipped(x):
     ...     return x * 1, lambda g: torch.clamp(g, -1, 1)

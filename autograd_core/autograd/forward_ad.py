@@ -1,9 +1,10 @@
 """Forward mode under the names of ``torch.autograd.forward_ad``.
 
 >>> import autograd_core as torch
->>> with dual_level():
-...     x = make_dual(torch.tensor(3.0), torch.tensor(1.0))
-...     unpack_dual(x * x).tangent
+>>> import autograd_core.autograd.forward_ad as ad
+>>> with ad.dual_level():
+...     x = ad.make_dual(torch.tensor(3.0), torch.tensor(1.0))
+...     ad.unpack_dual(x * x).tangent
 tensor(6.)
 
 Reverse-over-forward and forward-over-reverse work, in any combination, with one level of duals.

@@ -260,8 +260,9 @@ class no_grad(_GradModeWithoutParameters):
 
     A decorated generator function is in this mode while it runs, and leaves it at every ``yield``.
 
-    >>> with no_grad():
-    ...     is_grad_enabled()
+    >>> import autograd_core as torch
+    >>> with torch.no_grad():
+    ...     torch.is_grad_enabled()
     False
     """
 

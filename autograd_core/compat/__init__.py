@@ -60,8 +60,8 @@ class Variable(metaclass=_AnyTensor):
     leaf that shares the data.
 
     >>> import autograd_core as torch
-    >>> x = Variable(torch.tensor([1.0]), requires_grad=True)
-    >>> x, isinstance(x, Variable)
+    >>> x = torch.autograd.Variable(torch.tensor([1.0]), requires_grad=True)
+    >>> x, isinstance(x, torch.autograd.Variable)
     (tensor([1.], requires_grad=True), True)
     """
 

@@ -1,6 +1,7 @@
 """Probability distributions, under the names of ``torch.distributions``.
 
 >>> from autograd_core import tensor
+>>> from autograd_core.distributions import Normal, kl_divergence
 >>> q = Normal(tensor([0.0, 1.0], requires_grad=True), 1.0)
 >>> kl_divergence(q, Normal(0.0, 1.0))
 tensor([0.0000, 0.5000], grad_fn=<MulBackward0>)

@@ -26,8 +26,8 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
     """Return a function that computes the gradient of the scalar ``func`` with respect to some of
     its arguments.
 
-    >>> from autograd_core import tensor
-    >>> grad(lambda x: (x**3).sum())(tensor([1.0, 2.0]))
+    >>> import autograd_core as torch
+    >>> torch.func.grad(lambda x: (x**3).sum())(torch.tensor([1.0, 2.0]))
     tensor([ 3., 12.])
 
     The result is part of a graph if one of these arguments is, or if ``func`` uses another tensor

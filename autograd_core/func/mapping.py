@@ -27,8 +27,8 @@ def vmap(
     ``func`` is called once per example; this gives the results of PyTorch's ``vmap``, but not its
     speed.
 
-    >>> from autograd_core import ones, tensor
-    >>> vmap(lambda x, y: x.dot(y), in_dims=(0, None))(ones(2, 3), tensor([1.0, 2.0, 3.0]))
+    >>> from autograd_core import func, ones, tensor
+    >>> func.vmap(lambda x, y: x.dot(y), in_dims=(0, None))(ones(2, 3), tensor([1.0, 2.0, 3.0]))
     tensor([6., 6.])
 
     Args:

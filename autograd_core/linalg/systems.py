@@ -72,8 +72,8 @@ def slogdet(A: Tensor) -> return_types.linalg_slogdet:
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Solve ``A @ X = B``, or with ``left=False`` ``X @ A = B``, for square matrices ``A``.
 
-    >>> from autograd_core import tensor
-    >>> solve(tensor([[2.0, 0.0], [0.0, 4.0]]), tensor([1.0, 2.0]))
+    >>> import autograd_core as torch
+    >>> torch.linalg.solve(torch.tensor([[2.0, 0.0], [0.0, 4.0]]), torch.tensor([1.0, 2.0]))
     tensor([0.5000, 0.5000])
 
     Raises:

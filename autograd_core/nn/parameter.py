@@ -44,12 +44,12 @@ else:
         A parameter is a plain Tensor with a flag, not an instance of a subclass: ops are
         fastest for what is exactly a Tensor, and weights are what they see most.
 
-        >>> from autograd_core import ones
-        >>> weight = Parameter(ones(2))
+        >>> from autograd_core import nn, ones
+        >>> weight = nn.Parameter(ones(2))
         >>> weight
         Parameter containing:
         tensor([1., 1.], requires_grad=True)
-        >>> isinstance(weight, Parameter), isinstance(ones(2), Parameter)
+        >>> isinstance(weight, nn.Parameter), isinstance(ones(2), nn.Parameter)
         (True, False)
         """
 

@@ -43,9 +43,9 @@ class Adam(Optimizer):
             ``decoupled_weight_decay``, subtracted from the parameter (times ``lr``).
         amsgrad: divide by the largest average of squared gradients so far (Reddi et al. 2018).
 
-    >>> from autograd_core import tensor
+    >>> from autograd_core import optim, tensor
     >>> x = tensor(3.0, requires_grad=True)
-    >>> optimizer = Adam([x], lr=0.1)
+    >>> optimizer = optim.Adam([x], lr=0.1)
     >>> (x * x).backward()
     >>> optimizer.step()
     >>> x

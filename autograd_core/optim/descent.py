@@ -22,9 +22,9 @@ from autograd_core.tensor import Tensor
 class SGD(Optimizer):
     """Gradient descent, with momentum, weight decay and Nesterov's variant.
 
-    >>> from autograd_core import tensor
+    >>> from autograd_core import optim, tensor
     >>> x = tensor(3.0, requires_grad=True)
-    >>> optimizer = SGD([x], lr=0.1)
+    >>> optimizer = optim.SGD([x], lr=0.1)
     >>> (x * x).backward()
     >>> optimizer.step()
     >>> x

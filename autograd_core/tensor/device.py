@@ -13,6 +13,7 @@ _TYPES: Final = (
 class device:  # lower case, as PyTorch spells it
     """The device of a tensor, which is always the CPU.
 
+    >>> from autograd_core import device
     >>> device("cpu"), str(device("cuda:1"))
     (device(type='cpu'), 'cuda:1')
     """

@@ -42,7 +42,8 @@ newaxis: Final = None
 class finfo:  # lower case, as PyTorch spells it
     """The limits of a floating point dtype.
 
-    >>> finfo(float32).eps, finfo(float16).max
+    >>> import autograd_core as torch
+    >>> torch.finfo(torch.float32).eps, torch.finfo(torch.float16).max
     (1.1920928955078125e-07, 65504.0)
     """
 

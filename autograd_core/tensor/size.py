@@ -11,6 +11,7 @@ import numpy as np
 class Size(tuple[int, ...]):
     """The shape of a tensor, as ``Tensor.shape`` returns it.
 
+    >>> from autograd_core import Size
     >>> Size((2, 3)), Size((2, 3)).numel()
     (torch.Size([2, 3]), 6)
     >>> Size((2, 3))[1:], (1, *Size((2, 3))), (1,) + Size((2, 3))

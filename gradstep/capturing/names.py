@@ -36,6 +36,7 @@ class Names:
     ``optimizers``, and ``scalers`` of losses, are those among the variables, by name; parameters
     ``in_plain_lists``, by identity, are of modules that the one around them does not know.
 
+    >>> from gradstep.capturing import Names
     >>> import autograd_core as torch
     >>> a = torch.ones(1)
     >>> Names({"both": [a], "a": a, "b": a}).of(a)
@@ -146,6 +147,7 @@ class Names:
         """Name an input without a name of its own in the text of a rule: as the op calls its
         ``parameter``, but never as the program calls another tensor.
 
+        >>> from gradstep.capturing import Names
         >>> import autograd_core as torch
         >>> names = Names({"x": torch.ones(1), "weight": torch.ones(2)})
         >>> [names.placeholder(name) for name in ("x", "weight", "other")]

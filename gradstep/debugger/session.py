@@ -14,9 +14,10 @@ from gradstep.debugger.snapshot import Reply
 class Session(PassSession):
     """Debug one backward pass, and the passes that start inside it.
 
+    >>> import gradstep
     >>> import autograd_core as torch
     >>> a = torch.tensor(2.0, requires_grad=True)
-    >>> session = Session(a * a + a)
+    >>> session = gradstep.Session(a * a + a)
     >>> print(session.do("next").text)
     #2 mul:1  MulBackward0  g · a, g · a
     >>> session.finish()

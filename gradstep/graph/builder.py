@@ -32,6 +32,7 @@ from gradstep.graph.statistics_columns import StatisticsColumns
 class GraphBuilder:
     """Collects nodes and edges, then freezes them into a :class:`Graph`.
 
+    >>> from gradstep.graph import GraphBuilder
     >>> build = GraphBuilder("a * 2")
     >>> a = build.node("leaf", "forward", "a", variable="a", shape=(3,), dtype="float32")
     >>> y = build.node("op", "forward", "mul", shape=(3,), dtype="float32")

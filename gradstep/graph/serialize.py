@@ -176,7 +176,7 @@ def from_json(text: str) -> Graph:
     """Read the output of :func:`to_json`. A ValueError says which entry is wrong, and how.
 
     >>> from gradstep.graph.builder import GraphBuilder
-    >>> from gradstep.graph.serialize import to_json
+    >>> from gradstep.graph.serialize import from_json, to_json
     >>> build = GraphBuilder("nothing but a")
     >>> _ = build.node("leaf", "forward", "a", variable="a", shape=())
     >>> graph = build.graph()

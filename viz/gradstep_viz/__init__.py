@@ -1,6 +1,7 @@
 """Pictures of computation graphs.
 
->>> from gradstep.graph.builder import GraphBuilder
+>>> from gradstep.graph import GraphBuilder
+>>> from gradstep_viz import render
 >>> build = GraphBuilder("y = sin x")
 >>> x = build.node("leaf", "forward", "x", variable="x", shape=(3,), dtype="float32")
 >>> y = build.node("op", "forward", "sin", shape=(3,), dtype="float32")

@@ -19,6 +19,7 @@ from gradstep.text import printable, printable_lines
 class VizError(Exception):
     """An error that the user can act on.
 
+    >>> from gradstep_viz import VizError
     >>> print(VizError("cannot draw 'x'", where="train.py", remedy="pass a tensor"))
     train.py: cannot draw 'x'; pass a tensor
     """

@@ -58,6 +58,7 @@ class RenderOptions:
     A picture is folded until it fits: shape ops join the op that they serve, then scopes, repeats
     and loops fold as far as necessary.
 
+    >>> from gradstep_viz import RenderOptions
     >>> RenderOptions(view="backward", expand="layers.3").expand
     ('layers.3',)
 

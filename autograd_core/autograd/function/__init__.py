@@ -24,7 +24,8 @@ from autograd_core.tensor import Tensor
 class Function:
     """The base class of functions whose derivative you write yourself.
 
-    >>> class Square(Function):
+    >>> import autograd_core as torch
+    >>> class Square(torch.autograd.Function):
     ...     @staticmethod
     ...     def forward(ctx, x):
     ...         ctx.save_for_backward(x)
@@ -34,7 +35,6 @@ class Function:
     ...     def backward(ctx, g):
     ...         (x,) = ctx.saved_tensors
     ...         return 2 * x * g
-    >>> import autograd_core as torch
     >>> x = torch.tensor(3.0, requires_grad=True)
     >>> Square.apply(x).backward()
     >>> x.grad

@@ -36,8 +36,8 @@ def jacobian(
     """Return the derivative of every element of the outputs with respect to every element of the
     inputs.
 
-    >>> from autograd_core import tensor
-    >>> jacobian(lambda x: x * x.sum(), tensor([1.0, 2.0]))
+    >>> import autograd_core as torch
+    >>> torch.autograd.functional.jacobian(lambda x: x * x.sum(), torch.tensor([1.0, 2.0]))
     tensor([[4., 1.],
             [2., 5.]])
 
@@ -89,8 +89,8 @@ def hessian(
     """Return the second derivatives of ``func``, which returns one element, with respect to the
     inputs.
 
-    >>> from autograd_core import tensor
-    >>> hessian(lambda x: x[0] ** 2 * x[1], tensor([1.0, 2.0]))
+    >>> import autograd_core as torch
+    >>> torch.autograd.functional.hessian(lambda x: x[0] ** 2 * x[1], torch.tensor([1.0, 2.0]))
     tensor([[4., 2.],
             [2., 0.]])
 

@@ -30,8 +30,8 @@ def vjp(
 ) -> tuple[Any, Any]:
     """Return the outputs of ``func``, and the product of ``v`` with its Jacobian, ``v^T J``.
 
-    >>> from autograd_core import tensor
-    >>> vjp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 10.0]))
+    >>> from autograd_core import autograd, tensor
+    >>> autograd.functional.vjp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 10.0]))
     (tensor([1., 4.]), tensor([ 2., 40.]))
 
     Args:
@@ -71,8 +71,8 @@ def jvp(
 ) -> tuple[Any, Any]:
     """Return the outputs of ``func``, and the product of its Jacobian with ``v``, ``J v``.
 
-    >>> from autograd_core import tensor
-    >>> jvp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 10.0]))
+    >>> from autograd_core import autograd, tensor
+    >>> autograd.functional.jvp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 10.0]))
     (tensor([1., 4.]), tensor([ 2., 40.]))
 
     As in PyTorch it takes two backward passes, so that it works for custom Functions without a
@@ -110,8 +110,8 @@ def vhp(
 ) -> tuple[Any, Any]:
     """Return the output of ``func``, one element, and the product of ``v`` with its Hessian.
 
-    >>> from autograd_core import tensor
-    >>> vhp(lambda x: (x**3).sum(), tensor([1.0, 2.0]), tensor([1.0, 10.0]))
+    >>> from autograd_core import autograd, tensor
+    >>> autograd.functional.vhp(lambda x: (x**3).sum(), tensor([1.0, 2.0]), tensor([1.0, 10.0]))
     (tensor(9.), tensor([  6., 120.]))
 
     Arguments and errors as :func:`vjp`, with ``v`` shaped like the inputs.
@@ -135,8 +135,8 @@ def hvp(
 ) -> tuple[Any, Any]:
     """Return the output of ``func``, one element, and the product of its Hessian with ``v``.
 
-    >>> from autograd_core import tensor
-    >>> hvp(lambda x: (x**3).sum(), tensor([1.0, 2.0]), tensor([1.0, 10.0]))
+    >>> from autograd_core import autograd, tensor
+    >>> autograd.functional.hvp(lambda x: (x**3).sum(), tensor([1.0, 2.0]), tensor([1.0, 10.0]))
     (tensor(9.), tensor([  6., 120.]))
 
     As the Hessian is symmetric this equals :func:`vhp`, which is cheaper.

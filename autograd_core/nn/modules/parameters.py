@@ -31,8 +31,8 @@ def _shown(name: Any, value: Any) -> str:
 class ParameterList(Module):
     """A list whose tensors are parameters, numbered from 0.
 
-    >>> from autograd_core import ones
-    >>> [name for name, _ in ParameterList([ones(2), ones(3)]).named_parameters()]
+    >>> from autograd_core import nn, ones
+    >>> [name for name, _ in nn.ParameterList([ones(2), ones(3)]).named_parameters()]
     ['0', '1']
     """
 

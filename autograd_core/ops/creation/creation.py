@@ -25,7 +25,8 @@ from autograd_core.tensor.data import holds_tensors, without_tensors
 def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Return a new tensor with a copy of ``data``: a number, nested lists or an array.
 
-    >>> tensor([1.0, 2.0], requires_grad=True)
+    >>> import autograd_core as torch
+    >>> torch.tensor([1.0, 2.0], requires_grad=True)
     tensor([1., 2.], requires_grad=True)
 
     Python floats become the default dtype, ints int64; an array keeps its own dtype.

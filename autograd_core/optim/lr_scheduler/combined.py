@@ -38,7 +38,7 @@ class SequentialLR(_CombinedLR):
     """Several schedulers in sequence. The next one starts at each epoch in ``milestones``.
 
     >>> from autograd_core import optim, tensor
-    >>> from autograd_core.optim.lr_scheduler import ConstantLR, ExponentialLR
+    >>> from autograd_core.optim.lr_scheduler import ConstantLR, ExponentialLR, SequentialLR
     >>> optimizer = optim.SGD([tensor(1.0, requires_grad=True)], lr=1.0)
     >>> parts = [ConstantLR(optimizer, factor=0.5), ExponentialLR(optimizer, gamma=0.5)]
     >>> scheduler = SequentialLR(optimizer, parts, milestones=[2])

@@ -41,7 +41,7 @@ class StepLR(FactorLR):
 
     >>> from autograd_core import optim, tensor
     >>> optimizer = optim.SGD([tensor(1.0, requires_grad=True)], lr=1.0)
-    >>> scheduler = StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> scheduler = optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5)
     >>> for _ in range(5):
     ...     optimizer.step()
     ...     scheduler.step()

@@ -19,8 +19,8 @@ from autograd_core.utils.data.sampler import BatchSampler, RandomSampler, Sequen
 class DataLoader:
     """The items of ``dataset`` in batches, which ``collate_fn`` makes.
 
-    >>> from autograd_core import arange
-    >>> for batch in DataLoader(arange(5), batch_size=2):
+    >>> import autograd_core as torch
+    >>> for batch in torch.utils.data.DataLoader(torch.arange(5), batch_size=2):
     ...     print(batch)
     tensor([0, 1])
     tensor([2, 3])

@@ -58,7 +58,7 @@ def check(
     wrong node is the first one at which a gradient goes wrong.
 
     >>> import autograd_core as torch
-    >>> from gradstep import trace
+    >>> from gradstep import check, trace
     >>> with trace(values=True):
     ...     x = torch.tensor([1.0, 2.0], requires_grad=True)
     ...     loss = x.exp().sum()

@@ -70,6 +70,7 @@ class Finding:
         """The same without the numbers in its text, and of its node only the op and its module:
         equal for the same mistake in two calls, or in two rounds of a loop.
 
+        >>> from gradstep.findings import Finding
         >>> found = Finding("warning", "dead-units", "8 units of 1/relu:3 are 0", "", "1/relu:3")
         >>> found.cause.what, found.cause.address
         ('# units of 1/relu are #', '1/relu')

@@ -57,9 +57,10 @@ def film(
         seconds: how long a frame lasts.
         title: as for :func:`gradstep_viz.render`.
 
+    >>> import gradstep
     >>> import autograd_core as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
-    >>> for shot in film(torch.log(x * x)).shots:
+    >>> for shot in gradstep.film(torch.log(x * x)).shots:
     ...     print(shot.headline)
     The inputs
     mul runs
@@ -160,8 +161,9 @@ def _longest(texts: Sequence[str], size: float) -> str:
 class Film:
     """A backward pass as frames; ``shots`` describe what happens in each.
 
+    >>> import gradstep
     >>> import autograd_core as torch
-    >>> made = film(torch.tensor(2.0, requires_grad=True) ** 2)
+    >>> made = gradstep.film(torch.tensor(2.0, requires_grad=True) ** 2)
     >>> len(made), made.svg()[:4], made.frame(0)[:4]
     (5, '<svg', '<svg')
     """

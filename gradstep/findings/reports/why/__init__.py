@@ -57,9 +57,10 @@ def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = No
     The backward pass runs, and every ``.grad`` is then what it was before; the graph stays, so
     ``backward`` can follow. ``roots`` is a scalar or several, of either library.
 
+    >>> import gradstep
     >>> import autograd_core as torch
     >>> x = torch.tensor([-1.0, -2.0], requires_grad=True)
-    >>> print(why(x.relu().sum(), x, names={"x": x}))
+    >>> print(gradstep.why(x.relu().sum(), x, names={"x": x}))
     x.grad is 0 everywhere: #2 relu:1 caused it
       at       #2 relu:1
       arrived  1 everywhere
