@@ -3,30 +3,16 @@
 from autograd_core.linalg.aliases import (
     cholesky, inverse, logdet, lu, lu_solve, pinverse, qr, slogdet, svd,
 )
-from autograd_core.linalg.products import (
-    matrix_power,
-)
+from autograd_core.linalg.products import matrix_power
 from autograd_core.ops.algebra.contractions import (
     cdist, cross, einsum, outer as ger, inner, kron, outer, tensordot,
 )
-from autograd_core.ops.algebra.inverses import (
-    det, matrix_exp,
-)
-from autograd_core.ops.algebra.linalg import (
-    addmm, bmm, dot, matmul, mm, mv,
-)
-from autograd_core.ops.algebra.lu import (
-    lu_unpack,
-)
-from autograd_core.ops.algebra.products import (
-    addbmm, addmv, addr, baddbmm,
-)
-from autograd_core.ops.algebra.reflectors import (
-    ormqr,
-)
-from autograd_core.ops.algebra.triangular import (
-    cholesky_inverse, cholesky_solve, triangular_solve,
-)
+from autograd_core.ops.algebra.inverses import det, matrix_exp
+from autograd_core.ops.algebra.linalg import addmm, bmm, dot, matmul, mm, mv
+from autograd_core.ops.algebra.lu import lu_unpack
+from autograd_core.ops.algebra.products import addbmm, addmv, addr, baddbmm
+from autograd_core.ops.algebra.reflectors import ormqr
+from autograd_core.ops.algebra.triangular import cholesky_inverse, cholesky_solve, triangular_solve
 from autograd_core.ops.creation.creation import (
     allclose, arange, as_tensor, asarray, detach, empty, zeros_like as empty_like, equal, eye,
     from_numpy, full, full_like, hann_window, is_floating_point, is_nonzero, is_tensor, linspace,
@@ -42,9 +28,7 @@ from autograd_core.ops.indices.index_functions import (
     masked_fill, masked_scatter, nonzero, put, scatter, scatter_add, scatter_reduce, take,
     take_along_dim, unique, where,
 )
-from autograd_core.ops.indices.masking import (
-    masked_select,
-)
+from autograd_core.ops.indices.masking import masked_select
 from autograd_core.ops.pointwise.arithmetic import (
     add, addcdiv, clamp, clamp_max, clamp_min, clamp as clip, real as conj, conj_physical, copysign,
     div, div as divide, fill, float_power, floor_divide, fmod, frexp, lerp, mvlgamma, polygamma,
@@ -67,70 +51,40 @@ from autograd_core.ops.pointwise.logic import (
 from autograd_core.ops.pointwise.rounding import (
     ceil, trunc as fix, floor, frac, heaviside, nan_to_num, nextafter, trunc,
 )
-from autograd_core.ops.pointwise.select import (
-    addcmul, fmax, fmin, maximum, minimum,
-)
-from autograd_core.ops.pointwise.special_functions import (
-    digamma, erf, erfc, erfinv, i0, lgamma,
-)
+from autograd_core.ops.pointwise.select import addcmul, fmax, fmin, maximum, minimum
+from autograd_core.ops.pointwise.special_functions import digamma, erf, erfc, erfinv, i0, lgamma
 from autograd_core.ops.pointwise.trigonometry import (
     acos, acosh, angle, acos as arccos, acosh as arccosh, asin as arcsin, asinh as arcsinh,
     atan as arctan, atan2 as arctan2, atanh as arctanh, asin, asinh, atan, atan2, atanh, cosh,
     deg2rad, hypot, rad2deg, sinc, sinh, tan,
 )
-from autograd_core.ops.reductions.counting import (
-    histc, isin, unique_consecutive,
-)
-from autograd_core.ops.reductions.cumulative import (
-    cummax, cummin, logcumsumexp,
-)
+from autograd_core.ops.reductions.counting import histc, isin, unique_consecutive
+from autograd_core.ops.reductions.cumulative import cummax, cummin, logcumsumexp
 from autograd_core.ops.reductions.dimwise import (
     bucketize, cumulative_trapezoid, diff, gradient, msort, nanquantile, quantile, searchsorted,
     sort, trapezoid, trapezoid as trapz,
 )
-from autograd_core.ops.reductions.distance import (
-    dist, renorm,
-)
-from autograd_core.ops.reductions.norms import (
-    vdot,
-)
-from autograd_core.ops.reductions.order_statistics import (
-    kthvalue, mode,
-)
-from autograd_core.ops.reductions.reduce import (
-    argmax, argmin,
-)
+from autograd_core.ops.reductions.distance import dist, renorm
+from autograd_core.ops.reductions.norms import vdot
+from autograd_core.ops.reductions.order_statistics import kthvalue, mode
+from autograd_core.ops.reductions.reduce import argmax, argmin
 from autograd_core.ops.reductions.reduce_functions import (
     amax, amin, aminmax, corrcoef, cov, cumprod, cumsum, logsumexp, max, mean, median, min, nanmean,
     nanmedian, nansum, norm, prod, std, std_mean, sum, var, var_mean,
 )
-from autograd_core.ops.reductions.softmax import (
-    log_softmax, softmax,
-)
-from autograd_core.ops.reductions.sorting import (
-    argsort, bincount, topk,
-)
-from autograd_core.ops.reductions.statistics import (
-    all, any, count_nonzero,
-)
-from autograd_core.ops.shaping.convert import (
-    clone,
-)
+from autograd_core.ops.reductions.softmax import log_softmax, softmax
+from autograd_core.ops.reductions.sorting import argsort, bincount, topk
+from autograd_core.ops.reductions.statistics import all, any, count_nonzero
+from autograd_core.ops.shaping.convert import clone
 from autograd_core.ops.shaping.copies import (
     alias_copy, diagonal_copy, t_copy, transpose_copy, unfold_copy, unsqueeze_copy,
 )
-from autograd_core.ops.shaping.diagonals import (
-    diag_embed, diagonal, trace, tril, triu,
-)
+from autograd_core.ops.shaping.diagonals import diag_embed, diagonal, trace, tril, triu
 from autograd_core.ops.shaping.joining import (
     cat, cat as concat, cat as concatenate, split_with_sizes, stack, unbind,
 )
-from autograd_core.ops.shaping.rearrange import (
-    constant_pad_nd, unfold,
-)
-from autograd_core.ops.shaping.shape import (
-    permute, reshape, t, transpose, unsqueeze,
-)
+from autograd_core.ops.shaping.rearrange import constant_pad_nd, unfold
+from autograd_core.ops.shaping.shape import permute, reshape, t, transpose, unsqueeze
 from autograd_core.ops.shaping.shape_functions import (
     mT as adjoint, as_strided, broadcast_to, diag, diagflat, flatten, flip, fliplr, flipud,
     movedim as moveaxis, movedim, narrow, ravel, repeat_interleave, roll, rot90, select, squeeze,

@@ -11,18 +11,10 @@ from autograd_core.linalg.systems import (
     inv, inv_ex, lstsq, lu_solve, pinv, slogdet, solve, solve_ex, solve_triangular, tensorinv,
     tensorsolve,
 )
-from autograd_core.ops.algebra.decompositions import (
-    eigh,
-)
-from autograd_core.ops.algebra.inverses import (
-    det, matrix_exp,
-)
-from autograd_core.ops.algebra.linalg import (
-    matmul,
-)
-from autograd_core.ops.algebra.reflectors import (
-    householder_product,
-)
+from autograd_core.ops.algebra.decompositions import eigh
+from autograd_core.ops.algebra.inverses import det, matrix_exp
+from autograd_core.ops.algebra.linalg import matmul
+from autograd_core.ops.algebra.reflectors import householder_product
 from autograd_core.ops.checks import LinAlgError as LinAlgError
 
 __all__ = [

@@ -13,7 +13,7 @@ from autograd_core.optim.optimizer import (
     Parameters,
     averages,
     check_betas,
-    check_options,
+    checked_options,
     counted,
     decayed,
     memory,
@@ -27,10 +27,9 @@ def _options(
     lr: float, betas: tuple[float, float], eps: float, weight_decay: float, **more: float
 ) -> dict[str, Any]:
     """Return the options of an optimizer, checked in the order of PyTorch."""
-    check_options(lr=lr, eps=eps)
+    options = checked_options(lr=lr, eps=eps)
     check_betas(betas)
-    check_options(weight_decay=weight_decay, **more)
-    return {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, **more}
+    return {**options, "betas": betas, **checked_options(weight_decay=weight_decay, **more)}
 
 
 class Adam(Optimizer):

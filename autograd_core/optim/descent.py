@@ -10,7 +10,7 @@ from autograd_core.optim.optimizer import (
     Array,
     Optimizer,
     Parameters,
-    check_options,
+    checked_options,
     counted,
     decayed,
     memory,
@@ -43,20 +43,11 @@ class SGD(Optimizer):
         nesterov: bool = False,
         **switches: Any,
     ) -> None:
-        check_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
+        options = checked_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        super().__init__(
-            params,
-            dict(
-                lr=lr,
-                momentum=momentum,
-                dampening=dampening,
-                weight_decay=weight_decay,
-                nesterov=nesterov,
-            ),
-            switches,
-        )
+        options.update(dampening=dampening, nesterov=nesterov)
+        super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Take one step of descent."""
@@ -96,19 +87,10 @@ class RMSprop(Optimizer):
         centered: bool = False,
         **switches: Any,
     ) -> None:
-        check_options(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
-        super().__init__(
-            params,
-            dict(
-                lr=lr,
-                momentum=momentum,
-                alpha=alpha,
-                eps=eps,
-                centered=centered,
-                weight_decay=weight_decay,
-            ),
-            switches,
+        options = checked_options(
+            lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha
         )
+        super().__init__(params, {**options, "centered": centered}, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Take one step of descent."""
@@ -149,19 +131,11 @@ class Adagrad(Optimizer):
         eps: float = 1e-10,
         **switches: Any,
     ) -> None:
-        check_options(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
-                      initial_accumulator_value=initial_accumulator_value, eps=eps)  # fmt: skip
-        super().__init__(
-            params,
-            dict(
-                lr=lr,
-                lr_decay=lr_decay,
-                eps=eps,
-                weight_decay=weight_decay,
-                initial_accumulator_value=initial_accumulator_value,
-            ),
-            switches,
-        )
+        options = checked_options(
+            lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
+            initial_accumulator_value=initial_accumulator_value, eps=eps,
+        )  # fmt: skip
+        super().__init__(params, options, switches)
         for group in self.param_groups:
             for p in group["params"]:
                 state = self.state[p]
@@ -192,11 +166,10 @@ class Adadelta(Optimizer):
         weight_decay: float = 0,
         **switches: Any,
     ) -> None:
-        check_options(lr=lr)
+        options = checked_options(lr=lr)
         if not 0 <= rho <= 1:
             raise ValueError(f"Invalid rho value: {rho}")
-        check_options(eps=eps, weight_decay=weight_decay)
-        options = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay}
+        options |= {"rho": rho, **checked_options(eps=eps, weight_decay=weight_decay)}
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -229,9 +202,8 @@ class ASGD(Optimizer):
         weight_decay: float = 0,
         **switches: Any,
     ) -> None:
-        check_options(lr=lr, weight_decay=weight_decay)
-        options = {"lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay}
-        super().__init__(params, options, switches)
+        options = checked_options(lr=lr, weight_decay=weight_decay)
+        super().__init__(params, {**options, "lambd": lambd, "alpha": alpha, "t0": t0}, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Take one step of descent."""
@@ -272,10 +244,10 @@ class Rprop(Optimizer):
         step_sizes: tuple[float, float] = (1e-6, 50),
         **switches: Any,
     ) -> None:
-        check_options(lr=lr)
+        options = checked_options(lr=lr)
         if not 0 < etas[0] < 1 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes}, switches)
+        super().__init__(params, {**options, "etas": etas, "step_sizes": step_sizes}, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Take one step of descent."""

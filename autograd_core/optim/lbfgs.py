@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.autograd.grad_mode import enable_grad
 from autograd_core.optim.line_search import Point, strong_wolfe
-from autograd_core.optim.optimizer import Optimizer, Parameters, check_options
+from autograd_core.optim.optimizer import Optimizer, Parameters, checked_options
 from autograd_core.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -36,7 +36,7 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        check_options(lr=lr)
+        checked_options(lr=lr)
         super().__init__(
             params,
             {

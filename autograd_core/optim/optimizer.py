@@ -286,8 +286,8 @@ def check_betas(betas: tuple[float, float]) -> None:
             raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
 
 
-def check_options(**options: float) -> None:
-    """Refuse negative options, and a learning rate of several elements.
+def checked_options(**options: float) -> dict[str, Any]:
+    """Return ``options``, none of which may be negative, nor a learning rate have several elements.
 
     Raises:
         ValueError: there is one; names it as PyTorch does.
@@ -298,6 +298,7 @@ def check_options(**options: float) -> None:
         if not float(value) >= 0:
             words = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
             raise ValueError(f"Invalid {words}: {value}")
+    return options
 
 
 def decayed(p: Tensor, g: Array, group: dict[str, Any], decoupled: bool = False) -> Array:

@@ -88,7 +88,7 @@ def test_a_type_checker_sees_what_an_entry_gives() -> None:
     assert "    def cube(self) -> Tensor: ...\n" in methods_text()
     assert "cube_ = cube" in methods_text()
     stub = functions_text("", "functions")
-    assert "from cubes import (\n    cube, cube as third_power,\n)\n" in stub
+    assert "from cubes import cube, cube as third_power\n" in stub
     assert '"cube",' in stub
 
 
