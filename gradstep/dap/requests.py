@@ -415,7 +415,7 @@ class Requests:
 
     def _command(self, session: Session, line: str) -> Body:
         """Carry out a line of the command language."""
-        before, edits = _place(session), session.edit.records
+        before, edits = place_of(session), session.edit.records
         self.wants_stop = False
         reply = session.do(line)
         self.tell_messages()
@@ -425,7 +425,7 @@ class Requests:
         self.is_detached |= reply.leave == "detach"
         if session.edit.records != edits:
             self._changed()
-        if not reply.leave and _place(session) != before:
+        if not reply.leave and place_of(session) != before:
             reached = session.breakpoints.take_reached()
             self._afterwards.append(lambda: self.stopped("step", reached))
         return {"result": reply.text, "variablesReference": 0}
@@ -497,5 +497,6 @@ class Requests:
         self.move = Move(name, lambda session: session.jump(number - 1))
 
 
-def _place(session: Session) -> tuple[int, int, int]:
+def place_of(session: Session) -> tuple[int, int, int]:
+    """Return where a session stands: in which pass, at which node, and how far inside it."""
     return len(session.frames), session.position, session.cursor.phase

@@ -12,14 +12,13 @@ import signal
 from collections import deque
 from contextlib import nullcontext, suppress
 from functools import partial
-from math import prod
 from threading import Condition, Event, Thread
 from time import sleep
 from types import TracebackType
 from typing import Final, Literal
 
 from gradstep.dap.protocol import BadMessage, Body, Channel, Unframed
-from gradstep.dap.requests import CONTINUE, Move, Requests
+from gradstep.dap.requests import CONTINUE, Move, Requests, place_of
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.graph.collector import collector_slowed
@@ -123,13 +122,7 @@ class Server:
 
     def _debug_tensor(self, subject: Found) -> None:
         """Debug ``root.backward()``, which nobody called."""
-        if prod(subject.root.shape) != 1:
-            shape = list(subject.root.shape)
-            raise ProgramError(
-                f"{subject.target} has the shape {shape}, and backward() starts from a scalar",
-                remedy="name one, such as its sum()",
-            )
-        subject.require_kept()
+        subject.require_runnable()
         launch, stops = self._requests.launch, self._requests.stops
         session = Session(
             subject.root, names=subject.names, breakpoints=stops.breakpoints,
@@ -186,7 +179,7 @@ class Server:
         if move.leaves and _is_over(session):
             return True
         requests.moves()
-        start, is_done = _place(session), False
+        start, is_done = place_of(session), False
         progress = (
             Progress(self._channel, session, move.name)
             if requests.shows_progress
@@ -198,7 +191,7 @@ class Server:
                 try:
                     if not self._waiting:
                         move.go(session)
-                        resumes = move.goes_on or _place(session) == start
+                        resumes = move.goes_on or place_of(session) == start
                         is_done = session.reason != "interrupted" or not resumes
                 finally:
                     self._moves = ""
@@ -234,10 +227,6 @@ class Server:
 
 
 _REASONS: Final = {"goto": "goto", "restart": "restart"}
-
-
-def _place(session: Session) -> tuple[int, int, int]:
-    return len(session.frames), session.position, session.cursor.phase
 
 
 def _is_over(session: Session) -> bool:

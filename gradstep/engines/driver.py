@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol, Self
 from numpy.typing import NDArray
 
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.records import BackwardCall, Gradients, HookCall, Interceptor, Place, Plan, Step
+from gradstep.records import PORT, BackwardCall, Gradients, HookCall, Interceptor, Place, Plan, Step
 
 Pending = dict[Place, Any]
 OnStep = Callable[[Step, float], bool]
@@ -408,7 +408,10 @@ class BasicDriver(DriverDefaults):
 
     def inputs(self: Driver, step: Step) -> list[tuple[Place, Any]]:
         """Return the input buffers that ``step`` emptied, and what each held."""
-        return list(zip(self.places(step.node), step.incoming, strict=True))
+        return [
+            (place, step.incoming[place.nr if place.kind == PORT else 0])
+            for place in self.places(step.node)
+        ]
 
 
 def undo_deliveries(pending: Pending, step: Step) -> None:

@@ -381,7 +381,7 @@ class Engine(Protocol):
     def origin(self, tensor: EngineTensor) -> Any:
         """Return what traced ``tensor``: its record and the number of the output; a Python number
         for a tensor that stands for one."""
-        return None
+        return tensor.record
 
     def kept_forward(self, roots: Sequence[Any], order: Sequence[EngineNode]) -> KeptForward | None:
         """Return what the graph of a pass itself tells of the forward pass, None where only tracing
@@ -404,4 +404,4 @@ class Engine(Protocol):
 
     def records(self, nodes: Sequence[EngineNode]) -> Sequence[Any]:
         """Return what tracing knows of each node, None where that is nothing."""
-        ...
+        return [node.record for node in nodes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -45,6 +46,20 @@ class Found(NamedTuple):
     root: Any
     target: Target
     names: Names
+
+    def require_runnable(self) -> None:
+        """See that ``root.backward()`` could run.
+
+        Raises:
+            ProgramError: it starts from several numbers, or its graph is freed.
+        """
+        shape = list(self.root.shape)
+        if prod(shape) != 1:
+            raise ProgramError(
+                f"{self.target} has the shape {shape}, and backward() starts from a scalar",
+                remedy="name one, such as its sum()",
+            )
+        self.require_kept()
 
     def require_kept(self) -> None:
         """See that a backward pass from the tensor could run.

@@ -118,9 +118,6 @@ class HipsEngine(Engine):
     def formula(self, node: Seen, kept: Any, names: Any) -> str:
         return ""
 
-    def records(self, nodes: Sequence[Seen]) -> list[None]:
-        return [None] * len(nodes)
-
     def extent(self, value: Any) -> Extent | None:
         return None
 

@@ -6,7 +6,6 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from math import prod
 from typing import NamedTuple
 
 from gradstep.capturing.budget import BUDGET, Budget
@@ -24,7 +23,7 @@ from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import stop_text
 from gradstep.graph.fence import carried_out, tell
 from gradstep.program.calls import CallSelector, InterceptedCall, call_title
-from gradstep.program.errors import ProgramError, ScriptDone
+from gradstep.program.errors import ScriptDone
 from gradstep.program.process import user_code
 from gradstep.program.run import Found
 from gradstep.records import BackwardCall, Gradients
@@ -175,17 +174,10 @@ class CallDebugger:
 
     def debug_tensor(self, subject: Found) -> None:
         """Debug ``root.backward()``, which nobody called."""
-        root, target, names = subject
-        shape = list(root.shape)
-        if prod(shape) != 1:
-            raise ProgramError(
-                f"{target} has the shape {shape}, and backward() starts from a scalar",
-                remedy="name one, such as its sum()",
-            )
-        subject.require_kept()
+        subject.require_runnable()
         session = Session(
-            root,
-            names=names,
+            subject.root,
+            names=subject.names,
             breakpoints=self._breakpoints,
             timeline=self._timeline,
             history_bytes=self._room(),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from autograd_core.autograd.anomaly_mode import run_watched, watched
 from autograd_core.autograd.call import BackwardCall, gradients, note_freed, pass_mode, start
 from autograd_core.autograd.grad_mode import Anomaly, Mode, current_mode, undo_log
-from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, Port, resolve
+from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, resolve
 from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
@@ -363,12 +363,6 @@ class NativeDriver(BasicDriver):
         self._ran = 0
         if (noted := run_of(self.call.roots)) is not None:
             noted.undone()
-
-    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
-        return [
-            (place, step.incoming[place.nr if isinstance(place, Port) else 0])
-            for place in self.places(step.node)
-        ]
 
     def places(self, node: Node) -> Sequence[Place]:
         """Return the input buffers of ``node``."""

@@ -220,9 +220,6 @@ class PyTorchEngine(Engine):
 
         return apart(function)
 
-    def origin(self, tensor: Any) -> Any:
-        return tensor.record
-
     def kept_forward(self, roots: Sequence[Any], order: Sequence[TorchNode]) -> TorchKeptForward:
         return TorchKeptForward(self.tensors(roots), order)
 
@@ -235,9 +232,6 @@ class PyTorchEngine(Engine):
     def costs(self, nodes: Iterable[TorchNode], profile: Profile | None) -> dict[TorchNode, Cost]:
         # of forward ops nothing is known: they ran before anybody asked
         return {node: node.cost for node in nodes if node.cost is not None}
-
-    def records(self, nodes: Sequence[TorchNode]) -> list[Any]:
-        return [node.record for node in nodes]
 
 
 def _seed(tensor: torch.Tensor) -> torch.Tensor:

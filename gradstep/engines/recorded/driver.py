@@ -21,7 +21,7 @@ from gradstep.engines.recorded.call import RecordedCall
 from gradstep.engines.recorded.nodes import RecordedNode, RecordedPlan
 from gradstep.engines.recorded.values import RecordedValue
 from gradstep.recording.errors import NotRecorded
-from gradstep.records import Gradients, Interceptor, Place, Port, Step
+from gradstep.records import Gradients, Interceptor, Place, Step
 
 READ_ONLY: Final = "this is a recording: it can be looked at, not changed or run again"
 
@@ -86,12 +86,6 @@ class RecordedDriver(BasicDriver):
             del self.effects[index]
 
     # what is shown
-
-    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
-        return [
-            (place, step.incoming[place.nr if isinstance(place, Port) else 0])
-            for place in self.places(step.node)
-        ]
 
     def places(self, node: RecordedNode) -> Sequence[Place]:
         return self.call.places(node)

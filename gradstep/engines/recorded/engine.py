@@ -125,9 +125,6 @@ class RecordedEngine(Engine):
     def rerun(self, node: RecordedNode, wide: bool) -> NoReturn:
         raise CannotRerun(READ_ONLY)
 
-    def records(self, nodes: Sequence[RecordedNode]) -> Sequence[Any]:
-        return [node.record for node in nodes]
-
 
 def _value(known: RecordedValue | RecordedTensor) -> RecordedValue | None:
     return known.value if isinstance(known, RecordedTensor) else known
