@@ -110,7 +110,12 @@ def capture(
             _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
             add_hooks(build, hooks or {})
         if view != "backward":
-            add = add_traced_forward if _traced(plan) else add_derived_forward
+            traced = all(
+                type(one) is OpRecord
+                for node, one in zip(whole, reader.records(whole), strict=True)
+                if node.kind != LEAF
+            )
+            add = add_traced_forward if traced else add_derived_forward
             forward_of, records = add(build, reader, tensors, labels, plan, running, ids, known)
             ids_of.append(forward_of)
             recorded += records
@@ -133,10 +138,6 @@ def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
 
 def _root_label(number: int, tensors: tuple[Tensor, ...]) -> str:
     return "output" if len(tensors) == 1 else f"output {number}"
-
-
-def _traced(plan: Plan) -> bool:
-    return all(isinstance(node.record, OpRecord) for node in plan.order if node.kind != LEAF)
 
 
 def _seeds(engine: Engine, tensors: tuple[Tensor, ...], gradient: Any) -> list[Statistics | None]:

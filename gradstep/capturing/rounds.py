@@ -36,7 +36,8 @@ class Rounds:
     >>> import sys
     >>> rounds = Rounds()
     >>> def labels():
-    ...     now = rounds.at(sys._getframe(1))
+    ...     caller = sys._getframe(1)
+    ...     now = rounds.at(caller, caller)
     ...     return "" if now is None else now.label
     >>> [labels() for letter in "abc"]
     ["letter = 'a'", "letter = 'b'", "letter = 'c'"]
@@ -49,9 +50,13 @@ class Rounds:
         self._innermost: LoopRound | None = None
         self._may_skip = False  # a round may have begun though each frame only went on
 
-    def at(self, frame: FrameType | None) -> LoopRound | None:
-        """Return the round of the innermost loop in which an op runs that ``frame`` calls."""
+    def at(self, caller: FrameType | None, frame: FrameType | None) -> LoopRound | None:
+        """Return the round of the innermost loop in which an op runs that ``caller`` calls;
+        ``frame`` is the program's innermost one, that or one further out."""
         library: list[tuple[CodeType, int]] = []
+        while caller is not frame and caller is not None:
+            library.append((caller.f_code, caller.f_lasti))
+            caller = caller.f_back
         frames: list[FrameType] = []
         while frame is not None:
             code = frame.f_code
@@ -59,8 +64,6 @@ class Rounds:
                 frames.append(frame)
                 if code.co_name == "<module>":
                     break
-            elif not frames:
-                library.append((code, frame.f_lasti))
             frame = frame.f_back
         frames.reverse()
         levels = self._levels
@@ -243,7 +246,6 @@ def rounds_of(recorded: Iterable[tuple[int, object]]) -> dict[int, tuple[Round, 
         for node, record in recorded
         if (one := getattr(record, "round", None)) is not None
     ]
-    nodes.sort(key=itemgetter(0))
     chains: dict[LoopRound, tuple[LoopRound, ...]] = {}
     innermost = dict.fromkeys([one for _, one in nodes])
     numbers: dict[tuple[int, LoopRound | None], set[int]] = {}

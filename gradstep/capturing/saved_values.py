@@ -25,14 +25,17 @@ class SavedReader:
 
     def __init__(self, engine: Engine, order: Sequence[GradFn]) -> None:
         self.engine = engine
-        self._records = dict(zip(order, engine.records(order), strict=True))
+        self._order, self._recorded = order, engine.records(order)
         self.saved = SavedColumns()
         self.values: list[Any] = []
         self._storages: dict[int, int] = {}
 
-    def records(self, nodes: Iterable[GradFn]) -> list[Any]:
+    def records(self, nodes: Iterable[GradFn]) -> Sequence[Any]:
         """Return the records of nodes."""
-        return list(map(self._records.__getitem__, nodes))
+        if nodes is self._order:
+            return self._recorded
+        records = dict(zip(self._order, self._recorded, strict=True))
+        return list(map(records.__getitem__, nodes))
 
     def extent(self, value: Any) -> Extent | None:
         """Return the extent of what a node keeps, None of a number.
@@ -43,26 +46,27 @@ class SavedReader:
         extent, storages = self.engine.extent(value), self._storages
         if extent is None or (begin := extent.storage) is None:
             return extent
-        shape, dtype, nbytes, _ = extent
-        facts = (shape, dtype, nbytes, storages.setdefault(begin, len(storages)))
-        return tuple.__new__(Extent, facts)
+        return extent._replace(storage=storages.setdefault(begin, len(storages)))
 
     def read(self, order: Iterable[GradFn]) -> SavedColumns:
         """Return ``saved``, of the nodes of ``order``, which are always the same."""
         saved, values = self.saved, self.values
         if values:
             return saved
-        extent, add, keep = self.extent, saved.add, values.append
+        extent, storages = self.engine.extent, self._storages
+        add, keep = saved.add, values.append
         for number, node in enumerate(order):
             for kept in node.saved():
                 name, value, state = kept
                 if state == "kept" and value is not None:  # as nearly always
                     if (known := extent(value)) is not None:
                         shape, dtype, nbytes, storage = known
+                        if storage is not None:  # as self.extent does, without a call
+                            storage = storages.setdefault(storage, len(storages))
                         add(number, name, shape, dtype, nbytes, state, storage)
                         keep(value)
                 else:
-                    for one in saved_values(node, [kept], extent):
+                    for one in saved_values(node, [kept], self.extent):
                         add(number, *one)
                         keep(value)
         return saved

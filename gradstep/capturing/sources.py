@@ -16,17 +16,14 @@ from gradstep.graph.saved_columns import SavedColumns
 def with_portable_sources(graph: Graph, here: Path) -> Graph:
     """Return ``graph`` with its source files named by :func:`portable`."""
     names: dict[str, str] = {}
-    known: dict[Source, Source] = {}
+    known: dict[int, Source] = {}  # by identity, as nearly all ops of a line share it
 
     def named(at: Source) -> Source:
-        source = known.get(at)
-        if source is None:
-            if at.file not in names:
-                names[at.file] = portable(at.file, here)
-            source = known[at] = Source(names[at.file], at.line)
-        return source
+        if at.file not in names:
+            names[at.file] = portable(at.file, here)
+        return known.setdefault(id(at), Source(names[at.file], at.line))
 
-    sources = {id: known.get(at) or named(at) for id, at in graph.sources.items()}
+    sources = {nr: known.get(id(at)) or named(at) for nr, at in graph.sources.items()}
     return replace(graph, sources=sources, saved=SavedColumns.of(graph.saved).with_lines(named))
 
 

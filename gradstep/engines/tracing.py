@@ -115,10 +115,10 @@ class _AfterImport:
             loader.exec_module = load
             with collector_paused():
                 load(module)
-            # What a library has made by now lives until the process ends.  Unfrozen, what torch has
-            # is looked through again and again, last of all when Python ends, for a third of a
-            # second.
-            gc.freeze()
+                # What a library has made by now lives until the process ends.  Unfrozen, what torch
+                # has is looked through again and again, last of all when Python ends, for a third
+                # of a second.
+                gc.freeze()
             if is_imported(name):
                 self._then()
 

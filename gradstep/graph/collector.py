@@ -21,11 +21,12 @@ def collector_paused() -> Iterator[None]:
 
 
 @contextmanager
-def collector_slowed() -> Iterator[None]:
+def collector_slowed(objects: int = 0) -> Iterator[None]:
     """Within it, garbage is looked for less often: where a large graph grows, and code of the
-    program's may run, which may need it."""
+    program's may run, which may need it; the first time when there are so many new ``objects``."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 1000)
+    first = thresholds[0] and max(100_000, thresholds[0], objects)  # 0 has it look for none
+    gc.set_threshold(first, 50, 1000)
     try:
         yield
     finally:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from threading import current_thread
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 from gradstep.capturing import View
 from gradstep.capturing.budget import BUDGET, Budget
@@ -26,6 +26,8 @@ from gradstep.records import BackwardCall, CallKind, Gradients
 
 T = TypeVar("T")
 
+_KEPT: Final = 3_000_000
+"""About so many objects are kept of an observed pass of 100,000 nodes, none of them garbage."""
 MANY = 300_000
 """Nodes of a pass beyond which a line on stderr says at its start what a picture will take."""
 _RANGE = re.compile(r"(\d+)(?::(\d*))?")
@@ -313,7 +315,7 @@ def run_and_keep(
     intercepted: InterceptedCall, view: View
 ) -> tuple[Callable[[], Graph], bool | Gradients]:
     """Carry out the call; what makes its graph, where anybody asks for it, and what to answer."""
-    with collector_slowed():
+    with collector_slowed(_KEPT):
         observed = _observed(intercepted)
         with collector_paused():
             make: Callable[[], Graph] = partial(observed.graph, view)
@@ -345,12 +347,13 @@ def run_and_read(
 ) -> tuple[T, bool | Gradients]:
     """Carry out the call; what ``read`` makes of its graph with the gradients that flowed, and what
     to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
-    with collector_slowed():
+    with collector_slowed(_KEPT):
         observed = _observed(intercepted)
         with collector_paused():  # all that is made from here on is needed up to the end
             graph = observed.graph(view, lazy=lazy)
             observed.forget()  # the graph has what it needs: half of the memory
             answer = read(graph)
-            del graph
             observed.release()
-    return answer, observed.gradients if intercepted.call.is_grad else True
+            gradients = observed.gradients if intercepted.call.is_grad else True
+            del graph, observed
+    return answer, gradients

@@ -19,6 +19,7 @@ from gradstep.engines.pytorch.entry import intercepted  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.engines.pytorch.origins import Origins  # noqa: E402
 from gradstep.engines.pytorch.stepping.driver import STEP_BYTES  # noqa: E402
+from gradstep.graph.model import Source  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -80,7 +81,7 @@ def test_lines_of_a_graph_that_lives_are_kept(monkeypatch: pytest.MonkeyPatch) -
     origins = Origins()
     for number in range(1000):
         origins.enter(ScopePath(path=f"layers.{number}"), 2 * number)
-        origins.ran(2 * number, 2 * number + 1, "train.py", number)
+        origins.ran(2 * number, 2 * number + 1, Source("train.py", number))
     places = [origins.place(2 * number) for number in range(1000)]
     assert [place and place.scope.path for place in places] == [f"layers.{n}" for n in range(1000)]
     assert [place and place.source and place.source.line for place in places] == [*range(1000)]

@@ -26,9 +26,9 @@ def extent(value: Any) -> Extent | None:
     """Return the extent of what a node keeps: a tensor, an array, or what stands for one that was
     packed; None of a number."""
     if isinstance(value, Tensor):
-        if isinstance(value.record, (int, float)):
-            return None
         array: Any = value.array
+        if not array.shape and isinstance(value.record, (int, float)):
+            return None
     elif isinstance(value, Packed):
         return Extent(value.shape, dtype_name(value.dtype), value.nbytes)
     else:

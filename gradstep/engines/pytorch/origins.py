@@ -26,7 +26,7 @@ from torch.compiler import is_dynamo_compiling
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from gradstep.capturing.frames import outermost_of, user_source
+from gradstep.capturing.frames import outermost_of, user_frame, user_source
 from gradstep.capturing.loops import LoopRound
 from gradstep.capturing.module_paths import (
     OUTSIDE,
@@ -36,7 +36,7 @@ from gradstep.capturing.module_paths import (
     joined,
     named_modules,
 )
-from gradstep.capturing.op_records import next_number
+from gradstep.capturing.op_records import next_number, source_at
 from gradstep.capturing.rounds import Rounds
 from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
@@ -53,7 +53,6 @@ from gradstep.engines.pytorch.private import (
 )
 from gradstep.graph.fence import fenced, not_shown, read
 from gradstep.graph.model import Source
-from gradstep.own_files import is_user_file
 
 DROPOUT: Final = "dropout"
 MOST_CALLS = 100
@@ -80,7 +79,7 @@ class Origins:
     >>> origins = Origins()
     >>> origins.enter(ScopePath(path="fc1"), 3)
     >>> origins.enter(OUTSIDE, 5)
-    >>> origins.ran(3, 4, "train.py", 12)
+    >>> origins.ran(3, 4, Source("train.py", 12))
     >>> origins.place(3).scope.path, origins.place(3).source, origins.place(6)
     ('fc1', Source(file='train.py', line=12), None)
     """
@@ -93,7 +92,7 @@ class Origins:
         self.loops: Rounds | None = None  # what tells their rounds, where these are noted
         self._starts: list[int] = []
         self._stops: list[int] = []
-        self._lines: list[tuple[str, int]] = []
+        self._lines: list[Source] = []
         self._dropouts: set[int] = set()  # the numbers of nodes
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
         self.ops: Any = None  # what records them, where values were asked for
@@ -138,21 +137,22 @@ class Origins:
         return self._rounds[-1] if self._rounds else None
 
     @fenced("loops")
-    def runs(self, caller: FrameType, number: int) -> None:
-        """Nodes from ``number`` on are made in the rounds of loops in which ``caller`` calls."""
-        now = None if self.loops is None else self.loops.at(caller)
+    def runs(self, caller: FrameType, frame: FrameType | None, number: int) -> None:
+        """Nodes from ``number`` on are made in the rounds of loops in which ``caller`` calls, and
+        ``frame``, the program's innermost one."""
+        now = None if self.loops is None else self.loops.at(caller, frame)
         if now is not self.round:
             self._round_starts.append(number)
             self._rounds.append(now)
 
-    def ran(self, start: int, stop: int, file: str, line: int) -> None:
+    def ran(self, start: int, stop: int, line: Source) -> None:
         """Nodes from ``start`` to before ``stop`` were made at a line."""
-        if self._stops and self._stops[-1] == start and self._lines[-1] == (file, line):
+        if self._stops and self._stops[-1] == start and self._lines[-1] == line:
             self._stops[-1] = stop
             return
         self._starts.append(start)
         self._stops.append(stop)
-        self._lines.append((file, line))
+        self._lines.append(line)
         if len(self._starts) > self._room:
             self._make_room()
 
@@ -183,14 +183,16 @@ class Origins:
         """Note the line that calls a custom Function, when that returns: it is no torch function,
         though those may run inside it."""
         assert sequence_nr is not None
-        before, line = sequence_nr(), user_source(sys._getframe(2))
-        self.runs(sys._getframe(2), before)
+        caller = sys._getframe(2)
+        frame = user_frame(caller)
+        before, line = sequence_nr(), user_source(frame)
+        self.runs(caller, frame, before)
 
         def returned(result: Any) -> None:
             assert sequence_nr is not None
             start = max(before, self._stops[-1]) if self._stops else before
             if line is not None and start < sequence_nr():
-                self.ran(start, sequence_nr(), line.file, line.line)
+                self.ran(start, sequence_nr(), line)
 
         return returned
 
@@ -266,19 +268,14 @@ _NOT_GIVEN: Final[tuple[None, Any, str]] = (None, None, "")
 
 @lru_cache(maxsize=4096)
 def _place(
-    scope: ScopePath, line: tuple[str, int] | None, called: str, round: LoopRound | None
+    scope: ScopePath, source: Source | None, called: str, round: LoopRound | None
 ) -> Origin | None:
     """Return one place for all ops of a line: to make it takes longer than to find it."""
-    source = None if line is None else Source(*line)
     return None if scope is OUTSIDE and source is None else Origin(scope, source, called, round)
 
 
 current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
 """What was noted in this thread; it stays known for the graphs that live on."""
-
-
-# asked of every frame between a call and the program, of which a deep model has many
-_is_user_file = lru_cache(maxsize=4096)(is_user_file)
 
 
 _GETTER = type(torch.Tensor.shape.__get__)  # of what reads x.shape, which is no op
@@ -302,10 +299,11 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
             if type(function) is not _GETTER:
                 next_number()
             version = version_of(args) if may_change(function) else None
+            if self._origins.ops is not None:
+                caller = sys._getframe(1)
+                self._origins.runs(caller, user_frame(caller), before)
         except Exception as error:
             not_shown("what changes in place", error)
-        if self._origins.ops is not None:
-            self._origins.runs(sys._getframe(1), before)
         result = function(*args, **kwargs) if kwargs else function(*args)
         try:
             after = sequence_nr()
@@ -318,14 +316,12 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
                     self._origins.dropped(before, after)
                 if self._origins.ops is not None:
                     self._origins.ops.keep_while_alive(result, before)
-                frame = sys._getframe(1)
+                caller = sys._getframe(1)
+                frame = user_frame(caller)
                 if self._origins.ops is None:
-                    self._origins.runs(frame, before)
-                while frame is not None:
-                    if _is_user_file(frame.f_code.co_filename):
-                        self._origins.ran(before, after, frame.f_code.co_filename, frame.f_lineno)
-                        break
-                    frame = frame.f_back  # type: ignore[assignment]
+                    self._origins.runs(caller, frame, before)
+                if frame is not None:
+                    self._origins.ran(before, after, source_at(frame.f_code, frame.f_lasti))
         except Exception as error:
             not_shown("lines of the program", error)
         return result
@@ -483,9 +479,11 @@ class Modules:
         self._origins.enter(at, number)
         whole = outside.whole
         if not whole and self._lines is not None and self._is_pytorchs(module):
-            line = user_source(sys._getframe(2))
+            module_caller = sys._getframe(2)
+            frame = user_frame(module_caller)
+            line = user_source(frame)
             if line is not None and self._lines.suspend():
-                self._origins.runs(sys._getframe(2), number)
+                self._origins.runs(module_caller, frame, number)
                 whole, caller = True, (number, line, version_of(given))
         self._scope = _made_scope((at, whole, caller))
         return outside
@@ -523,7 +521,7 @@ class Modules:
             if version is not None and version_of(given) != version:
                 self._origins.changes.note(given[0], version, line)
             if number != start:
-                self._origins.ran(start, number, line.file, line.line)
+                self._origins.ran(start, number, line)
                 if type(module) in _DROPOUT_MODULES:
                     self._origins.dropped(start, number)
             self._lines.resume()

@@ -88,7 +88,7 @@ class GraphTracer:
             note = (name, values, attributes, outputs, node, place, scope, grads)
             deferred = self._deferred
             if deferred is None:
-                self._record(*note, self._rounds.at(caller))
+                self._record(*note, self._rounds.at(caller, frame))
                 return
             deferred.notes.append(note)
             nbytes = NOTE
