@@ -357,7 +357,9 @@ def caller_names(others: Mapping[str, Any] | None = None) -> Names:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         stack.append(frame)
-        frame = frame.f_back
+        code, variables = frame.f_code, frame.f_globals
+        is_main = code.co_name == "<module>" and variables.get("__name__") == "__main__"
+        frame = None if is_main else frame.f_back  # what runs a program is no part of it
     calling = _frames_of_program(stack)
     names = _names_in(calling, others or {})
     if sys.version_info < (3, 13):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.util
 import os
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,10 @@ def run_as_main(target: Target, arguments: list[str]) -> dict[str, Any]:
     with script_process(target, arguments), user_code():
         main, code = load_main(target)
         shared = _shared.get()
-        vars(main).update(shared or {})
+        if shared is not None:  # the others are there, too, but none of the cell's
+            vars(main)["__builtins__"] = vars(builtins) | shared
+            used = _used(code, shared)
+            vars(main).update((name, shared[name]) for name in used & shared.keys())
         if target.path is None and main.__file__:
             sys.argv[0] = main.__file__
         with registered("__main__", main):
@@ -62,6 +66,23 @@ def variables_shared(variables: dict[str, Any]) -> Iterator[None]:
         yield
     finally:
         _shared.reset(token)
+
+
+def _used(code: CodeType, variables: dict[str, Any]) -> set[str]:
+    """Return the names in ``code``, and in functions, classes and objects of ``variables`` that it
+    names."""
+    used: set[str] = set()
+    codes = [code]
+    while codes:
+        code = codes.pop()
+        new = {*code.co_names} - used
+        used |= new
+        codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+        for value in [variables[name] for name in new & variables.keys()]:
+            parts = [value, *vars(type(value)).values(), *getattr(value, "__dict__", {}).values()]
+            functions = [part for part in parts if isinstance(part, FunctionType)]
+            codes += [part.__code__ for part in functions if part.__globals__ is variables]
+    return used
 
 
 _left: list[dict[str, Any]] = []

@@ -66,6 +66,32 @@ def test_a_cell_is_run_under_a_command_and_shares_the_variables_of_the_notebook(
     assert "SyntaxError" in capsys.readouterr().err
 
 
+OTHER_CELLS = """\
+import autograd_core as torch
+model, old = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+unused = torch.ones(2, requires_grad=True)
+opt = torch.optim.SGD(old.parameters(), lr=0.1)
+x = torch.ones(3, 2)
+def loss():
+    return model(x).square().mean()
+"""
+
+
+@pytest.mark.parametrize("loss", ["model(x).square().mean()", "loss()"])
+def test_a_cell_is_not_blamed_for_what_other_cells_have_left(
+    loss: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    variables: dict[str, Any] = {"__name__": "__main__"}
+    exec(OTHER_CELLS, variables)
+    for _ in range(2):
+        run_cell("check", ["--all"], f"model.zero_grad()\n{loss}.backward()", variables)
+        said = capsys.readouterr().out
+        assert "nothing suspicious" in said
+        assert not {"old", "unused", "opt"} & set(said.replace(".", " ").split())
+    run_cell("why", ["weight"], f"{loss}.backward()", variables)
+    assert "nothing is wrong with model.weight.grad" in capsys.readouterr().out
+
+
 CELLS = [
     """import autograd_core as torch, gradstep
 from gradstep import capture
