@@ -111,7 +111,6 @@ def _require_command(arguments: list[str]) -> None:
 
 def _main_parser() -> Parser:
     parser = Parser("", "COMMAND ...", _MAIN, _NOTES)
-    parser.option("-h", "--help", action="help", help="show this")
     parser.option("--version", action=_ShowVersion, nargs=0, help="show the version")
     return parser
 

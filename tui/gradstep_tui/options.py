@@ -50,6 +50,7 @@ class Parser(argparse.ArgumentParser):
         )  # fmt: skip
         self.option = self.add_argument_group("options").add_argument
         """Adds one of the options."""
+        self.option("-h", "--help", action="help", help="show this")
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
         """Read a command line."""

@@ -70,7 +70,6 @@ def parser() -> TargetParser:
         help="json: one document, described in the documentation of findings")  # fmt: skip
     add_rank_option(add, "all")
     add("-q", dest="quiet", action="store_true", help="print one line per problem")
-    add("-h", "--help", action="help", help="show this")
     return command
 
 

@@ -53,7 +53,6 @@ def parser() -> Parser:
     )
     command.add_argument("shell", nargs="?", choices=_SHELLS, metavar="SHELL", help="the shell")
     command.add_argument("--leaves", metavar="FILE", help=argparse.SUPPRESS)
-    command.add_argument("-h", "--help", action="help", help="show this")
     return command
 
 

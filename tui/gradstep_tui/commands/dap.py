@@ -41,7 +41,6 @@ def parser() -> Parser:
     command.option("--port", type=_port, metavar="PORT", help="listen there for editors on "
                          "this machine; 0 for a free port, which is printed")  # fmt: skip
     command.option("--serve", type=_port, metavar="PORT", help=argparse.SUPPRESS)
-    command.option("-h", "--help", action="help", help="show this")
     return command
 
 

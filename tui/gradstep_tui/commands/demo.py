@@ -43,7 +43,6 @@ def parser() -> Parser:
     add("--list", action="store_true", help="only list the programs")
     add("-o", dest="output", metavar="FOLDER", default="gradstep-demo",
         help="where to put them (default: gradstep-demo)")  # fmt: skip
-    add("-h", "--help", action="help", help="show this")
     command.add_argument("name", nargs="?", metavar="NAME", help="the program to look at")
     return command
 

@@ -103,7 +103,6 @@ def parser() -> TargetParser:
     add("-o", dest="output", metavar="FILE", help="also draw the call that differs first: one "
         "picture of both graphs (.svg, .png, .pdf, .dot, .txt), or both beside each other in a "
         "page (.html)")  # fmt: skip
-    add("-h", "--help", action="help", help="show this")
     return command
 
 

@@ -60,7 +60,6 @@ def parser() -> Parser:
         "code 5 if anything is")  # fmt: skip
     add("--anywhere", action="store_true", help="also let commands write files outside the "
         "document's folder")  # fmt: skip
-    add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="FILE", nargs="+", help=argparse.SUPPRESS)
     return command
 

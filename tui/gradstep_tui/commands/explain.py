@@ -27,7 +27,6 @@ def parser() -> Parser:
         _NOTES,
     )
     command.add_argument("code", nargs="?", metavar="CODE", help="such as stale-grad")
-    command.add_argument("-h", "--help", action="help", help="show this")
     return command
 
 

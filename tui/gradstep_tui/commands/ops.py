@@ -41,7 +41,6 @@ def parser() -> Parser:
     )
     add = command.option
     add("--code", action="store_true", help="show the code generated from the entry of NAME")
-    add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="NAME", nargs="?", help=argparse.SUPPRESS)
     return command
 

@@ -78,7 +78,6 @@ def parser() -> TargetParser:
         help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the plot")
     add_rank_option(add, "0")
-    add("-h", "--help", action="help", help="show this")
     return command
 
 

@@ -73,7 +73,6 @@ def parser() -> TargetParser:
     add("--no-source", dest="sources", action="store_false",
         help="keep no text of the program's files")  # fmt: skip
     add_rank_option(add, "0")
-    add("-h", "--help", action="help", help="show this")
     return command
 
 

@@ -72,7 +72,6 @@ def parser() -> TargetParser:
         help="show the values of the forward pass (takes time and memory)")  # fmt: skip
     add("--profile", dest="profiled", action="store_true",
         help="show how long ops and nodes took, and how many bytes they produced")  # fmt: skip
-    add("-h", "--help", action="help", help="show this")
     group = command.add_argument_group(
         "large graphs",
         "Modules, scopes, repeats and loops are folded until 60 boxes are left (40 if\n"

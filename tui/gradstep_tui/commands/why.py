@@ -53,7 +53,6 @@ def parser() -> TargetParser:
     add = command.option
     add("--call", metavar="K", help=CALL_HELP)
     add_rank_option(add, "0")
-    add("-h", "--help", action="help", help="show this")
     command.operands = ("leaf",)
     return command
 
