@@ -12,9 +12,10 @@ from functools import lru_cache, wraps
 from pathlib import Path
 from traceback import extract_tb, walk_tb
 from types import CodeType, TracebackType
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from gradstep.own_files import is_own_file
+from gradstep.records import BackwardCall
 
 T = TypeVar("T")
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -212,17 +213,8 @@ def is_ours(error: BaseException) -> bool:
     return run is not None and run.is_ours(error)
 
 
-class Call(Protocol):
-    """A call of ``backward`` or ``grad``."""
-
-    @property
-    def roots(self) -> object: ...
-    @property
-    def is_grad(self) -> bool: ...
-
-
 def answered(
-    call: Call,
+    call: BackwardCall,
     carry_out: Callable[[], bool | T],
     what: str,
     *,
