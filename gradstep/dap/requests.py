@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
@@ -106,9 +107,11 @@ class Requests:
             "configurationDone": self._configuration_done,
             "disconnect": self._detach,
             "setBreakpoints": self._set_breakpoints,
-            "setFunctionBreakpoints": self._set_function_breakpoints,
-            "setDataBreakpoints": self._set_data_breakpoints,
-            "setExceptionBreakpoints": self._set_exception_breakpoints,
+            "setFunctionBreakpoints": partial(self._set_all, self.stops.set_functions),
+            "setDataBreakpoints": partial(self._set_all, self.stops.set_data),
+            "setExceptionBreakpoints": lambda arguments: {
+                "breakpoints": self.stops.set_exceptions(arguments)
+            },
             "breakpointLocations": self._breakpoint_locations,
             "dataBreakpointInfo": self._data_breakpoint_info,
             "exceptionInfo": self._exception_info,
@@ -267,14 +270,9 @@ class Requests:
         path = text_in(source, "path", "") or text_in(source, "name")
         return {"breakpoints": self.stops.set_lines(path, list_in(arguments, "breakpoints", dict))}
 
-    def _set_function_breakpoints(self, arguments: Body) -> Body:
-        return {"breakpoints": self.stops.set_functions(list_in(arguments, "breakpoints", dict))}
-
-    def _set_data_breakpoints(self, arguments: Body) -> Body:
-        return {"breakpoints": self.stops.set_data(list_in(arguments, "breakpoints", dict))}
-
-    def _set_exception_breakpoints(self, arguments: Body) -> Body:
-        return {"breakpoints": self.stops.set_exceptions(arguments)}
+    @staticmethod
+    def _set_all(set_points: Callable[[list[Body]], list[Body]], arguments: Body) -> Body:
+        return {"breakpoints": set_points(list_in(arguments, "breakpoints", dict))}
 
     def _nodes_at(self, arguments: Body) -> list[tuple[int, int]]:
         """Return the nodes that lines of a file made, as pairs of line and index."""

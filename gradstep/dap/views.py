@@ -21,7 +21,7 @@ from gradstep.debugger.snapshot import Incoming, LeafGradient, NodeDetail, Value
 from gradstep.debugger.snapshot.value import NOT_RECORDED
 from gradstep.debugger.snapshot.wording import of_statistics, summary
 from gradstep.graph.addresses import node_text, step_number
-from gradstep.graph.model import Graph, Source
+from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics, format_number, format_shape
 from gradstep.text import plural, printable
 
@@ -267,7 +267,7 @@ class Views:
             ("op", graph.stem(index)),
             ("name", graph.names[index]),
             ("module", graph.scopes[index]),
-            ("line", detail.source_line if source is None else _line_text(source, detail)),
+            ("line", f"{source.place if source else ''}  {detail.source_line}".strip()),
             *((f"gradient of {name}", rule) for name, rule in detail.formulas),
             *(("hook", hook) for hook in detail.hooks),
             *((f"phase {number}", phase.text) for number, phase in enumerate(detail.phases, 1)),
@@ -304,10 +304,6 @@ def same_file(path: str, files: Sequence[str]) -> str:
     parts = Path(path).parts
     ends = [file for file in files if parts[-len(Path(file).parts) :] == Path(file).parts]
     return max(ends, key=len, default=path)
-
-
-def _line_text(source: Source, detail: NodeDetail) -> str:
-    return f"{source.place}  {detail.source_line}".rstrip()
 
 
 # --- tensors -------------------------------------------------------------------------------------

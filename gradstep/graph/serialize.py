@@ -164,11 +164,8 @@ def _known(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _statistics_record(stats: Statistics) -> dict[str, float | str]:
-    return {name: _number_record(value) for name, value in stats._asdict().items()}
-
-
-def _number_record(value: float) -> float | str:
-    return value if math.isfinite(value) else str(float(value))
+    known = stats._asdict().items()
+    return {name: value if math.isfinite(value) else str(float(value)) for name, value in known}
 
 
 @collector_paused()

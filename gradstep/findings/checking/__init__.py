@@ -94,17 +94,16 @@ def check_node(where: PassSession | Roots, place: str | int) -> NodeCheck:
     Raises:
         UnknownAddress: there is no such place.
     """
-    plan = _plan_of(where) if isinstance(where, PassSession) else _planned(where, caller_names())
+    if isinstance(where, PassSession):
+        plan = Plan(where.graph, where.order, engine_of(where.roots))
+    else:
+        plan = _planned(where, caller_names())
     text = step_number(place) if isinstance(place, int) else place
     return _check(plan, locate(plan.graph, text, len(plan.order))[0])
 
 
 def _check(plan: Plan, index: int) -> NodeCheck:
     return check_rule(plan.engine, plan.order[index], index, plan.graph.address(index))
-
-
-def _plan_of(session: PassSession) -> Plan:
-    return Plan(session.graph, session.order, engine_of(session.roots))
 
 
 def _planned(roots: Roots, names: Names | Mapping[str, Any]) -> Plan:

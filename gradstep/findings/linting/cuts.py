@@ -111,7 +111,9 @@ def _cut_at(
             return  # made from an array of this iteration, after one of an earlier had gone
         yield _taken_out(subject, cut, lost), lost
         return
-    if record.requires_grad or not any(_needs_gradient(value) for value in record.inputs):
+    if record.requires_grad or not any(
+        isinstance(value, tuple) and value[0].requires_grad for value in record.inputs
+    ):
         return
     lost = _lost(subject, _leaves_behind(record))
     if not lost and record.attributes.get("in place"):
@@ -231,10 +233,6 @@ def _lost(subject: Subject, leaves: Iterable[Any]) -> list[Any]:
     return [
         leaf for key, leaf in unique.items() if key not in subject.leaves and leaf.requires_grad
     ]
-
-
-def _needs_gradient(value: Any) -> bool:
-    return isinstance(value, tuple) and value[0].requires_grad
 
 
 def _leaves_behind(record: OpRecord) -> Iterator[Any]:

@@ -65,7 +65,8 @@ def draw(request: Request, store: Store | None = None) -> Drawing:
     key = _identity(request)
     known = store.get(key) if store else None
     if known is not None:
-        return Drawing(**{name: _as_tuple(value) for name, value in known.items()})
+        tuples = {name: tuple(value) for name, value in known.items() if isinstance(value, list)}
+        return Drawing(**known | tuples)
     with trace(request.values):
         ran = run(request.snippets)
     with code_of(request.snippets[-1]):  # hooks of the author's may run, and a graph be freed
@@ -92,10 +93,6 @@ def _identity(request: Request) -> tuple[Any, ...]:
     snippets = [snippet._replace(line=1) for snippet in request.snippets]
     options = sorted(request.options.items())
     return (snippets, options, request.film, request.step, request.values)
-
-
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _picture(request: Request, ran: Found) -> Drawing:

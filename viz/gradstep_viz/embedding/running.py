@@ -135,7 +135,8 @@ def _execute(snippet: Snippet, variables: dict[str, Any]) -> Any:
 def _choose(snippet: Snippet, expression: Any, main: ModuleType) -> Found:
     name, variables = snippet.name, vars(main)
     if name:
-        value = evaluate(attribute(main, name, _title_of(snippet)))
+        title = snippet.module or Path(snippet.file).name or "the code"
+        value = evaluate(attribute(main, name, title))
         if not _is_drawable(value):
             raise CodeFailed(
                 f"{name} is a {type(value).__name__}",
@@ -156,10 +157,6 @@ def _choose(snippet: Snippet, expression: Any, main: ModuleType) -> Found:
         )
     ((label, value),) = scalars.items()
     return Found(value, label, variables)
-
-
-def _title_of(snippet: Snippet) -> str:
-    return snippet.module or Path(snippet.file).name or "the code"
 
 
 def _is_drawable(value: Any) -> bool:

@@ -59,7 +59,8 @@ def abbreviate(text: str, longest: int) -> str:
     """
     if len(text) <= longest:
         return text
-    for brief in (_outer_calls_brief, _inner_calls_brief, _calls_empty):
+    calls_empty = functools.partial(_outer_calls_brief, keep=0)
+    for brief in (_outer_calls_brief, _inner_calls_brief, calls_empty):
         text = brief(text)
         if len(text) <= longest:
             return text
@@ -112,10 +113,6 @@ def _outer_calls_brief(text: str, keep: int = 1) -> str:
 def _inner_calls_brief(text: str) -> str:
     """Write ``f(x, …)`` in place of calls that enclose no other."""
     return re.sub(r"(\w\([^(),]*), [^()]*\)", r"\1, …)", text)
-
-
-def _calls_empty(text: str) -> str:
-    return _outer_calls_brief(text, keep=0)
 
 
 def _depths(text: str) -> Iterator[tuple[int, int]]:

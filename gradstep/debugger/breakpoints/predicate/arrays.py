@@ -46,13 +46,9 @@ def part(index: Sequence[int | slice | None], text: str, value: Value) -> Value:
         raise Unanswerable(str(error)) from None
 
 
-def _log10(array: Any) -> Any:
-    return np.log10(array)
-
-
 BY_ELEMENT: Final[Mapping[str, Callable[[Any], Any]]] = {
     "abs": np.abs,
-    "log10": _log10,
+    "log10": np.log10,
     "sqrt": np.sqrt,
     "exp": np.exp,
     "log": np.log,
