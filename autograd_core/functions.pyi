@@ -25,15 +25,15 @@ from autograd_core.ops.creation.random import (
 )
 from autograd_core.ops.indices.index_functions import (
     argwhere, gather, index_add, index_copy, index_fill, index_put, index_reduce, index_select,
-    masked_fill, masked_scatter, nonzero, put, scatter, scatter_add, scatter_reduce, take,
-    take_along_dim, unique, where,
+    masked_fill, nonzero, put, scatter, scatter_add, scatter_reduce, take, take_along_dim, unique,
+    where,
 )
-from autograd_core.ops.indices.masking import masked_select
+from autograd_core.ops.indices.masking import masked_scatter, masked_select
 from autograd_core.ops.pointwise.arithmetic import (
     add, addcdiv, clamp, clamp_max, clamp_min, clamp as clip, real as conj, conj_physical, copysign,
-    div, div as divide, fill, float_power, floor_divide, fmod, frexp, lerp, mvlgamma, polygamma,
-    positive, pow, real, remainder, real as resolve_conj, real as resolve_neg, round, rsub, square,
-    sub, sub as subtract, div as true_divide, xlogy,
+    div, div as divide, fill, float_power, floor_divide, fmod, lerp, polygamma, positive, pow, real,
+    remainder, real as resolve_conj, real as resolve_neg, round, rsub, square, sub, sub as subtract,
+    div as true_divide, xlogy,
 )
 from autograd_core.ops.pointwise.elementwise import (
     abs, abs as absolute, cos, eq, exp, ge, gt as greater, ge as greater_equal, gt, le, lt as less,
@@ -49,10 +49,12 @@ from autograd_core.ops.pointwise.logic import (
     logical_xor, signbit,
 )
 from autograd_core.ops.pointwise.rounding import (
-    ceil, trunc as fix, floor, frac, heaviside, nan_to_num, nextafter, trunc,
+    ceil, trunc as fix, floor, frac, frexp, heaviside, nan_to_num, nextafter, trunc,
 )
 from autograd_core.ops.pointwise.select import addcmul, fmax, fmin, maximum, minimum
-from autograd_core.ops.pointwise.special_functions import digamma, erf, erfc, erfinv, i0, lgamma
+from autograd_core.ops.pointwise.special_functions import (
+    digamma, erf, erfc, erfinv, i0, lgamma, mvlgamma,
+)
 from autograd_core.ops.pointwise.trigonometry import (
     acos, acosh, angle, acos as arccos, acosh as arccosh, asin as arcsin, asinh as arcsinh,
     atan as arctan, atan2 as arctan2, atanh as arctanh, asin, asinh, atan, atan2, atanh, cosh,

@@ -115,12 +115,8 @@ class linalg_lu(NamedTuple):
     U: Tensor
 
 
-class lu_unpack(NamedTuple):
+class lu_unpack(linalg_lu):
     """A permutation and two triangular matrices."""
-
-    P: Tensor
-    L: Tensor
-    U: Tensor
 
 
 class linalg_lu_factor(NamedTuple):
@@ -146,11 +142,8 @@ class linalg_qr(NamedTuple):
     R: Tensor
 
 
-class qr(NamedTuple):
+class qr(linalg_qr):
     """Orthonormal columns, and an upper triangular matrix."""
-
-    Q: Tensor
-    R: Tensor
 
 
 class linalg_slogdet(NamedTuple):
@@ -160,11 +153,8 @@ class linalg_slogdet(NamedTuple):
     logabsdet: Tensor
 
 
-class slogdet(NamedTuple):
+class slogdet(linalg_slogdet):
     """The sign of a determinant, and the logarithm of its absolute value."""
-
-    sign: Tensor
-    logabsdet: Tensor
 
 
 class linalg_solve_ex(NamedTuple):

@@ -134,10 +134,7 @@ _DESCENTS = "adadelta adagrad asgd rmsprop rprop sgd"
 ALIASES: Final[dict[str, str]] = {
     **{f"distributions.{name}": "distributions" for name in _DISTRIBUTIONS.split()},
     "nn.modules.instancenorm": "nn.modules.batchnorm",
-    **{
-        f"nn.modules.{name}": "nn.modules.flatten"
-        for name in ["fold", "pixelshuffle", "upsampling"]
-    },
+    **{f"nn.modules.{name}": "nn.modules.flatten" for name in _SHAPES.split()},
     "nn.utils.convert_parameters": "nn.utils.clip_grad",
     **{f"optim.{name}": "optim.adam" for name in _ADAMS.split()},
     **{f"optim.{name}": "optim.descent" for name in _DESCENTS.split()},

@@ -127,7 +127,6 @@ class Adamax(Optimizer):
         super().__init__(params, _options(lr, betas, eps, weight_decay), switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = decayed(p, g, group)
         beta1, beta2 = group["betas"]
         step = counted(state)
@@ -158,7 +157,6 @@ class NAdam(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = decayed(p, g, group, group["decoupled_weight_decay"])
         beta1, beta2 = group["betas"]
         lr, step = float(group["lr"]), counted(state)
@@ -195,7 +193,6 @@ class RAdam(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = decayed(p, g, group, group["decoupled_weight_decay"])
         beta1, beta2 = group["betas"]
         step = counted(state)

@@ -50,7 +50,6 @@ class SGD(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = decayed(p, g, group)
         momentum = group["momentum"]
         if momentum:
@@ -93,7 +92,6 @@ class RMSprop(Optimizer):
         super().__init__(params, {**options, "centered": centered}, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = decayed(p, g, group)
         alpha, momentum, centered = group["alpha"], group["momentum"], group["centered"]
         counted(state)
@@ -143,7 +141,6 @@ class Adagrad(Optimizer):
                 memory(state, "sum", p, group["initial_accumulator_value"])
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = decayed(p, g, group)
         step, total = counted(state), memory(state, "sum", p)
         total += g * g
@@ -173,7 +170,6 @@ class Adadelta(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = decayed(p, g, group)
         counted(state)
         rho, eps = group["rho"], group["eps"]
@@ -206,7 +202,6 @@ class ASGD(Optimizer):
         super().__init__(params, {**options, "lambd": lambd, "alpha": alpha, "t0": t0}, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = decayed(p, g, group)
         lr, fading = float(group["lr"]), group["lambd"]
         step = counted(state)
@@ -250,7 +245,6 @@ class Rprop(Optimizer):
         super().__init__(params, {**options, "etas": etas, "step_sizes": step_sizes}, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """Take one step of descent."""
         g = -g if group["maximize"] else g
         shorter, longer = group["etas"]
         counted(state)

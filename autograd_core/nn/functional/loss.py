@@ -79,12 +79,12 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """Return the mean of the absolute differences, weighted by ``weight`` if given."""
-    one, other = _expanded(input, target)
+    distance = elementwise.abs(elementwise.sub(*_expanded(input, target)))
     reduction = reduction_of(size_average, reduce, reduction)
-    if weight is not None:
-        _same_size(input, weight)
-        return _weighted(elementwise.abs(elementwise.sub(one, other)), weight, reduction)
-    return reduced(elementwise.abs(elementwise.sub(one, other)), reduction)
+    if weight is None:
+        return reduced(distance, reduction)
+    _same_size(input, weight)
+    return _weighted(distance, weight, reduction)
 
 
 @torch_form

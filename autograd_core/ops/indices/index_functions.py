@@ -212,12 +212,6 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     return masking.masked_fill(self, mask, value=value)
 
 
-@public("function method inplace")
-def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """Return ``self`` with the elements of ``source``, in order, where ``mask`` holds."""
-    return masking.masked_scatter(self, source, mask)
-
-
 @public("function method", out="expect")
 def take(self: Tensor, index: Tensor) -> Tensor:
     """Return the elements of the flattened ``self`` at ``index``."""

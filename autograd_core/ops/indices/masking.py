@@ -94,8 +94,9 @@ def place(self, mask, /, shape):
     linear=True,
     broadcasts="self",
     layout="contiguous",
+    variants="function method inplace",
 )
-def masked_scatter(self, source, mask, /):
+def masked_scatter(self, mask, source, /):
     """Return ``self`` with the elements of ``source``, in order, where ``mask`` holds."""
     if mask.dtype != np.bool_:
         raise RuntimeError(

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype, float64, number_dtype, result_type
 from autograd_core.op import public
 from autograd_core.op.record import OutKind
@@ -271,26 +270,10 @@ def round(self: Tensor, *, decimals: int = 0) -> Tensor:
     return rounding.round_decimals(self, decimals=decimals) if decimals else rounding.round_(self)
 
 
-@public("function method", out="expect")
-def frexp(self: Tensor) -> return_types.frexp:
-    """Return ``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
-    if not self.dtype.is_floating_point:
-        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    return return_types.frexp(*rounding.frexp(self))
-
-
 @public(aliases="special.polygamma", out="cast")
 def polygamma(n: int, self: Tensor) -> Tensor:
     """Return the ``n``-th derivative of :func:`digamma`."""
     return special_functions.polygamma(self, n=n)
-
-
-@public("function method inplace", aliases="special.multigammaln", out="cast")
-def mvlgamma(self: Tensor, p: int) -> Tensor:
-    """Return the logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
-    if self.dtype is bool_:
-        raise RuntimeError("The input tensor may not be a boolean tensor.")
-    return special_functions.mvlgamma(self, p=p)
 
 
 @public("function method")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autograd_core import return_types
 from autograd_core.op import EVERY_FORM, op, pointwise
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.pointwise.elementwise import sign, where, zeros_of
@@ -132,9 +133,18 @@ def nan_to_num(
     return np.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
-@op(self=lambda g, exponent: ldexp(g, -exponent), outputs="mantissa exponent", nondiff="exponent")
+@op(
+    self=lambda g, exponent: ldexp(g, -exponent),
+    outputs="mantissa exponent",
+    nondiff="exponent",
+    variants="function method",
+    out="expect",
+    named=return_types.frexp,
+)
 def frexp(self, /):
     """Return ``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
+    if self.dtype.kind != "f":
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = np.frexp(self)
     return mantissa, np.asarray(exponent, np.int32)
 

@@ -76,9 +76,12 @@ def polygamma(self, *, n):
 
 
 @pointwise(
-    result_dtype="float", self=lambda g, self, p: g * sum(digamma(self - i / 2) for i in range(p))
+    bools=lambda _: RuntimeError("The input tensor may not be a boolean tensor."),
+    self=lambda g, self, p: g * sum(digamma(self - i / 2) for i in range(p)),
+    aliases="special.multigammaln",
+    **FLOATING,
 )
-def mvlgamma(self, *, p):
+def mvlgamma(self, /, p: int):
     """Return the logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
     terms = sum(_scipy("gammaln", self - i / 2) for i in range(p))
     return terms + p * (p - 1) / 4 * math.log(math.pi)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, Generic, TypeVar
 
@@ -47,12 +48,12 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return len(self.tensors[0])
 
 
+@dataclass(eq=False, repr=False)
 class Subset(Dataset[Any]):
     """The items of ``dataset`` under ``indices``."""
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
-        self.dataset = dataset
-        self.indices = indices
+    dataset: Any
+    indices: Sequence[int]
 
     def __getitem__(self, index: Any) -> Any:
         return self.dataset[self.indices[index]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from autograd_core.ops.creation.creation import tensor
@@ -21,11 +22,11 @@ class Sampler(Generic[T_co]):
         raise NotImplementedError
 
 
+@dataclass(eq=False, repr=False)
 class SequentialSampler(Sampler[int]):
     """One after another."""
 
-    def __init__(self, data_source: Any) -> None:
-        self.data_source = data_source
+    data_source: Any
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self.data_source)))
@@ -73,12 +74,12 @@ class RandomSampler(Sampler[int]):
         return self.num_samples
 
 
+@dataclass(eq=False, repr=False)
 class SubsetRandomSampler(Sampler[int]):
     """``indices`` in any order."""
 
-    def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
-        self.indices = indices
-        self.generator = generator
+    indices: Sequence[int]
+    generator: Any = None
 
     def __iter__(self) -> Iterator[int]:
         return (self.indices[i] for i in permutation(len(self.indices), self.generator))
@@ -87,20 +88,17 @@ class SubsetRandomSampler(Sampler[int]):
         return len(self.indices)
 
 
+@dataclass(eq=False, repr=False)
 class WeightedRandomSampler(Sampler[int]):
     """Item ``i`` with a chance in proportion to ``weights[i]``."""
 
-    def __init__(
-        self,
-        weights: Sequence[float],
-        num_samples: int,
-        replacement: bool = True,
-        generator: Any = None,
-    ) -> None:
-        self.weights = tensor([float(weight) for weight in weights])
-        self.num_samples = num_samples
-        self.replacement = replacement
-        self.generator = generator
+    weights: Any  # a sequence of numbers; as an attribute, a tensor
+    num_samples: int
+    replacement: bool = True
+    generator: Any = None
+
+    def __post_init__(self) -> None:
+        self.weights = tensor([float(weight) for weight in self.weights])
 
     def __iter__(self) -> Iterator[int]:
         with drawing_from(self.generator):
@@ -111,17 +109,20 @@ class WeightedRandomSampler(Sampler[int]):
         return self.num_samples
 
 
+@dataclass(eq=False, repr=False)
 class BatchSampler(Sampler[list[int]]):
     """What ``sampler`` gives, in lists of ``batch_size``; the last one may be shorter."""
 
-    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
-        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
+    sampler: Iterable[int]
+    batch_size: int
+    drop_last: bool
+
+    def __post_init__(self) -> None:
+        size = self.batch_size
+        if isinstance(size, bool) or not isinstance(size, int) or size <= 0:
             raise ValueError(
-                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+                f"batch_size should be a positive integer value, but got batch_size={size}"
             )
-        self.sampler = sampler
-        self.batch_size = batch_size
-        self.drop_last = drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
         batch: list[int] = []
