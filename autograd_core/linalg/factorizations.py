@@ -14,7 +14,7 @@ from autograd_core.tensor import Tensor
 
 __all__ = [
     "cholesky", "cholesky_ex", "eigvalsh", "householder_product", "lu", "lu_factor",
-    "lu_factor_ex", "qr", "svd", "svdvals",
+    "lu_factor_ex", "svdvals",
 ]  # fmt: skip
 
 
@@ -98,24 +98,6 @@ def lu_factor_ex(
     if check_errors:
         _check_solvable(info.array)
     return return_types.linalg_lu_factor_ex(LU, pivots, info)
-
-
-@public(name="linalg.qr", out="expect")
-def qr(A: Tensor, mode: str = "reduced") -> return_types.linalg_qr:
-    """Return the QR factorization ``A = Q @ R``: ``Q`` has orthonormal columns, ``R`` is upper
-    triangular.
-
-    Args:
-        mode: "reduced", "complete" for a square ``Q``, or "r" for ``R`` only, with an empty ``Q``.
-    """
-    return return_types.linalg_qr(*decompositions.qr(A, mode))
-
-
-@public(name="linalg.svd", out="expect")
-def svd(A: Tensor, full_matrices: bool = True) -> return_types.linalg_svd:
-    """Return the singular value decomposition ``A = U @ diag(S) @ Vh``, with ``S`` in descending
-    order."""
-    return return_types.linalg_svd(*decompositions.svd(A, full_matrices))
 
 
 @public(name="linalg.svdvals", out="expect")

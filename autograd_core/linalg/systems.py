@@ -17,7 +17,7 @@ from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "det", "inv", "inv_ex", "lstsq", "lu_solve", "pinv", "slogdet", "solve", "solve_ex",
+    "det", "inv", "inv_ex", "lstsq", "lu_solve", "pinv", "solve", "solve_ex",
     "solve_triangular", "tensorinv", "tensorsolve",
 ]  # fmt: skip
 
@@ -60,12 +60,6 @@ def pinv(
     rtol = rcond if rtol is None else rtol
     absolute = None if atol is None else float(atol)
     return inverses.pinv(A, absolute, None if rtol is None else float(rtol), hermitian)
-
-
-@public(name="linalg.slogdet", out="expect")
-def slogdet(A: Tensor) -> return_types.linalg_slogdet:
-    """Return the sign of the determinant and the log of its absolute value."""
-    return return_types.linalg_slogdet(*inverses.slogdet(A))
 
 
 @public(name="linalg.solve", out="expect")

@@ -87,9 +87,17 @@ def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
     outputs="Q R",
     node="LinalgQrBackward0",
     layout="columns",
+    aliases="linalg.qr",
+    out="expect",
+    named=return_types.linalg_qr,
 )
 def qr(A, /, mode="reduced"):
-    """Return ``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``."""
+    """Return the QR factorization ``A = Q @ R``: ``Q`` has orthonormal columns, ``R`` is upper
+    triangular.
+
+    Args:
+        mode: "reduced", "complete" for a square ``Q``, or "r" for ``R`` only, with an empty ``Q``.
+    """
     check_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
@@ -184,9 +192,13 @@ def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
     outputs="U S Vh",
     node="LinalgSvdBackward0",
     layout="columns",
+    aliases="linalg.svd",
+    out="expect",
+    named=return_types.linalg_svd,
 )
 def svd(A, /, full_matrices=True):
-    """Return ``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``: rotation, lengths, rotation."""
+    """Return the singular value decomposition ``A = U @ diag(S) @ Vh``, with ``S`` in descending
+    order."""
     check_matrices("linalg.svd", A)
     return tuple(factored(A, full_matrices))
 

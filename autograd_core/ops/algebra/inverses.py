@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core import return_types
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import op
 from autograd_core.ops.algebra.linalg import matmul
@@ -93,6 +94,9 @@ def _for_matrices(numbers: Any) -> Any:
     A=lambda g, A: _for_matrices(g[1]) * mT(inverse(A)),
     outputs="sign logabsdet",
     node="LinalgSlogdetBackward0",
+    aliases="linalg.slogdet",
+    out="expect",
+    named=return_types.linalg_slogdet,
 )
 def slogdet(A, /):
     """Return the sign of the determinant, and the logarithm of its absolute value."""
