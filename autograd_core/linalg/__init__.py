@@ -11,6 +11,7 @@ from autograd_core.linalg import (  # noqa: F401  for what they declare
     systems,
 )
 from autograd_core.op.public import NAMESPACES
+from autograd_core.ops.algebra import reflectors  # noqa: F401  also for what it declares
 from autograd_core.ops.checks import LinAlgError
 
 globals().update(NAMESPACES["linalg"])

@@ -6,17 +6,11 @@ import math
 
 from autograd_core import return_types
 from autograd_core.linalg.factorizations import not_positive
-from autograd_core.linalg.products import matrix_power as matrix_power
 from autograd_core.linalg.systems import inv, pinv
 from autograd_core.op import public
 from autograd_core.ops.algebra import decompositions, inverses
 from autograd_core.ops.algebra import lu as lu_ops
-from autograd_core.ops.algebra.inverses import det as det
-from autograd_core.ops.algebra.inverses import matrix_exp as matrix_exp
 from autograd_core.ops.algebra.matrices import check_info
-from autograd_core.ops.algebra.reflectors import ormqr as ormqr
-from autograd_core.ops.algebra.triangular import cholesky_inverse as cholesky_inverse
-from autograd_core.ops.algebra.triangular import cholesky_solve as cholesky_solve
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.tensor import Tensor
 

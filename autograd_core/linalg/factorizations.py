@@ -9,13 +9,7 @@ from autograd_core.op import public
 from autograd_core.ops.algebra import decompositions
 from autograd_core.ops.algebra import lu as lu_ops
 from autograd_core.ops.algebra.matrices import check_info
-from autograd_core.ops.algebra.reflectors import householder_product as householder_product
 from autograd_core.tensor import Tensor
-
-__all__ = [
-    "cholesky", "cholesky_ex", "eigvalsh", "householder_product", "lu", "lu_factor",
-    "lu_factor_ex", "svdvals",
-]  # fmt: skip
 
 
 def not_positive(minor: int) -> str:

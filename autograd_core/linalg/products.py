@@ -13,7 +13,6 @@ from autograd_core.dtype import dtype
 from autograd_core.linalg.systems import inv
 from autograd_core.op import public
 from autograd_core.ops.algebra import decompositions, inverses, linalg
-from autograd_core.ops.algebra.inverses import matrix_exp as matrix_exp
 from autograd_core.ops.algebra.matrices import (
     check_floating,
     check_matrices,
@@ -31,11 +30,6 @@ from autograd_core.ops.shaping import diagonals, joining, shape
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.size import wrapped
-
-__all__ = [
-    "cond", "cross", "diagonal", "matrix_exp", "matrix_norm", "matrix_power", "matrix_rank",
-    "multi_dot", "norm", "vander", "vecdot", "vector_norm",
-]  # fmt: skip
 
 Order = float | str | None
 _NORMS = (2, -2, 1, -1, math.inf, -math.inf)

@@ -10,16 +10,10 @@ from autograd_core import return_types
 from autograd_core.op import public
 from autograd_core.ops.algebra import inverses, linalg, triangular
 from autograd_core.ops.algebra import lu as lu_ops
-from autograd_core.ops.algebra.inverses import det as det
 from autograd_core.ops.algebra.matrices import check_info
 from autograd_core.ops.checks import LinAlgError
 from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
-
-__all__ = [
-    "det", "inv", "inv_ex", "lstsq", "lu_solve", "pinv", "solve", "solve_ex",
-    "solve_triangular", "tensorinv", "tensorsolve",
-]  # fmt: skip
 
 
 def _zero_pivot(place: int) -> str:

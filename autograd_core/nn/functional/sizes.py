@@ -18,20 +18,6 @@ def sizes(value: Any, dims: int) -> tuple[int, ...]:
     return tuple(value) * (dims if len(value) == 1 else 1)
 
 
-def pair(value: Any) -> tuple[int, ...]:
-    """Return one number for both dimensions, or one for each."""
-    return sizes(value, 2)
-
-
-def check_dims(name: str, dims: int, x: Tensor) -> None:
-    """Refuse what is neither a batch of images of ``dims`` dimensions nor one of them."""
-    if x.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(
-            f"{name}: Expected {dims + 1}D or {dims + 2}D input, but got input of size: "
-            f"{list(x.shape)}"
-        )
-
-
 def flat(x: Tensor) -> Tensor:
     """Return a signal as an image of one row."""
     return shape.unsqueeze(x, -2)

@@ -15,7 +15,7 @@ from autograd_core.ops.indices.index_along import index_select
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.shaping import copies, diagonals, rearrange, shape, strided
 from autograd_core.ops.shaping.convert import contiguous
-from autograd_core.ops.shaping.shape import reshape as reshape
+from autograd_core.ops.shaping.shape import reshape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.size import wrapped
