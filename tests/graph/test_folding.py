@@ -264,6 +264,17 @@ def test_an_irregular_graph_folds_into_bands_of_what_ran_together(ops: int) -> N
     assert acyclic(folded, "gradient")
 
 
+def test_a_band_of_several_modules_bears_their_names() -> None:
+    rng, t = np.random.default_rng(7), Twin("stages")
+    x = t.leaf("x", (3,), "leaf")
+    for stage in range(150):
+        for name in rng.choice(["sin", "exp", "tanh", "neg"], 3 + stage % 4):
+            x = t.op(str(name), x, shape=(3,), keep=(), scope=f"stage{stage}")
+    titles = groups(fold(t.finish(x), max_boxes=20))
+    assert titles[0].startswith("stage0 … stage")
+    assert all(one.startswith("stage") for one in titles)
+
+
 def prepared(samples: int) -> Graph:
     """Samples that are scaled, stacked, and go into one op with a weight."""
     weight = torch.ones(3, requires_grad=True)
@@ -279,7 +290,7 @@ def test_what_prepares_data_is_one_box() -> None:
     for halves in (both, both[:1]):
         folded = fold(graph, halves, max_boxes=400)
         (data,) = [group for group in folded.groups.values() if group.kind == "data"]
-        assert data.ops == 33
+        assert (data.ops, data.title[:16]) == (33, "test_folding.py:")
         names = [node.name for node in folded.nodes() if node.kind == "op"]
         assert {"mul", "sum"} <= set(names)
         assert not {"sub", "div", "stack"} & set(names)

@@ -341,9 +341,9 @@ def test_the_product_of_a_dropout_module_is_called_dropout() -> None:
 
 
 def test_a_number_that_names_a_module_is_no_factor() -> None:
-    build = GraphBuilder("loss")
+    build = GraphBuilder("loss", modules={"1": "Scale"})
     build.node("op", "backward", "MulBackward0", order=0, formula="g · 0.5", scope="1")
-    assert make_picture(build.graph(), "backward").boxes[0].detail == "g · 0.5 in module 1"
+    assert make_picture(build.graph(), "backward").boxes[0].detail == "g · 0.5 in Scale 1"
 
 
 def test_a_line_says_how_many_values_it_stands_for() -> None:

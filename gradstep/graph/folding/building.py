@@ -114,7 +114,8 @@ class TreeBuilder:
         for is_data, run in groupby(children, self._is_data):
             parts = list(run)
             if is_data and sum(one.heads for one in parts) >= LEAST_DATA:
-                data = self._inner("data", self._ends(parts), scope, self._arranged(parts, scope))
+                label = self._ran_lines(parts, self._ops_at_lines(children)) or self._ends(parts)
+                data = self._inner("data", label, scope, self._arranged(parts, scope))
                 parts = [data._replace(boxes=data.width)]
             folds += parts
         return folds
@@ -179,7 +180,7 @@ class TreeBuilder:
             known = Counter[str]()
             for band in cut_into_bands(children, self._units, self._heads, lines, self._width):
                 part = children[band.start : band.stop]
-                label = _range(part) or _in_lines(lines, band)
+                label = _range(part) or _in_lines(lines, band) or _modules(part)
                 if not label:
                     taken = taken or self._ops_at_lines(children)
                     label = self._ran_lines(part, taken) or self._ends(part)
@@ -312,6 +313,12 @@ def _range(rounds: Sequence[Fold]) -> str:
     first = first.children[0] if first.kind == "loop" else first
     last = last.children[-1] if last.kind == "loop" else last
     return f"{first.label} … {last.label.rpartition(' ')[2]}"
+
+
+def _modules(folds: Sequence[Fold]) -> str:
+    """Name a band by its first and its last module, "" where it has fewer than two."""
+    names = [one.label for one in folds if one.kind == "scope"]
+    return f"{names[0]} … {names[-1]}" if len(set(names)) > 1 else ""
 
 
 def _in_lines(lines: Sequence[Lines], band: range) -> str:

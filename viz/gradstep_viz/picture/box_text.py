@@ -116,7 +116,7 @@ def _op_detail(graph: Graph, id: int) -> str:
     text = graph.formulas[id] if graph.halves[id] == "backward" else detail
     scope = graph.scopes[id]
     if scope.replace(".", "").isdigit():  # of a model that is a Sequential, and no factor
-        scope = f"module {scope}"
+        scope = f"{graph.modules.get(scope) or 'module'} {scope}"
     return joined(text or detail, formatting.chain(graph, id), scope)
 
 
