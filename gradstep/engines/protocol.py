@@ -271,6 +271,12 @@ class Engine(Protocol):
         wanted again: most steps of a loop are never looked at."""
         return
 
+    def describe_ops(self, *, on: bool) -> bool:
+        """Go on to describe the results of ops and to copy what they are given, where tracing does
+        so, or leave that until it is wanted again; returns whether it goes on, as it does where a
+        mode of the program's is in the way."""
+        return False
+
     def saved_results(self, order: Sequence[EngineNode]) -> Mapping[Any, Any]:
         """Return the result of the op of each node, as far as some node of ``order`` saved it;
         nothing where tracing tells of them."""

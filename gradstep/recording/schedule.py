@@ -85,12 +85,17 @@ class Account:
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
         self._ran = self._spent = 0.0
+        self._traced = self._steps_traced = 0.0  # what steps took of which ops were described
         self._newest = 0.0  # what the newest call of a kind took
         self._of_leaves = 0.0
         self._step = 0.0  # seconds of the run from one call to the next, of late
 
-    def ran(self, seconds: float) -> None:
-        """Take note that the run itself took ``seconds`` from one call to the next."""
+    def ran(self, seconds: float, *, traced: bool = False) -> None:
+        """Take note that the run took ``seconds`` from one call to the next; where its ops were
+        ``traced``, what that takes longer than other steps of late is spent."""
+        if traced:
+            self._traced, self._steps_traced = self._traced + seconds, self._steps_traced + 1
+            return
         self._ran += seconds
         self._step = seconds if not self._step else 0.9 * self._step + 0.1 * seconds
 
@@ -114,7 +119,12 @@ class Account:
 
     def _affords(self, seconds: float) -> bool:
         budget = self.schedule.budget
-        return budget is None or self._spent + seconds <= (budget - 1) * self._ran
+        if budget is None:
+            return True
+        steps = self._steps_traced
+        own = min(steps * self._step, self._traced)  # nothing while no step ran plainly
+        spent = self._spent + seconds + (self._traced - own) * (1 + 1 / max(steps, 1))
+        return spent <= (budget - 1) * (self._ran + own)
 
     def _stride(self) -> int:
         """Return of how many calls the leaves of one can be kept."""

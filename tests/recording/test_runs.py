@@ -66,6 +66,18 @@ def test_watching_takes_no_more_than_asked(cost: float) -> None:
         assert len(passing) < 1300
 
 
+def test_what_traced_steps_take_longer_than_others_is_spent() -> None:
+    account, took, traced = Account(Schedule(budget=1.5)), 0.0, True
+    for number in range(1, 1001):
+        step, look = 3.5 if traced else 1.0, 0.2 if traced else 0.01
+        account.ran(step, traced=traced)
+        account.spent("stats" if traced else "call", look)
+        took += step + look
+        traced = account.wanted(number + 1).level == "stats"
+    required = 16
+    assert 1.45 < took / 1000 < 1.5 + required * 2.7 / 1000
+
+
 def test_without_a_bound_every_call_is_in_full_for_a_while() -> None:
     full, passing, _ = chosen(Schedule(budget=None), 100, 50.0)
     assert len(full) + len(passing) == 100

@@ -143,6 +143,30 @@ def test_hooks_run_once_where_all_is_finite(check: Check) -> None:
     assert (code, printed.count("hook\n")) == (0, 1)
 
 
+LATE = """\
+import LIBRARY as torch
+from LIBRARY import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=1e-4)
+for step in range(300):
+    y = net(torch.rand(64, 4)) * (0.0 if step == 250 else 1.0)
+    loss = (y * y).log().square().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_where_it_began_is_found_in_a_call_of_which_nothing_was_noted(check: Check) -> None:
+    code, printed = check(LATE)
+    assert code == 5
+    assert "warning [not-finite]  log:1 train.py:8" in printed
+    assert "at 64 of 64 places, first at [0, 0], where its input is 0" in printed
+    assert "in backward() call 251" in printed
+    assert "of them with their graphs" in printed
+
+
 SCALED = """\
 import torch
 torch.manual_seed(0)

@@ -142,6 +142,13 @@ class NativeEngine(Engine):
         if mode is not None and isinstance(mode.tracer, GraphTracer):
             mode.tracer.is_paused = not on
 
+    def describe_ops(self, *, on: bool) -> bool:
+        mode = current_mode()
+        if mode is None or not isinstance(mode.tracer, GraphTracer):
+            return False
+        mode.tracer.describe(on=on)
+        return on
+
     def version(self) -> str:
         return __version__
 

@@ -136,6 +136,13 @@ class PyTorchEngine(Engine):
         if (origins := current.get()) is not None:
             origins.is_paused = not on
 
+    def describe_ops(self, *, on: bool) -> bool:
+        origins = current.get()
+        if origins is None or origins.recorder is None or not origins.noting:
+            return False
+        origins.ops = origins.recorder if origins.recorder.acts(on=on) else None
+        return origins.ops is not None
+
     def saved_results(self, order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
         return saved_results(order)
 

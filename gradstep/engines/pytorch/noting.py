@@ -42,9 +42,11 @@ def noting(
             stack.enter_context(watched.noting())
             if mode is not None:
                 stack.enter_context(mode.acting())
-                stack.enter_context(passed_over(mode))
+                stack.enter_context(passed_over(mode, "zero_grad", "step"))
                 stack.enter_context(noting_functions(origins.function))
             if values:
-                origins.recorder = origins.ops = stack.enter_context(Ops(origins, budget))
+                origins.recorder = origins.ops = Ops(origins, budget)
+                stack.enter_context(origins.ops.acting())
                 stack.enter_context(noting_functions(origins.ops.function))
+                stack.enter_context(passed_over(origins.ops, "step"))
         yield origins

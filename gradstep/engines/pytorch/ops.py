@@ -18,6 +18,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.capturing.frames import user_source
 from gradstep.capturing.op_records import WITHOUT_GRAPH, Cut, LeafRecord, OpRecord, reachable
+from gradstep.engines.pytorch.changes import version_of
 from gradstep.engines.pytorch.departures import Departures
 from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
 from gradstep.engines.pytorch.names import stem
@@ -64,6 +65,60 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._last = _newest()
         self._latest = range(0)  # the nodes that were made last
         self._through_view: OpRecord | None = None
+        self._acts = False
+        self._around: Any = None  # the mode around this one, while it does not act
+        self._versions: dict[int, int | None] = {}  # of what was recorded by then
+        self._stepping: list[tuple[torch.Tensor, int]] = []  # what an optimizer may change
+
+    @contextmanager
+    def acting(self) -> Iterator[None]:
+        """Within it, this mode acts, unless it is set aside."""
+        self.__enter__()
+        self._acts = True
+        try:
+            yield
+        finally:
+            if self._acts:
+                self.__exit__(None, None, None)
+
+    def suspend(self, optimizer: Any = None) -> bool:
+        """Have this mode act no more while ``optimizer`` steps, if that can be; whether it was
+        so."""
+        if not self._acts or dispatch_mode() is not self:
+            return False
+        given = [tensor for group in optimizer.param_groups for tensor in group["params"]]
+        self._stepping = [(tensor, tensor._version) for tensor in given]
+        self.__exit__(None, None, None)
+        return True
+
+    def resume(self) -> None:
+        """Have this mode act again."""
+        self.__enter__()
+        self._last = _newest()
+        line = user_source(sys._getframe(2))
+        for tensor, version in self._stepping:
+            if tensor._version != version:
+                self._origins.changes.note(tensor, version, line)
+        self._stepping.clear()
+
+    def acts(self, *, on: bool) -> bool:
+        """Have this mode act, or no more, unless other modes are in the way; whether it acts."""
+        now = dispatch_mode()
+        if on and not self._acts and now is self._around:
+            for tensor in list(self._made):
+                version = version_of((tensor,))
+                if version is None or version != self._versions.get(id(tensor)):
+                    del self._made[tensor]  # who changed it is unknown
+            self._versions.clear()
+            self._last, self._latest, self._through_view = _newest(), range(0), None
+            self.__enter__()
+            self._acts = True
+        elif not on and self._acts and now is self:
+            self.__exit__(None, None, None)
+            self._acts, self._around = False, dispatch_mode()
+            self.inputs = Inputs(self.inputs.budget.limit)
+            self._versions = {id(tensor): version_of((tensor,)) for tensor in self._made}
+        return self._acts
 
     def __torch_dispatch__(
         self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -138,7 +193,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Record a custom Function, as one op; returns what is to be told of its result."""
         given = list(tensors_in(arguments))
         if sequence_nr is None or not (
-            torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
+            self._acts and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
         ):
             return lambda result: None
         number = sequence_nr()

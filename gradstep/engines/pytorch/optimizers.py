@@ -20,18 +20,18 @@ from gradstep.engines.pytorch.private import skip_code
 class Suspended(Protocol):
     """A mode that can be set aside."""
 
-    def suspend(self) -> bool: ...
+    def suspend(self, optimizer: Any = None) -> bool: ...
 
     def resume(self) -> None: ...
 
 
 @contextmanager
-def passed_over(mode: Suspended) -> Iterator[None]:
-    """Within it, ``mode`` hears nothing of what PyTorch's optimizers do."""
+def passed_over(mode: Suspended, *names: str) -> Iterator[None]:
+    """Within it, ``mode`` hears nothing of what these methods of PyTorch's optimizers do."""
     changed = [
         (kind, name, _without(mode, method))
         for kind in _optimizers()
-        for name in ("zero_grad", "step")
+        for name in names
         if (method := _prepared(kind, name)) is not None
     ]
     for kind, name, ours in changed:
@@ -73,7 +73,7 @@ def _without(mode: Suspended, method: Any) -> Any:
             is_dynamo_compiling()
             or any(map(callable, (*args, *kwargs.values())))
             or optimizer.defaults.get("differentiable")
-            or not mode.suspend()
+            or not mode.suspend(optimizer)
         ):
             return method(optimizer, *args, **kwargs)
         try:

@@ -336,11 +336,10 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
             if innermost_function_mode() is self:
                 self.__exit__(None, None, None)
 
-    def suspend(self) -> bool:
+    def suspend(self, optimizer: Any = None) -> bool:
         """Have this mode act no more, if that can be; whether it was so."""
         if (
             self._origins.ops is not None
-            or self._origins.recorder is not None
             or push_function_mode is None
             or pop_function_mode is None
             or innermost_function_mode() is not self

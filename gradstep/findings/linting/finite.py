@@ -110,6 +110,16 @@ class Beginning:
         return leaves if all(leaves) else []
 
     @property
+    def finding(self) -> Finding:
+        """The same as a finding."""
+        return Finding(
+            "warning", "not-finite", self.what, self.remedy,
+            "" if self.index is None else self.name, self.index, self.source,
+            self.given[0].source if self.given else None,
+            fix=() if self.advice is None else self.advice.fix,
+        )  # fmt: skip
+
+    @property
     def remedy(self) -> str:
         """The advice, in words."""
         if self.advice is not None:
@@ -121,7 +131,8 @@ class Beginning:
 
 def find_not_finite(subject: Subject) -> Iterator[Finding]:
     """Find where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
-    infinite on purpose, and leave the loss finite."""
+    infinite on purpose, and leave the loss finite.  Of a forward pass that was not traced, what
+    the graph itself tells of the loss."""
     values = ForwardValues(subject.engine, subject.origins)
     roots = list(subject.origins)
     ops = [record for record in subject.records if isinstance(record, OpRecord)]
@@ -131,14 +142,15 @@ def find_not_finite(subject: Subject) -> Iterator[Finding]:
     for trouble, starts in places:
         origin = values.first(starts, trouble)
         if origin is not None:
-            began = _beginning(subject, values, origin, trouble)
-            yield Finding(
-                "warning", "not-finite", began.what, began.remedy,
-                "" if began.index is None else began.name, began.index, began.source,
-                began.given[0].source if began.given else None,
-                fix=() if began.advice is None else began.advice.fix,
-            )  # fmt: skip
+            yield _beginning(subject, values, origin, trouble).finding
             return
+    for root in () if subject.origins else subject.engine.tensors(subject.roots):
+        known = subject.engine.statistics(subject.user_tensor(root))
+        if known is not None and known.trouble:
+            index = subject.order.index(resolve(root.edge)[0])
+            if (began := forward_cause(subject, index)) is not None:
+                yield began.finding
+                return
 
 
 def forward_cause(subject: Subject, index: int) -> Beginning | None:

@@ -30,7 +30,7 @@ from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import CallFacts, Header
 from gradstep.recording.leaves import LeafWatch
 from gradstep.recording.run import MemoryRun, Run
-from gradstep.recording.schedule import FIRST, Account, Schedule, is_power_of_two
+from gradstep.recording.schedule import Account, Schedule
 from gradstep.records import LEAF, BackwardCall, Gradients
 
 _CHAIN: Final = 6
@@ -41,7 +41,7 @@ _LONG: Final = 10_000
 """Nodes of such a graph from which on it is not measured again."""
 _CHECKED: Final = 2
 """Calls of a line in which derivatives are compared with finite differences."""
-_MAY_TAKE: Final = 2.0  # as a multiple of what the run takes plainly
+_MAY_TAKE: Final = 1.5  # as a multiple of what the run takes plainly
 
 
 class Way(NamedTuple):
@@ -162,11 +162,17 @@ class Watch:
         self._derivatives = derivatives
         self._progress = progress
         self._leaves = LeafWatch(self._run)
-        self._account = Account(Schedule(budget=_MAY_TAKE))
+        self._schedule = Schedule(budget=_MAY_TAKE)
+        self._account = Account(self._schedule)
+        self._line: Any = None  # of the last call
+        self._follows: dict[Any, Any] = {}  # the line of the call after one on a line, of late
+        self._is_traced = True  # values are described since the last call
         self._counts: Counter[tuple[Any, bool]] = Counter()
         self._nodes: dict[int, int] = {}
         self._reached: set[int] = set()
         self._causes: set[Finding] = set()
+        self._places: set[tuple[str, str, Source | None]] = set()  # of what was found
+        self._looks: Counter[Any] = Counter()  # at traced calls, by their line
         self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
         self._rules: set[Any] = set()
         self._left = perf_counter()
@@ -177,16 +183,19 @@ class Watch:
         """Look at a call, number ``number`` of its kind, and carry it out."""
         entered = perf_counter()
         line = call.line
-        self._counts[line, call.is_grad] += 1
-        engine, nth = engine_of_call(call), self._counts[line, call.is_grad]
+        last, self._line = self._line, (line, call.is_grad)
+        self._follows[last] = self._line
+        self._counts[self._line] += 1
+        engine, nth = engine_of_call(call), self._counts[self._line]
         index = sum(self._counts.values())
         source = None if line is None else Source(*line[:2])
         kind = "grad" if call.is_grad else "backward"
         facts = CallFacts(index, kind, number, source, "leaves", began=entered)  # type: ignore[arg-type]
-        closely = self._is_looked_at(nth)
+        closely = False
         losses: list[Any] = []
         with within_fence(facts.title):
-            losses = self._before(engine, call, names, facts, nth if closely else 0)
+            closely = self._is_looked_at(engine, call, nth)
+            losses = self._before(engine, call, names, facts, closely=closely)
         before = None
         with within_fence(f"the leaves of {facts.title}"):
             before = self._leaves.before(engine, call, lambda: names)
@@ -207,18 +216,22 @@ class Watch:
             self._run.add_ended(told, described, None)
             self._note_carried(line, losses, names)
         now = perf_counter()
-        self._account.ran(entered - self._left + seconds)
+        self._account.ran(entered - self._left + seconds, traced=self._is_traced)
         self._account.spent("stats" if closely else "call", now - entered - seconds)
         self._left = now
+        if self.evidence.is_whole:
+            following = self._follows.get(self._line, self._line)
+            level = self._account.wanted(self._counts[following] + 1).level
+            is_wanted = level == self._schedule.full
+            self._is_traced = engine.describe_ops(on=is_wanted) and is_wanted
         return answer
 
-    def _is_looked_at(self, nth: int) -> bool:
-        return (
-            not self.evidence.is_whole
-            or nth <= FIRST
-            or is_power_of_two(nth)
-            or self._account.wanted(nth + 1).level == "stats"
-        )
+    def _is_looked_at(self, engine: Engine, call: BackwardCall, nth: int) -> bool:
+        """Return whether to look at a call closely: also where a loss is not finite."""
+        if self._is_traced or self._schedule.requires(nth):
+            return True
+        losses = map(engine.scalar_statistics, call.roots)
+        return any(loss is not None and loss.trouble for loss in losses)
 
     def _before(
         self,
@@ -226,29 +239,26 @@ class Watch:
         call: BackwardCall,
         names: Names,
         facts: CallFacts,
-        nth: int,
+        *,
+        closely: bool,
     ) -> list[Any]:
-        """Look at the graph of the call that is the ``nth`` of its line, not closely where that is
-        0; its losses."""
+        """Look at a call and, if ``closely``, at its graph; its losses."""
         evidence = self.evidence
         losses = [engine.user_tensor(root) for root in call.roots]
-        if not nth and not call.is_grad:
-            leaves = list(engine.accumulated(call))
-            self._reached.update(map(id, leaves))
-            evidence.reached.update(filter(None, map(names.of, leaves)))
-            return losses
-        order = engine.plan(call.roots).order
-        self._nodes[facts.index] = len(order)
-        leaves = [
-            leaf
-            for node in order
-            if node.kind == LEAF and (leaf := engine.user_tensor(engine.leaf(node))) is not None
-        ]
-        reached = [engine.user_tensor(tensor) for tensor in call.inputs] if call.is_grad else leaves
-        if call.is_grad and not all(tensor.is_parameter for tensor in call.inputs):
-            evidence.by_inputs.add(facts.line)
+        if call.is_grad:
+            reached = [engine.user_tensor(tensor) for tensor in call.inputs]
+            if not all(tensor.is_parameter for tensor in call.inputs):
+                evidence.by_inputs.add(facts.line)
+        else:
+            reached = list(engine.accumulated(call))
         evidence.reached.update(filter(None, map(names.of, reached)))
         self._reached.update(map(id, reached))
+        if not closely:
+            return losses
+        self._looks[self._line] += self._is_traced
+        looks = self._looks[self._line]
+        order = engine.plan(call.roots).order
+        self._nodes[facts.index] = len(order)
         evidence.names = names
         evidence.looked_at.append(facts.index)
         for optimizer, group, _ in names.trained():
@@ -268,22 +278,25 @@ class Watch:
                 evidence.kept = Kept(count, holder)
         del alive
         evidence.roots += [(facts.index, ref(loss)) for loss in losses if is_tensor(loss)]
-        if nth <= _FIRST:
+        if looks <= _FIRST:
+            leaves = [engine.user_tensor(engine.leaf(node)) for node in order if node.kind == LEAF]
             self._look_at_first(engine, leaves, names)
         self._look_at_terms(engine, call, facts.line, names)
         findings = lint(tuple(losses), names=names)
         if call.is_grad:  # it leaves .grad alone
             findings = Listing(finding for finding in findings if finding.code != "unreached")
+        if not self._is_traced:
+            findings = Listing(finding for finding in findings if finding.code != "untraced")
         # whether a step uses an old .grad is known at the end only
         self._take(facts.title, [finding for finding in findings if finding.code != "stale-grad"])
-        if nth <= _CHECKED:
+        if self._is_traced and looks <= _CHECKED:
             self._check(losses, names)
         return losses
 
     def _look_at_first(self, engine: Engine, leaves: Sequence[Any], names: Names) -> None:
         """Take note of how leaves begin, and of tensors that stand where a leaf was meant."""
         for leaf in leaves:
-            if (name := names.of(leaf)) and has_equal_rows(leaf):
+            if leaf is not None and (name := names.of(leaf)) and has_equal_rows(leaf):
                 self.evidence.equal_rows.setdefault(name, ref(leaf))
         for tensor in names.tensors():
             if not engine.owns(tensor) or tensor.is_leaf or not tensor.requires_grad:
@@ -436,9 +449,13 @@ class Watch:
 
     def _take(self, title: str, findings: Sequence[Finding]) -> None:
         for finding in findings:
-            if (cause := finding.cause) not in self._causes:
-                self._causes.add(cause)
-                self.evidence.seen.append((title, finding))
+            cause = finding.cause
+            place = cause.code, cause.address, cause.source
+            if cause in self._causes or (not self._is_traced and place in self._places):
+                continue  # what was not traced is told in fewer words
+            self._causes.add(cause)
+            self._places.add(place)
+            self.evidence.seen.append((title, finding))
 
 
 def call_title(call: BackwardCall, number: int) -> str:

@@ -62,13 +62,19 @@ class GraphTracer:
     ) -> None:
         self._budget = Budget(budget) if isinstance(budget, int) else budget
         self._deferred = Deferred(self._budget.limit) if defers else None
-        self._copies = values is True
+        self._values, self._copies = values, values is True
         self._refers = values == "core"
         self._recorder = InputRecorder(self._budget) if values else None
         self._departure: Departure | None = None
         self._scopes = Scopes()
         self._rounds = Rounds()
         self.is_paused = False  # ops are not recorded, for a while
+
+    def describe(self, *, on: bool) -> None:
+        """Describe and copy values at once, where that was asked for; or else only refer to them,
+        for whoever asks."""
+        if self._values is True:
+            self._copies, self._refers = on, not on
 
     def op(
         self,
