@@ -78,7 +78,7 @@ SAMPLES = {
     "masked_fill_tensor": (Sample(((2, 3), _MASK, ())), Sample(((3,), _MASK, ()))),
     "masked_select": (Sample(((2, 3), _MASK)), Sample(((3,), _MASK)), Sample(((2, 3), _MASK[0]))),
     "place": (Sample(((4,), _MASK), {"shape": (2, 3)}),),
-    "masked_scatter": (Sample(((2, 3), (5,), _MASK)), Sample(((3,), (2, 2), _MASK))),
+    "masked_scatter": (Sample(((2, 3), _MASK, (5,))), Sample(((3,), _MASK, (2, 2)))),
     # scatter
     "gather": (Sample(((2, 3), _SCATTER_INDEX), _AT), Sample(((3, 3), _SMALL), {"dim": 0})),
     "scatter_zeros": (Sample(((2, 3), _SCATTER_INDEX), {"shape": (2, 3), **_AT}),),
