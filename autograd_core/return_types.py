@@ -77,8 +77,7 @@ class frexp(NamedTuple):
 
 
 class linalg_cholesky_ex(NamedTuple):
-    """The factor, and the order of the leading minor that is not positive definite, 0 if there is
-    none."""
+    """The factor, and the order of the leading minor that is not positive definite, else 0."""
 
     L: Tensor
     info: Tensor
@@ -127,8 +126,7 @@ class linalg_lu_factor(NamedTuple):
 
 
 class linalg_lu_factor_ex(NamedTuple):
-    """Both triangular matrices in one, the pivots, and the diagonal element that is 0; 0 if none
-    is."""
+    """Both triangular matrices in one, the pivots, and the diagonal element that is 0, else 0."""
 
     LU: Tensor
     pivots: Tensor

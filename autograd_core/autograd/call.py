@@ -210,8 +210,7 @@ def _run(call: BackwardCall, task: GraphTask | None) -> Gradients:
 
 
 def note_freed(call: BackwardCall, task: GraphTask) -> None:
-    """While tracing, remember with each node of ``task`` that it was this pass that freed its
-    values."""
+    """While tracing, remember with each node of ``task`` that this pass freed its values."""
     if call.line is None:
         return
     for node in task.order:

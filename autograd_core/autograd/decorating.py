@@ -58,8 +58,7 @@ class DecoratingContext:
 
 
 def _in_steps(context: Callable[[], Any], function: Any) -> Any:
-    """Return ``function``, whose generators run within ``context`` whenever they run, and only
-    then."""
+    """Return ``function``; its generators run within ``context`` whenever they run, only then."""
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:

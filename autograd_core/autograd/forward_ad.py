@@ -62,8 +62,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 class dual_level(DecoratingContext):
-    """A context manager and decorator in which duals from :func:`make_dual` propagate their
-    tangents."""
+    """A context manager and decorator in which duals of :func:`make_dual` propagate tangents."""
 
     def __enter__(self) -> int:
         return enter_dual_level()

@@ -178,8 +178,7 @@ class Application:
         return _call(op, tuple(values), self.attributes)
 
     def transposed(self) -> dict[Any, Tensor]:
-        """Return the derivative along the tangents of the rules' results, by the gradient they
-        take."""
+        """Return the derivative along the tangents of rules' results, by the gradient they take."""
         op = self.op
         graph = builds_graph() and any(
             t is not None and t.edge is not None for t in (*self.values, *self.given)

@@ -194,8 +194,7 @@ class Node:
             notes.record.forget()
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
-        """List where the saved value ``name`` was changed in place since, as far as it was
-        traced."""
+        """List where the saved value ``name`` was changed in place since, where traced."""
         return ()
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

@@ -66,8 +66,7 @@ class UndoLog:
             self._in_effect += 1
 
     def keep_fields(self, tensor: Any) -> None:
-        """Note that ``tensor`` will get another ``.grad``, other data or another place in the
-        graph."""
+        """Note that ``tensor`` will get another ``.grad``, other data or place in the graph."""
         self.keep(_Fields, tensor)
 
     def keep_values(self, tensor: Any) -> None:

@@ -114,8 +114,7 @@ def set_default_device(device: Any) -> None:
 
 
 def set_default_tensor_type(t: Any) -> None:
-    """Set the default dtype to that of ``t``, a tensor type such as ``torch.DoubleTensor`` or its
-    name."""
+    """Set the default dtype to that of ``t``, a type such as ``torch.DoubleTensor``, or a name."""
     if isinstance(t, str):
         package, _, name = t.rpartition(".")
         if package != "torch" or name not in numeric.__all__ or not name.endswith("Tensor"):

@@ -56,8 +56,7 @@ def refused(error: Exception, names: str) -> Names:
 
 
 def setting(get: str, set_: str, value: Any, check: Callable[[Any], bool] | None = None) -> Names:
-    """Return a getter and a setter of a value that changes nothing; ``check`` tells whether to keep
-    it."""
+    """Return a getter and a setter of a value without effect; ``check`` says whether to keep it."""
     kept = [value]
 
     def assign(new: Any, **options: Any) -> None:

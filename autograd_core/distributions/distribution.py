@@ -78,8 +78,7 @@ class Distribution:
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Shape = ()) -> Tensor:
-        """Draw a sample of shape ``sample_shape + batch_shape + event_shape``, without a
-        gradient."""
+        """Draw a sample of shape ``sample_shape + batch_shape + event_shape``, with no gradient."""
         with no_grad():
             return self.rsample(sample_shape)
 

@@ -17,8 +17,7 @@ _known: dict[tuple[type, type], Divergence] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence]:
-    """Register the decorated function for ``kl_divergence`` of these two classes and their
-    subclasses."""
+    """Register the decorated function for ``kl_divergence`` of these classes and subclasses."""
     for kind in (type_p, type_q):
         if not (isinstance(kind, type) and issubclass(kind, Distribution)):
             raise TypeError(f"Expected a Distribution subclass but got {kind!r}")

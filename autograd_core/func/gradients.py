@@ -53,8 +53,7 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
 
 
 def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """Like :func:`grad`, but the function returns a pair: the gradient and the result of
-    ``func``."""
+    """Like :func:`grad`, but the function returns a pair: gradient and result of ``func``."""
 
     @wraps(func)
     def both(*args: Any, **kwargs: Any) -> Any:
@@ -92,8 +91,7 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
 
 
 def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Return the result of ``func`` at ``primals``, and its derivative in the direction of
-    ``tangents``."""
+    """Return the result of ``func`` at ``primals``, and its derivative along ``tangents``."""
     if not isinstance(primals, tuple):
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to "

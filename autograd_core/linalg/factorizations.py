@@ -53,8 +53,7 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
 
 @public(name="linalg.lu", out="expect")
 def lu(A: Tensor, *, pivot: bool = True) -> return_types.linalg_lu:
-    """Return the LU factorization with partial pivoting: ``P``, ``L`` and ``U`` of ``A = P @ L @
-    U``."""
+    """Return the LU factorization ``A = P @ L @ U`` with partial pivoting."""
     return return_types.linalg_lu(*lu_ops.lu(A, pivot))
 
 

@@ -142,8 +142,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
 
 @public(name="linalg.tensorsolve", out="cast")
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
-    """Solve ``tensordot(A, X, X.ndim) = B``; the dimensions ``dims`` of ``A`` are moved to its end
-    first."""
+    """Solve ``tensordot(A, X, X.ndim) = B``, the dimensions ``dims`` of ``A`` moved to its end."""
     if dims is not None:
         moved = [d % A.ndim for d in dims]
         A = shape.permute(A, (*(d for d in range(A.ndim) if d not in moved), *moved))

@@ -135,8 +135,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def fan_in(tensor: Tensor) -> int:
-    """Return the number of inputs that each output of a weight of shape (out, in, ...) sums
-    over."""
+    """Return how many inputs each output of a weight of shape (out, in, ...) sums over."""
     return _calculate_fan_in_and_fan_out(tensor)[0]
 
 
@@ -152,8 +151,7 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 
 @_drawing
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Fill with uniform random numbers that preserve the variance in both directions (Glorot
-    2010)."""
+    """Fill with uniform numbers that preserve the variance in both directions (Glorot 2010)."""
     fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
     bound = gain * math.sqrt(6 / fans)
     return uniform_(tensor, -bound, bound)
@@ -161,8 +159,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
 
 @_drawing
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
-    """Fill with normal random numbers that preserve the variance in both directions (Glorot
-    2010)."""
+    """Fill with normal numbers that preserve the variance in both directions (Glorot 2010)."""
     fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
     return normal_(tensor, 0, gain * math.sqrt(2 / fans))
 
@@ -183,8 +180,7 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
-    """Fill with normal random numbers that preserve the variance through a nonlinearity (He et al.
-    2015)."""
+    """Fill with normal numbers that keep the variance through a nonlinearity (He et al. 2015)."""
     if _is_empty(tensor):
         return tensor
     return normal_(tensor, 0, _kaiming_std(tensor, a, mode, nonlinearity))

@@ -183,8 +183,7 @@ _numbers: dict[tuple[float, dtype], Any] = {}
 
 
 def _number(value: float, kind: dtype) -> Any:
-    """Return ``value`` as a 0-d array, kept: NumPy takes half of the time that it takes with a
-    number."""
+    """Return ``value`` as a 0-d array, kept: NumPy takes half as long as with a number."""
     array = _numbers.get((value, kind))
     if array is None:
         array = np.array(value, kind.dtype)

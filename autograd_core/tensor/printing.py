@@ -72,8 +72,7 @@ def get_printoptions() -> dict[str, Any]:
 def tensor_text(
     array: NDArray[Any], grad_fn: str | None, requires_grad: bool, tangent: object = None
 ) -> str:
-    """Return ``tensor(...)`` with what PyTorch appends: dtype, grad_fn or requires_grad, and
-    tangent."""
+    """Return ``tensor(...)`` with PyTorch's ending: dtype, grad_fn or requires_grad, tangent."""
     prefix = "tensor("
     suffixes = []
     if array.size == 0 and array.ndim != 1:
@@ -120,8 +119,7 @@ def _edges(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _formatter(array: NDArray[Any]) -> tuple[Callable[[Any], str], int]:
-    """Return a function that writes each number of ``array`` to one common width, and that
-    width."""
+    """Return a function that writes each number of ``array`` to one width, and that width."""
     values = array.ravel()
     if array.dtype.kind != "f":
         width = max((len(str(value)) for value in values), default=1)

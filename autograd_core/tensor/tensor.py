@@ -395,8 +395,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
                 view.edge = view._edge_of_view()
 
     def _accumulator(self) -> AccumulateGrad:
-        """Return where gradients of this leaf go; the same node, with its hooks, whenever asked
-        for."""
+        """Return where gradients of this leaf go; always the same node, with its hooks."""
         known: AccumulateGrad | None = getattr(self, "_leaf_node", None)
         if known is None:
             known = self._leaf_node = AccumulateGrad(self)
@@ -653,8 +652,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         self._record = record
 
     def _fields(self) -> tuple[Any, ...]:
-        """Return all that this tensor consists of but the elements of its array, for an undo
-        log."""
+        """Return all that makes up this tensor but its array's elements, for an undo log."""
         optional = [getattr(self, name, UNSET) for name in _OPTIONAL_SLOTS]
         parts = self.array, self._shape, self.dtype, self.version, _edge.__get__(self)
         return (type(self), *parts, *optional)

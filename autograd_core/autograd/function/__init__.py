@@ -185,8 +185,7 @@ def _check_saved(ctx: FunctionCtx, arguments: tuple[Any, ...], outputs: tuple[An
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a ``backward`` whose result cannot be differentiated again; trying to raises an
-    error."""
+    """Decorate a ``backward`` whose result cannot be differentiated again: that is an error."""
 
     @wraps(backward)
     def wrapper(ctx: Any, *gradients: Any) -> Any:

@@ -83,8 +83,7 @@ class FunctionCtx:
         self._non_differentiable = frozenset(map(id, tensors))
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Choose whether ``backward`` receives zeros (the default) or None for an undefined
-        gradient."""
+        """Choose whether ``backward`` gets zeros (the default) or None for undefined gradients."""
         self._materialize = value
 
     # what backward may read

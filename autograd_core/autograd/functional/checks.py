@@ -102,8 +102,7 @@ def check_scalar(result: Any, outputs: Tensors, function: str) -> None:
 
 
 def returned(tensors: Iterable[Tensor], single: bool, create_graph: bool) -> Any:
-    """Return what the user gets: without a graph unless there should be one, and alone if it came
-    so."""
+    """Return what the user gets: with a graph if there should be one, alone if it came so."""
     results = tuple(t if create_graph else t.detach() for t in tensors)
     return results[0] if single else results
 

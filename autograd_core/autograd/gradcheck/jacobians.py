@@ -130,8 +130,7 @@ class FunctionAtPoint:
                 self.inputs[place].array[...] = array
 
     def op(self, block: Block) -> str:
-        """Return the op that the output came out of, its rule if it is alone, or those before
-        it."""
+        """Return the op that made the output, its rule if it is alone, or those before it."""
         output = self.outputs[block[0]]
         nodes = _nodes(output)
         names = list(dict.fromkeys(node.name() for node in nodes))

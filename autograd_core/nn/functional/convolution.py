@@ -158,8 +158,7 @@ def _check_batch(name: str, dims: int, x: Tensor) -> None:
 def _by_name(
     x: Tensor, weight: Tensor, name: str, stride: tuple[int, ...], dilation: tuple[int, ...]
 ) -> tuple[Tensor, tuple[int, ...]]:
-    """Return the padding that "same" or "valid" asks for; what is uneven is put around ``x``
-    itself."""
+    """Return the padding that "same" or "valid" asks for; what is uneven goes around ``x``."""
     dims = len(stride)
     if name == "valid":
         return x, (0,) * dims

@@ -29,8 +29,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """Return the cosine of the angle between vectors along ``dim``, with norms of at least
-    ``eps``."""
+    """Return the cosine of the angle between vectors along ``dim``, norms at least ``eps``."""
     if not (x1.dtype.is_floating_point and x2.dtype.is_floating_point):
         x1, x2 = _as_numbers(x1, x2)
     if x1._shape != x2._shape:

@@ -38,8 +38,7 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log likelihood of the classes ``target``, given log probabilities (N,
-    C)."""
+    """Return the negative log likelihood of classes ``target``, from log probabilities (N, C)."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
@@ -269,8 +268,7 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return the negative log likelihood of counts, given the rate of a Poisson process or its
-    logarithm."""
+    """Return the negative log likelihood of counts, given a Poisson rate or its logarithm."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if log_input:
         losses = elementwise.sub(elementwise.exp(input), elementwise.mul(target, input))

@@ -96,8 +96,7 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """Return the smooth L1 loss: squared differences below ``beta``, and absolute differences
-    above."""
+    """Return the smooth L1 loss: squared differences below ``beta``, absolute ones above."""
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     input, target = _expanded(input, target)

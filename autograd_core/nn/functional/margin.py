@@ -77,8 +77,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Return :func:`multi_margin_loss` for several target classes, given as lists (N, C) that end
-    at -1."""
+    """Return :func:`multi_margin_loss` for lists of target classes (N, C) that end at -1."""
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     _check_scores(input)
     if input.numel() != target.numel() or (input.ndim == 2 and input._shape != target._shape):
@@ -115,8 +114,7 @@ def _at_least_0(x: Tensor) -> Tensor:
 
 
 def _by_label(target: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
-    """Return ``alike`` but where ``target`` is -1, and ``apart`` but where it is 1: both for
-    others."""
+    """Return ``alike`` but where ``target`` is -1, plus ``apart`` but where it is 1."""
     return elementwise.add(
         elementwise.where(elementwise.ne(target, 1), apart, 0),
         elementwise.where(elementwise.ne(target, -1), alike, 0),

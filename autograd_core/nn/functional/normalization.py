@@ -37,8 +37,7 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Normalize ``input`` to mean 0 and variance 1 over its last dimensions, then scale and shift
-    it."""
+    """Normalize the last dimensions to mean 0 and variance 1, then scale and shift them."""
     return normalization.layer_norm(input, weight, bias, tuple(normalized_shape), eps)
 
 

@@ -18,8 +18,7 @@ _SIDES = {2: ("H", "W"), 3: ("T", "H", "W")}
 def pool_windows(
     name: str, dims: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1
 ) -> Windows:
-    """Return the windows of a pool in two or three dimensions; without a stride they do not
-    overlap."""
+    """Return the windows of a pool in 2 or 3 dimensions; without stride they do not overlap."""
     # numbers, as nearly always: the checks would take as long as the pixels of a small image
     if type(kernel_size) is type(padding) is type(dilation) is int and type(stride) in _USUAL:
         return _kept_windows(name, dims, kernel_size, stride, padding, dilation)
@@ -175,8 +174,7 @@ def check_signal_windows(
 
 
 def adaptive_output(name: str, dims: int, x: Tensor, output_size: Any) -> tuple[int, ...]:
-    """Return how many windows there are along each dimension, None standing for as many as
-    elements."""
+    """Return how many windows each dimension has; None stands for as many as elements."""
     size = x._shape[x.ndim - dims :]
     if dims == 1:
         output_size = one_size(name, "output_size", output_size)

@@ -131,8 +131,7 @@ def _run_in_spite(hook: ForwardHook, module: Any, args: Any, kwargs: Any, result
 
 
 def _backward_hooks(module: Any) -> BackwardHooks | None:
-    """Return the full hooks that apply to ``module``, ready for one call; None if there are
-    none."""
+    """Return the full hooks of ``module``, ready for one call; None if there are none."""
     full = dict(for_all.backward) if True in _all_backward_is_full else {}
     if module._is_full_backward_hook:
         full.update(module._backward_hooks)
@@ -184,8 +183,7 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 
 
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """Call ``hook(module, grad_input, grad_output)`` after the backward pass through every
-    module."""
+    """Call ``hook(module, grad_input, grad_output)`` after each module's backward pass."""
     return _for_all_backward(hook, True)
 
 

@@ -47,8 +47,7 @@ class SoftMarginLoss(_Reduced, function=F.soft_margin_loss):
 
 
 class MultiLabelMarginLoss(_Reduced, function=F.multilabel_margin_loss):
-    """The multi-class multi-label hinge loss: every correct class should score 1 above every
-    other."""
+    """The multi-class multi-label hinge loss: correct classes should score 1 above all others."""
 
 
 class SmoothL1Loss(_Reduced, function=F.smooth_l1_loss):

@@ -168,8 +168,7 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Register a tensor that is not trained. If ``persistent``, it is part of the saved
-        state."""
+        """Register a tensor that is not trained; if ``persistent``, it is in the saved state."""
         _check_name(self, "buffer", name, self._buffers)
         _keep_attributes(self)
         if tensor is not None and not isinstance(tensor, Tensor):
@@ -562,8 +561,7 @@ class Module:
         return add_hook(self._state_dict_hooks, checked)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """As :meth:`register_state_dict_post_hook`, for a hook that may return another
-        dictionary."""
+        """As :meth:`register_state_dict_post_hook`; the hook may return another dictionary."""
         return add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:

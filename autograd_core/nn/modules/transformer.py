@@ -78,8 +78,7 @@ class _Layer(Module):
 
 
 class TransformerEncoderLayer(_Layer):
-    """Self-attention and a feed-forward network, each with a skip connection and a
-    normalization."""
+    """Self-attention and a feed-forward network, each with skip connection and normalization."""
 
     def forward(
         self,

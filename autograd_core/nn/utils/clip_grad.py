@@ -51,8 +51,7 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scale all gradients so that their total norm is at most ``max_norm``. Return the previous
-    norm."""
+    """Scale all gradients to a total norm of at most ``max_norm``; return the previous norm."""
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     total = get_total_norm(_gradients(given), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(given, max_norm, total)

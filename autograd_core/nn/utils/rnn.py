@@ -86,8 +86,7 @@ def pad_packed_sequence(
     padding_value: float = 0.0,
     total_length: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Invert :func:`pack_padded_sequence`: return padded sequences (T, N, ...) and their
-    lengths."""
+    """Invert :func:`pack_padded_sequence`: return padded sequences (T, N, ...) and lengths."""
     counts = sequence.batch_sizes.array
     longest, batch = len(counts), int(counts[0])
     if total_length is not None and total_length < longest:

@@ -99,8 +99,7 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
 
 @public()
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """Return the distances (n, m) between each point of ``x1`` (n, d) and each point of ``x2`` (m,
-    d)."""
+    """Return the distances (n, m) from each point ``x1`` (n, d) to each point ``x2`` (m, d)."""
     return distance.cdist(x1, x2, float(p))
 
 

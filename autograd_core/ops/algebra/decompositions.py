@@ -197,8 +197,7 @@ def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
     named=return_types.linalg_svd,
 )
 def svd(A, /, full_matrices=True):
-    """Return the singular value decomposition ``A = U @ diag(S) @ Vh``, with ``S`` in descending
-    order."""
+    """Return the singular value decomposition ``A = U @ diag(S) @ Vh``, ``S`` descending."""
     check_matrices("linalg.svd", A)
     return tuple(factored(A, full_matrices))
 

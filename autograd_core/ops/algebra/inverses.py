@@ -70,8 +70,7 @@ def det(A, /):
 
 @op(self=lambda g, self, result: cofactors_backward(g, det(self), result))
 def cofactors(self, /):
-    """Return the derivatives of the determinant with respect to each element, also for singular
-    matrices."""
+    """Return the determinant's derivatives by each element, also for singular matrices."""
     check_square("linalg.det", self)
     u, s, vh = factored(self)
     rest = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)

@@ -181,8 +181,7 @@ def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
     node="LinalgLuSolveBackward0",
 )
 def lu_solve(LU, pivots, B, /, left=True, adjoint=False):
-    """Return the ``x`` of ``A @ x = B`` (``x @ A = B``), for the ``A`` that was factored, or
-    ``A.mT``."""
+    """Return the ``x`` of ``A @ x = B`` (``x @ A = B``), for the factored ``A``, or ``A.mT``."""
     _check_system(LU, pivots, B, left)
     if not left:
         B, adjoint = B.swapaxes(-2, -1), not adjoint

@@ -59,8 +59,7 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
     layout="columns",
 )
 def ormqr(self, input2, input3, /, left=True, transpose=False):
-    """Return ``input3`` times the complete product of the reflectors in ``self``, or times its
-    transpose."""
+    """Return ``input3`` times the whole product of reflectors in ``self``, or its transpose."""
     side = -2 if left else -1
     if input3.shape[side] != self.shape[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
@@ -93,8 +92,7 @@ def _vectors(a: Any, tau: Any) -> tuple[list[Any], list[Any]]:
 
 
 def _sweep(a: Any, tau: Any, x: Any, transpose: bool) -> list[Any]:
-    """Return ``x`` after each reflector, the last one first, or last if transposed; newest
-    first."""
+    """Return ``x`` after each reflector, the last first, or last if transposed; newest first."""
     vectors, factors = _vectors(a, tau)
     order = range(len(vectors)) if transpose else reversed(range(len(vectors)))
     states = [x]

@@ -142,8 +142,7 @@ def is_nonzero(self: Tensor) -> bool:
 
 @public()
 def typename(obj: Any) -> str:
-    """Return the name of the type of ``obj``, with its module; for a tensor, according to its
-    dtype."""
+    """Return the name of the type of ``obj``, with its module; of a tensor, by its dtype."""
     if isinstance(obj, Tensor):
         return f"torch.{obj.dtype.scalar_name}Tensor"
     kind = obj if isinstance(obj, type) else type(obj)
@@ -195,8 +194,7 @@ def ones(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) ->
 
 @public(out="create")
 def empty(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Return a tensor without defined values; here they are zeros, so that every run is the
-    same."""
+    """Return a tensor without defined values; here zeros, so that every run is the same."""
     return zeros(*size, dtype=dtype, requires_grad=requires_grad)
 
 
@@ -382,8 +380,7 @@ def equal(self: Tensor, other: Tensor) -> bool:
 
 @public()
 def hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None) -> Tensor:
-    """Return the Hann window: a raised cosine that starts at 0. ``periodic`` leaves out the last
-    0."""
+    """Return the Hann window: a raised cosine from 0. ``periodic`` leaves out the last 0."""
     period = window_length if periodic else window_length - 1
     cosines = np.cos(2 * np.pi * np.arange(window_length) / max(period, 1))
     values = np.ones(1) if window_length == 1 else 0.5 - 0.5 * cosines

@@ -83,8 +83,7 @@ def slice_backward(grad_output, /, shape, dim, start, end, step):
     holds="indices",
 )
 def index(self, /, indices):
-    """Return the elements selected by integer or boolean arrays, as in NumPy's advanced
-    indexing."""
+    """Return the elements that integer or boolean arrays select, as in NumPy."""
     try:
         result = self[indices]
     except IndexError as error:
@@ -131,8 +130,7 @@ def refused_indices(
 
 
 def misfitting_mask(shape: tuple[int, ...], indices: Iterable[Any]) -> IndexError | None:
-    """Return the error of a mask that has not the shape of what it masks of an array of
-    ``shape``."""
+    """Return the error of a mask that does not fit what it masks in an array of ``shape``."""
     dim = 0
     for part in indices:
         if not _is_mask(part):

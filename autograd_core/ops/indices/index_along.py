@@ -119,8 +119,7 @@ def index_fill_tensor(self, value, index, /, dim):
 
 
 def each_once(index: Any, x: Any, dim: int) -> Any:
-    """Return the different places along ``dim`` of ``x`` that ``index`` names, counted from its
-    start."""
+    """Return the different places along ``dim`` of ``x`` in ``index``, from the start."""
     if isinstance(index, Tensor):
         return Tensor.from_array(each_once(index.array, x, dim))
     return np.unique(index % (x.shape[dim] if x.ndim else 1))

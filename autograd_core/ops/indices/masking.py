@@ -81,8 +81,7 @@ def masked_select(self, mask, /):
 
 @op(self=lambda g, mask: masked_select(g, mask), linear=True)
 def place(self, mask, /, shape):
-    """Return zeros, as ``mask`` and ``shape`` broadcast, with the elements of ``self`` where it
-    holds."""
+    """Return zeros as ``mask`` and ``shape`` broadcast, with ``self`` where the mask holds."""
     result = np.zeros(np.broadcast_shapes(mask.shape, shape), self.dtype)
     result[np.broadcast_to(mask, result.shape)] = self
     return result

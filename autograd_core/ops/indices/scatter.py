@@ -58,8 +58,7 @@ def _parts(index: Any, dim: int) -> list[Any]:
 
 
 def _flat_places(index: Any, dim: int, x: Any) -> Any:
-    """Return where ``index`` points along ``dim`` in the memory of ``x``, whose elements lie in
-    order."""
+    """Return where ``index`` points along ``dim`` in the memory of the contiguous ``x``."""
     steps = (step // x.itemsize for step in x.strides)
     pairs = zip(_places(index, dim), steps, strict=True)
     parts = [p if step == 1 else p * step for p, step in pairs]
@@ -176,8 +175,7 @@ def scatter_number(self, index, /, dim, value):
 
 
 def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
-    """Return the gradient of ``src``, zero where ``index``, which may be smaller, does not
-    reach."""
+    """Return the gradient of ``src``, zero where a smaller ``index`` does not reach."""
     g_src = gather(g, index, dim)
     if 0 in index.shape:
         return scatter_zeros(g_src, index, shape, dim)

@@ -59,8 +59,7 @@ def setitem(x: Tensor, key: Any, value: Any) -> None:
 
 
 def take_apart(x: Tensor, key: Any) -> tuple[Tensor, Picked]:
-    """Return the view that the numbers, slices and Nones of ``key`` select, and what is to index
-    it."""
+    """Return the view that numbers, slices and Nones of ``key`` select, and what indexes it."""
     kind = type(key)
     if kind is int:
         return _selected(x, 0, key, 0), []
@@ -149,8 +148,7 @@ def _readable(part: Any) -> Any:
 
 
 def _number_of(part: Tensor) -> Any:
-    """Return the number in a 0-d tensor of whole numbers, True or False in a 0-d mask, else
-    ``part``."""
+    """Return the number in a 0-d tensor of whole numbers, the bool in a mask, else ``part``."""
     if part._shape or part.dtype.is_floating_point:
         return part
     number = part.item()

@@ -74,8 +74,7 @@ def _skips(labels: Array, blank: int) -> tuple[Array, Array]:
 
 
 def _ways(emitted: Any, skips: tuple[Array, Array], batch: int, states: int) -> Any:
-    """Return the logarithm of the probability of all ways to each state at each time, (T, N, S +
-    2)."""
+    """Return the log probability of all ways to each state at each time, (T, N, S + 2)."""
     rows = np.arange(batch)[:, None]
     start = np.where(np.arange(states) < 2, np.arange(states), states)[None]
     first = index(constant_pad_nd(index(emitted, (0,)), (0, 1), _NEVER), (rows, start))

@@ -65,8 +65,7 @@ def nll_loss2d(self, target, weight=None, /, reduction="mean", ignore_index=-100
 def nll_loss_backward(
     grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
 ):
-    """Return the gradient of :func:`nll_loss`, of ``shape``, for that of the loss,
-    ``grad_output``."""
+    """Return the gradient of :func:`nll_loss`, of ``shape``, given ``grad_output``."""
     return _slopes(grad_output, target, weight, shape, reduction, ignore_index)
 
 

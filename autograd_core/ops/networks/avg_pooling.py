@@ -82,8 +82,7 @@ def _means(
 
 @lru_cache(maxsize=256)  # it takes as long as the rest of a small image
 def _sides(windows: Windows, output: tuple[int, ...], axis: int) -> list[list[Any]]:
-    """Return, for each dimension of images, whose first is ``axis``, the places of the kernel's
-    side."""
+    """Return, per dimension of images from ``axis`` on, the places of the kernel's side."""
     sides = (Windows(*((values[n],) for values in windows)) for n in range(len(output)))
     return [side.places((output[n],), axis + n) for n, side in enumerate(sides)]
 

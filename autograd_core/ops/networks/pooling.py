@@ -49,8 +49,7 @@ def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ce
 def max_pool3d(
     self, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False
 ):
-    """Return the largest element in each window of volumes (..., D, H, W), the first of equal
-    ones."""
+    """Return the largest element in each window of volumes (..., D, H, W), the first of equals."""
     check_not_bool("max_pool3d", self)
     return _largest(self, Windows(kernel_size, stride, padding, dilation), ceil_mode)
 

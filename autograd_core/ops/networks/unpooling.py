@@ -18,8 +18,7 @@ def adaptive_bounds(size: int, count: int) -> list[tuple[int, int]]:
 
 
 def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
-    """Return the largest element of each of ``output_size`` windows, and where in the image it
-    is."""
+    """Return the largest element of each of ``output_size`` windows, and where it is."""
     axis = x.ndim - len(output_size)
     size = x.shape[axis:]
     flat = np.arange(math.prod(size)).reshape(size)
@@ -85,8 +84,7 @@ def from_indices(self, indices, /, dims):
 
 
 def _flat(shape: Any, indices: Any, dims: int, kind: Any) -> tuple[Any, Any, Any]:
-    """Return zeros of ``shape``, the same with the last dimensions as one, and indices into
-    that."""
+    """Return zeros of ``shape``, the same with the last dimensions as one, and its indices."""
     result = np.zeros(shape, kind)
     return result, _planes(result, dims), _planes(indices, dims)
 

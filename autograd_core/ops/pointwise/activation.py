@@ -241,8 +241,7 @@ def silu_slope(x: Any, share: Any) -> Any:
 
 
 def log_1_exp(x: Any) -> Any:
-    """Return ``log(1 + exp(x))`` of arrays without overflow; ``np.logaddexp`` takes 20 times as
-    long."""
+    """Return ``log(1 + exp(x))`` without overflow; ``np.logaddexp`` takes 20 times as long."""
     rest = np.abs(x)
     if type(rest) is not np.ndarray:
         return np.maximum(x, 0) + np.log1p(np.exp(-rest))

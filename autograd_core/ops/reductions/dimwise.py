@@ -298,6 +298,5 @@ def _slope(x: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:
 
 
 def _edge(x: Tensor, y: Tensor, z: Tensor, h: float, k: float) -> Tensor:
-    """Return the slope at ``x`` of the parabola through three points at distances ``h`` and
-    ``k``."""
+    """Return the slope at ``x`` of the parabola through points at distances ``h`` and ``k``."""
     return x * -((2 * h + k) / (h * (h + k))) + y * ((h + k) / (h * k)) + z * -(h / (k * (h + k)))

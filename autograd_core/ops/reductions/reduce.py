@@ -20,8 +20,7 @@ def kept_shape(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int,
 
 
 def every(shape: tuple[int, ...], dim: Any) -> Any:
-    """Return ``dim``, and all dimensions where it is None or empty; none of a tensor that has
-    none."""
+    """Return ``dim``, or all dimensions where it is None or empty; none of a 0-d tensor."""
     if dim is None or dim == ():
         return tuple(range(len(shape)))
     if not shape:
@@ -168,8 +167,7 @@ def check_some(name: str, x: Any) -> None:
 
 
 def evenly_distribute_backward(g: Any, x: Any, extreme: Any) -> Any:
-    """Return ``g`` divided among the elements of ``x`` that equal ``extreme``, or are NaN as it
-    is."""
+    """Return ``g``, divided among the elements of ``x`` that equal ``extreme``, or are NaN."""
     mask = x == extreme
     number = int(sum_all(mask))
     if not number:

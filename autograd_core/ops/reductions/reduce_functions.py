@@ -181,8 +181,7 @@ def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> r
 def _spread(
     dim: Any, unbiased: bool | None, correction: Number | None
 ) -> tuple[int | tuple[int, ...] | None, Number]:
-    """Return dimensions and correction, from the old signature, ``(dim, unbiased)``, or the new
-    one."""
+    """Return dimensions and correction, from the old form, ``(dim, unbiased)``, or the new one."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if correction is None:

@@ -121,8 +121,7 @@ def constant_pad_nd(self, /, pad, value=0):
     variants="function method",
 )
 def unfold(self, /, dimension, size, step):
-    """Return the windows of ``size`` along a dimension, one every ``step``, as a new last
-    dimension."""
+    """Return windows of ``size`` along a dimension, one every ``step``, as a last dimension."""
     dim, length = wrapped(dimension, self.ndim), self.shape[dimension] if self.ndim else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
@@ -205,8 +204,7 @@ def _replace(part: Any, src: Any) -> None:
     layout="preserved",
 )
 def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
-    """Return ``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to
-    ``end``."""
+    """Return ``self`` with ``src`` in each ``step``-th slice of ``dim``, ``start`` to ``end``."""
     if not self.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     wrapped(dim, self.ndim)

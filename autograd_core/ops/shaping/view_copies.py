@@ -102,7 +102,6 @@ def slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Tensor:
-    """Return ``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to
-    ``end``."""
+    """Return ``self`` with ``src`` in each ``step``-th slice of ``dim``, ``start`` to ``end``."""
     check_gradient(self.dtype, src)
     return rearrange.slice_scatter(self, src, dim, start, end, step)

@@ -36,8 +36,7 @@ def left_to_python(
 
 
 def _not_after_arrays(operator: Callable[..., Any]) -> Callable[..., Any]:
-    """Return ``operator`` with a tensor on its right, which Python refuses after an array of
-    NumPy's."""
+    """Return ``operator`` with a tensor on its right, which Python refuses after an array."""
 
     @wraps(operator)
     def method(self: Tensor, other: Any) -> Any:

@@ -39,8 +39,7 @@ def _backward(
 
 
 def _varargs(call: Callable[..., Any], word: str) -> Callable[..., Any]:
-    """Return a method that takes its sizes one by one or as one sequence, which may be named
-    ``word``."""
+    """Return a method that takes sizes one by one or as a sequence, perhaps named ``word``."""
 
     def method(self: Tensor, *sizes: Any, **named: Any) -> Tensor:
         if named:

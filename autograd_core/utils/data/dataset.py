@@ -16,8 +16,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
-    """The base class of data sets with items by index. Subclasses define ``__getitem__`` and
-    ``__len__``."""
+    """The base of data sets with items by index: they define ``__getitem__`` and ``__len__``."""
 
     def __getitem__(self, index: Any) -> T_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
