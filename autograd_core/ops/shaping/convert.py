@@ -16,7 +16,7 @@ from autograd_core.tensor.device import check_device
 
 @op(self=lambda g, source, target: cast(g, source, target), linear=True, node="ToCopyBackward0")
 def cast(self, /, target, source):
-    """Return a copy with another dtype; the gradient is cast back to ``source``, that of ``self``."""
+    """Return a copy with another dtype; the gradient is cast back to ``source``, the old one."""
     return self.astype(target)
 
 
