@@ -129,28 +129,11 @@ def _hook_record(change: HookChange) -> dict[str, Any]:
 
 
 _UNKNOWN: dict[str, Any] = {
-    "scope": "",
-    "shape": None,
-    "dtype": "",
-    "detail": "",
-    "formula": "",
-    "variable": "",
-    "source": None,
-    "order": None,
-    "pair": None,
-    "saved": (),
-    "output_nr": 0,
-    "input_nr": 0,
-    "label": "",
-    "nbytes": 0,
-    "statistics": None,
+    **dict.fromkeys(("shape", "source", "order", "pair", "statistics", "storage", "group", "hook")),
+    **dict.fromkeys(("scope", "dtype", "detail", "formula", "variable", "label"), ""),
+    **dict.fromkeys(("output_nr", "input_nr", "nbytes"), 0),
+    **dict.fromkeys(("saved", "lines", "hooks", "rounds"), ()),
     "undefined": False,
-    "storage": None,
-    "lines": (),
-    "group": None,
-    "hook": None,
-    "hooks": (),
-    "rounds": (),
 }
 
 

@@ -17,8 +17,7 @@ from gradstep.engines.driver import (
     OnStep,
     Pending,
 )
-from gradstep.engines.recorded.call import RecordedCall
-from gradstep.engines.recorded.nodes import RecordedNode, RecordedPlan
+from gradstep.engines.recorded.call import RecordedCall, RecordedNode, RecordedPlan
 from gradstep.engines.recorded.values import RecordedValue
 from gradstep.recording.errors import NotRecorded
 from gradstep.records import Gradients, Interceptor, Place, Step

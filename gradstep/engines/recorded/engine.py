@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.engines.protocol import OWN_RESULT, CannotRerun, Engine
-from gradstep.engines.recorded.call import RecordedCall
-from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
-from gradstep.engines.recorded.nodes import (
-    CallOfNodes,
+from gradstep.engines.recorded.call import (
+    RecordedCall,
     RecordedNode,
     RecordedPlan,
     RecordedTensor,
     SavedTensor,
 )
+from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
 from gradstep.engines.recorded.values import LIBRARY, RecordedValue
 from gradstep.graph.folding.parts import subgraph
 from gradstep.graph.model import LEAF_KINDS, RETURNED, Graph
@@ -133,7 +132,7 @@ def _value(known: RecordedValue | RecordedTensor) -> RecordedValue | None:
 RECORDED: Final[Engine] = RecordedEngine()
 
 
-def drawn(call: CallOfNodes, view: str, steps: Collection[int]) -> Graph:
+def drawn(call: RecordedCall, view: str, steps: Collection[int]) -> Graph:
     """Return one half of the graph of a call, or both, with the gradients of ``steps``."""
     graph = call.drawn
     if len(steps) < len(call.order):
