@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations, product
 
 import pytest
 
@@ -34,8 +35,12 @@ def check_frames(made: Composed) -> set[str]:
     assert graph is not None
     layout: Layout = made.layout or lay_out(picture)
     places: dict[str, list[Rectangle]] = {}
-    for frame in picture.frames:
-        around = frame_places(picture, layout, frame)
+    drawn = list(frame_places(picture, layout))
+    for (frame, around), (other, beside) in combinations(drawn, 2):
+        if not set(frame.boxes) & set(other.boxes):
+            crossing = [pair for pair in product(around, beside) if _overlap(*pair)]
+            assert not crossing, (frame.label, other.label)
+    for frame, around in drawn:
         places.setdefault(frame.label, []).extend(around)
         for one in around:
             near = [x for x in _lanes(made, layout, one) if _to_a_side(one, x) < APART]
@@ -66,6 +71,11 @@ def _lanes(made: Composed, layout: Layout, frame: Rectangle) -> Iterator[float]:
                 beside = min(max(y, segment[1]), frame.bottom) - max(min(y, segment[1]), frame.y)
                 if 2 * beside > frame.height:
                     yield x
+
+
+def _overlap(one: Rectangle, other: Rectangle) -> bool:
+    across = one.x < other.right and other.x < one.right
+    return across and one.y < other.bottom and other.y < one.bottom
 
 
 def _to_a_side(frame: Rectangle, x: float) -> float:

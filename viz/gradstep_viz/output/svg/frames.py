@@ -27,22 +27,33 @@ CORNER = 8
 def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
     """Draw the frames of a picture, with their names."""
     names: list[Rectangle] = []
-    for frame in picture.frames:
-        for place in frame_places(picture, layout, frame):
+    for frame, places in frame_places(picture, layout):
+        for place in places:
             names.append(_name_place(picture, layout, place, frame, names))
             name = text_at(names[-1].x, place.y + LABEL, frame.label, "m")
             yield f'<g class="frame">{rectangle(place, CORNER)}{name}</g>'
             yield from _gaps(picture, layout, place)
 
 
-def frame_places(picture: Picture, layout: Layout, frame: Frame) -> list[Rectangle]:
-    """Return where a frame is drawn: around all of its boxes, or around as few parts of them as
-    there can be without another box between them."""
+def frame_places(picture: Picture, layout: Layout) -> Iterator[tuple[Frame, list[Rectangle]]]:
+    """Yield where each frame is drawn: around all of its boxes, or around as few parts of them as
+    there can be without another box between them, and across no frame that has none of them."""
+    drawn: list[tuple[Frame, list[Rectangle]]] = []
+    for frame in picture.frames:
+        boxes = set(frame.boxes)
+        others = [place for one, places in drawn if boxes.isdisjoint(one.boxes) for place in places]
+        drawn.append((frame, _places(picture, layout, frame, others)))
+        yield drawn[-1]
+
+
+def _places(
+    picture: Picture, layout: Layout, frame: Frame, others: Sequence[Rectangle]
+) -> list[Rectangle]:
     parts: list[list[int]] = []
     waiting = [list(frame.boxes)]
     while waiting:
         part = waiting.pop()
-        if len(part) == 1 or _around(picture, layout, part) is not None:
+        if len(part) == 1 or _around(picture, layout, part, others) is not None:
             parts.append(part)
         else:
             waiting += _halved(layout, part)
@@ -50,13 +61,12 @@ def frame_places(picture: Picture, layout: Layout, frame: Frame) -> list[Rectang
     spans: list[list[int]] = []
     for part in parts:
         for at, other in enumerate(spans):
-            if _around(picture, layout, [*other, *part]) is not None:
+            if _around(picture, layout, [*other, *part], others) is not None:
                 spans[at] = [*other, *part]
                 break
         else:
             spans.append(part)
-    places = (_around(picture, layout, part) or _closely(layout, part[0]) for part in spans)
-    return list(places)
+    return [_around(picture, layout, part, others) or _closely(layout, part[0]) for part in spans]
 
 
 def _halved(layout: Layout, boxes: Sequence[int]) -> list[list[int]]:
@@ -168,12 +178,22 @@ def _between(points: Sequence[tuple[float, float]], share: float) -> tuple[float
     return points[0]
 
 
-def _around(picture: Picture, layout: Layout, boxes: Sequence[int]) -> Rectangle | None:
+def _around(
+    picture: Picture, layout: Layout, boxes: Sequence[int], others: Sequence[Rectangle]
+) -> Rectangle | None:
     """Find the room of a frame, with the lines inside it and, if it can be, their labels; None
-    where another box is in the way."""
+    where another box, or one of the ``others``, is in the way."""
     inside = set(boxes)
-    labels = list(_labels(picture, layout, inside))
-    return _free(picture, layout, inside, labels) or _free(picture, layout, inside, [])
+    for labels in (list(_labels(picture, layout, inside)), []):
+        place = _free(picture, layout, inside, labels)
+        if place is not None and not any(_overlap(place, one) for one in others):
+            return place
+    return None
+
+
+def _overlap(one: Rectangle, other: Rectangle) -> bool:
+    across = one.x < other.right and other.x < one.right
+    return across and one.y < other.bottom and other.y < one.bottom
 
 
 def _lanes(
