@@ -6,7 +6,7 @@ import math
 
 from autograd_core import return_types
 from autograd_core.linalg.factorizations import not_positive
-from autograd_core.linalg.systems import inv, pinv
+from autograd_core.linalg.systems import pinv
 from autograd_core.op import public
 from autograd_core.ops.algebra import decompositions, inverses
 from autograd_core.ops.algebra import lu as lu_ops
@@ -63,12 +63,6 @@ def logdet(self: Tensor) -> Tensor:
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Compute :func:`autograd_core.linalg.lu_solve`, under its older name."""
     return lu_ops.lu_solve(LU_data, LU_pivots, b)
-
-
-@public("function method", out="expect")
-def inverse(self: Tensor) -> Tensor:
-    """Compute :func:`autograd_core.linalg.inv`, under its older name."""
-    return inv(self)
 
 
 @public("function method")

@@ -23,7 +23,7 @@ def _zero_pivot(place: int) -> str:
     )
 
 
-@public(name="linalg.inv", out="expect")
+@public("function method", aliases="inverse", name="linalg.inv", out="expect")
 def inv(A: Tensor) -> Tensor:
     """Return the inverse of square matrices.
 
