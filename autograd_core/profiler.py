@@ -29,12 +29,6 @@ def supported_activities() -> set[ProfilerActivity]:
 class profile(recording):  # lower case, as PyTorch spells it
     """Record the ops and backward nodes that run inside.
 
-    >>> import autograd_core as torch
-    >>> with profile(activities=[ProfilerActivity.CPU]) as found:
-    ...     _ = torch.ones(2).exp()
-    >>> [event.key for event in found.key_averages()]
-    ['aten::exp']
-
     Args:
         activities: accepted for compatibility with PyTorch.
         on_trace_ready: called with this profile at the end.

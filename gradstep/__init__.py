@@ -1,13 +1,6 @@
 """Draw computation graphs and step through backward passes.
 
 This module has the names that programs need. ``python -m gradstep`` runs the ``gradstep`` command.
-
->>> import autograd_core as torch
->>> import gradstep
->>> a = torch.tensor(2.0, requires_grad=True)
->>> session = gradstep.Session(a * a + a)
->>> print(session.do("next").text)
-#2 mul:1  MulBackward0  g · a, g · a
 """
 
 from __future__ import annotations

@@ -157,15 +157,6 @@ class Comparison:
 def compare(one: Run, other: Run, tolerance: Tolerance, *, counts_calls: bool = True) -> Comparison:
     """Return where two runs first differ; unless ``counts_calls``, one may make more calls, as of
     a single graph.
-
-    >>> from gradstep.graph.builder import GraphBuilder
-    >>> build = GraphBuilder()
-    >>> _ = build.node("op", "forward", "mul")
-    >>> run, none = run_of_graph(build.graph()), run_of_graph(GraphBuilder().graph())
-    >>> compare(run, run, Tolerance()).is_equal
-    True
-    >>> compare(run, none, Tolerance()).structures[0][:2]
-    ('removed', ('mul:1', ''))
     """
     comparison = Comparison(tolerance)
     calls = {(call.kind, call.number): call for call in one.calls()}

@@ -30,16 +30,6 @@ MEANINGS: Final = _meanings()
 
 def explanation(code: str) -> str:
     """Return what a finding means.
-
-    >>> print(explanation("misspelt"))
-    [misspelt] an attribute has nearly the name of one that autograd reads
-    <BLANKLINE>
-      Python makes a new attribute, which nothing reads.
-    <BLANKLINE>
-      wrong:
-        p.require_grad = False
-      right:
-        p.requires_grad = False
     """
     meaning = MEANINGS[code]
     blocks = [f"[{code}] {meaning.title}"]

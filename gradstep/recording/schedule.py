@@ -73,13 +73,6 @@ def is_power_of_two(number: int) -> bool:
 
 class Account:
     """Weighs what watching takes against what the run takes, and chooses accordingly.
-
-    >>> account = Account(Schedule(budget=1.5))
-    >>> for number in range(1, 11):
-    ...     account.spent("stats", 0.5), account.ran(1.0)
-    (None, None)...
-    >>> account.wanted(11), account.wanted(16)
-    (Wanted(level='leaves', passing=False), Wanted(level='stats', passing=False))
     """
 
     def __init__(self, schedule: Schedule) -> None:

@@ -1,19 +1,4 @@
-"""Pictures of computation graphs.
-
->>> from gradstep.graph import GraphBuilder
->>> from gradstep_viz import render
->>> build = GraphBuilder("y = sin x")
->>> x = build.node("leaf", "forward", "x", variable="x", shape=(3,), dtype="float32")
->>> y = build.node("op", "forward", "sin", shape=(3,), dtype="float32")
->>> _ = build.edge("value", x, y, shape=(3,), dtype="float32")
->>> print(render(build.graph(), format="txt", view="forward").text)
-y = sin x
-<BLANKLINE>
-forward ↓ · 1 op, 1 leaf
-  x    leaf · [3]
-  sin  ← x
-<BLANKLINE>
-"""
+"""Pictures of computation graphs."""
 
 from __future__ import annotations
 

@@ -76,15 +76,6 @@ class ObservedPass:
 
     With ``drops`` it keeps no more than some gradients while it runs: the others are described, and
     cannot be undone.
-
-    >>> import autograd_core as torch
-    >>> from autograd_core.autograd.call import make_call
-    >>> x = torch.tensor(2.0, requires_grad=True)
-    >>> with ObservedPass(make_call(x * x * x, None, None, False), Names({"x": x})) as seen:
-    ...     seen.run(1)
-    ...     graph = seen.graph("backward")
-    >>> [graph.address(id) for id in graph.statistics if graph.kinds[id] == "op"], x.grad
-    (['mul:2'], None)
     """
 
     def __init__(self, call: BackwardCall, names: Names, *, drops: bool = False) -> None:

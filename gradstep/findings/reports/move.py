@@ -20,17 +20,6 @@ MOST = 4  # receivers that are named
 def move_text(session: PassSession, start: int, stop: int) -> str:
     """Say what came of a move of ``session`` from position ``start`` to ``stop``; "" where it did
     not move, or where the steps are not known any more.
-
-    >>> import autograd_core as torch
-    >>> from gradstep.debugger import Session
-    >>> w = torch.tensor(3.0, requires_grad=True)
-    >>> session = Session(w * w, names={"w": w})
-    >>> _ = session.next()
-    >>> move_text(session, 0, 1)
-    '#1 mul:1 sent 3 + 3 → w (None → 6, 2 of 2)'
-    >>> _ = session.back()
-    >>> move_text(session, 1, 0)
-    'took back #1 mul:1: 3 + 3 → w (6 → None, 0 of 2)'
     """
     if start == stop:
         return ""

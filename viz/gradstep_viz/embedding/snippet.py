@@ -33,11 +33,6 @@ def snippet_of(text: str, folder: Path, line: int = 1) -> Snippet:
     """Take ``text`` for code; or, where it is a TARGET as the command takes it, for the code that
     it names, as seen from ``folder``.
 
-    >>> snippet_of("x * x", Path("docs")).code
-    'x * x'
-    >>> snippet_of("package.module:loss", Path("docs")).module
-    'package.module'
-
     Raises:
         CodeFailed: there is no such file, or it cannot be read.
     """

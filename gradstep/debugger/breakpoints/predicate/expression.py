@@ -62,11 +62,6 @@ def parse(
 def parse_predicate(text: str) -> Expression:
     """Understand ``text`` as a condition; commas separate alternatives: ``nan, inf, rms>1e3``.
 
-    >>> parse_predicate("rms >> 10")
-    Traceback (most recent call last):
-        ...
-    gradstep.debugger.errors.ExpressionError: unexpected '>'
-
     Raises:
         ExpressionError: it is no condition of this language.
     """
