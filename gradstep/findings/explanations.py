@@ -29,8 +29,7 @@ MEANINGS: Final = _meanings()
 
 
 def explanation(code: str) -> str:
-    """Return what a finding means.
-    """
+    """Return what a finding means."""
     meaning = MEANINGS[code]
     blocks = [f"[{code}] {meaning.title}"]
     if meaning.means:

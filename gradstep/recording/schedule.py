@@ -72,8 +72,7 @@ def is_power_of_two(number: int) -> bool:
 
 
 class Account:
-    """Weighs what watching takes against what the run takes, and chooses accordingly.
-    """
+    """Weighs what watching takes against what the run takes, and chooses accordingly."""
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
