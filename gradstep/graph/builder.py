@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from gradstep.graph.columns import InOrder, LazyColumn, LazyEntries
 from gradstep.graph.model import (
@@ -240,47 +241,10 @@ class GraphBuilder:
 
     def graph(self) -> Graph:
         """Freeze what was collected; the builder is not to be used afterwards."""
-        return Graph(
-            title=self.title,
-            derived_forward=self.derived_forward,
-            kinds=self.kinds,
-            halves=self.halves,
-            names=self.names,
-            stems=self.stems,
-            counts=self.counts,
-            scopes=self.scopes,
-            shapes=self.shapes,
-            dtypes=self.dtypes,
-            details=self.details,
-            formulas=self.formulas,
-            variables=self.variables,
-            sources=self.sources,
-            rounds=self.rounds,
-            orders=self.orders,
-            pairs=self.pairs,
-            saved=self.saved,
-            statistics=self.statistics,
-            undefined=frozenset(self.undefined),
-            modules=self.modules,
-            groups=self.groups,
-            edge_kinds=self.edge_kinds,
-            edge_sources=self.edge_sources,
-            edge_targets=self.edge_targets,
-            edge_output_nrs=self.edge_output_nrs,
-            edge_input_nrs=self.edge_input_nrs,
-            edge_shapes=self.edge_shapes,
-            edge_dtypes=self.edge_dtypes,
-            edge_labels=self.edge_labels,
-            edge_nbytes=self.edge_nbytes,
-            edge_statistics=self.edge_statistics,
-            edge_undefined=frozenset(self.edge_undefined),
-            edge_counts=self.edge_counts,
-            unfolded=self.unfolded,
-            costs=self.costs,
-            hooks=self.hooks,
-            edge_hooks=self.edge_hooks,
-            marks=self.marks,
-            others=self.others,
-            edge_others=self.edge_others,
-            part=self.part,
-        )
+        columns: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
+        for name in ("undefined", "edge_undefined"):
+            columns[name] = frozenset(columns[name])
+        return Graph(**columns)
+
+
+_COLUMNS = [each.name for each in fields(Graph) if each.name != "frames"]
