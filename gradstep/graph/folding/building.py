@@ -316,8 +316,11 @@ def _range(rounds: Sequence[Fold]) -> str:
 
 
 def _modules(folds: Sequence[Fold]) -> str:
-    """Name a band by its first and its last module, "" where it has fewer than two."""
-    names = [one.label for one in folds if one.kind == "scope"]
+    """Name a band by its first and its last module, "" where most of it is in none, or in one."""
+    modules = [one for one in folds if one.kind == "scope"]
+    if 2 * sum(one.heads for one in modules) < sum(one.heads for one in folds):
+        return ""
+    names = [one.label for one in modules]
     return f"{names[0]} … {names[-1]}" if len(set(names)) > 1 else ""
 
 
