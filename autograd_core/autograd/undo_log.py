@@ -20,7 +20,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.memory import memory_of
+from autograd_core.autograd.memory import address, memory_of
 
 T = TypeVar("T")
 Array = NDArray[Any]
@@ -284,7 +284,8 @@ class _Values:
 
     def part(self, array: Array) -> Array:
         """Return what is held of ``array``, which looks at this memory."""
-        offset = _address(array) - _address(self.memory())
+        memory = self.memory()
+        offset = 0 if memory is None else address(array) - address(memory)
         return np.ndarray(array.shape, array.dtype, self.held.ravel("K"), offset, array.strides)
 
     def is_idle(self) -> bool:
@@ -294,11 +295,6 @@ class _Values:
     @property
     def nbytes(self) -> int:
         return self.held.nbytes
-
-
-def _address(array: Any) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
 
 
 def _same_bits(one: Array, other: Array) -> bool:

@@ -73,6 +73,11 @@ class _Layer(Module):
         whole: Any = x
         return whole + block(norm(x)) if self.norm_first else norm(whole + block(x))
 
+    def _attended(self, name: str, x: Tensor, memory: Tensor, *masks: Any) -> Any:
+        attention, (padding, mask, causal) = getattr(self, name), masks
+        options = {"key_padding_mask": padding, "attn_mask": mask, "is_causal": causal}
+        return attention(x, memory, memory, need_weights=False, **options)[0]
+
     def _network(self, x: Tensor, dropout: Module) -> Any:
         return dropout(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
@@ -87,12 +92,10 @@ class TransformerEncoderLayer(_Layer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        def attend(x: Tensor) -> Tensor:
-            attended = self.self_attn(
-                x, x, x, attn_mask=src_mask, key_padding_mask=src_key_padding_mask,
-                need_weights=False, is_causal=is_causal,
-            )  # fmt: skip
-            return self.dropout1(attended[0])
+        masks = src_key_padding_mask, src_mask, is_causal
+
+        def attend(x: Tensor) -> Any:
+            return self.dropout1(self._attended("self_attn", x, x, *masks))
 
         x = self._added(src, self.norm1, attend)
         return self._added(x, self.norm2, lambda x: self._network(x, self.dropout2))
@@ -114,20 +117,14 @@ class TransformerDecoderLayer(_Layer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        def attend(x: Tensor) -> Tensor:
-            attended = self.self_attn(
-                x, x, x, attn_mask=tgt_mask, key_padding_mask=tgt_key_padding_mask,
-                need_weights=False, is_causal=tgt_is_causal,
-            )  # fmt: skip
-            return self.dropout1(attended[0])
+        own = tgt_key_padding_mask, tgt_mask, tgt_is_causal
+        others = memory_key_padding_mask, memory_mask, memory_is_causal
 
-        def consult(x: Tensor) -> Tensor:
-            attended = self.multihead_attn(
-                x, memory, memory, attn_mask=memory_mask,
-                key_padding_mask=memory_key_padding_mask,
-                need_weights=False, is_causal=memory_is_causal,
-            )  # fmt: skip
-            return self.dropout2(attended[0])
+        def attend(x: Tensor) -> Any:
+            return self.dropout1(self._attended("self_attn", x, x, *own))
+
+        def consult(x: Tensor) -> Any:
+            return self.dropout2(self._attended("multihead_attn", x, memory, *others))
 
         x = self._added(tgt, self.norm1, attend)
         x = self._added(x, self.norm2, consult)

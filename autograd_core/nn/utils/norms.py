@@ -62,16 +62,22 @@ def _hooks(module: Module) -> list[Any]:
 
 def remove_weight_norm(module: M, name: str = "weight") -> M:
     """Make the parameter ``name`` a parameter again."""
+    return _without_hook(module, name, WeightNorm, "weight_norm", ("_g", "_v"))
+
+
+def _without_hook(
+    module: M, name: str, kind: type[Any], what: str, parts: tuple[str, ...], *given: Any
+) -> M:
+    """Return ``module`` with what the hook computes, ``given`` that, instead of the ``parts``."""
     for number, known in list(module._forward_pre_hooks.items()):
-        hook = known.call
-        if isinstance(hook, WeightNorm) and hook.name == name:
-            weight = hook.compute_weight(module).detach()
-            for part in ("", "_g", "_v"):
+        if isinstance(known.call, kind) and known.call.name == name:
+            weight = known.call.compute_weight(module, *given).detach()
+            for part in ("", *parts):
                 delattr(module, name + part)
             module.register_parameter(name, Parameter(weight))
             del module._forward_pre_hooks[number]
             return module
-    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+    raise ValueError(f"{what} of '{name}' not found in {module}")
 
 
 class SpectralNorm:
@@ -151,13 +157,5 @@ def spectral_norm(
 
 def remove_spectral_norm(module: M, name: str = "weight") -> M:
     """Make the parameter ``name`` a parameter again."""
-    for number, known in list(module._forward_pre_hooks.items()):
-        hook = known.call
-        if isinstance(hook, SpectralNorm) and hook.name == name:
-            weight = hook.compute_weight(module, False).detach()
-            for part in ("", "_u", "_v", "_orig"):
-                delattr(module, name + part)
-            module.register_parameter(name, Parameter(weight))
-            del module._forward_pre_hooks[number]
-            return module
-    raise ValueError(f"spectral_norm of '{name}' not found in {module}")
+    parts = ("_u", "_v", "_orig")
+    return _without_hook(module, name, SpectralNorm, "spectral_norm", parts, False)
