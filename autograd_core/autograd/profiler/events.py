@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import InitVar, dataclass
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.profiler.table import format_time, table_text
@@ -45,6 +46,7 @@ class _Times:
         return format_time(self.self_cpu_time_total)
 
 
+@dataclass(eq=False, repr=False)
 class FunctionEvent(_Times):
     """One op, one node of a backward pass, or one block of the program.
 
@@ -58,28 +60,21 @@ class FunctionEvent(_Times):
     """
 
     count = 1
+    id: int
+    name: str
+    thread: int
+    start: InitVar[float]
+    scope: int = 0
+    cpu_parent: FunctionEvent | None = None
+    cpu_memory_usage: int = 0
+    sequence_nr: int = -1
 
-    def __init__(
-        self,
-        id: int,
-        name: str,
-        thread: int,
-        start: float,
-        scope: int = 0,
-        cpu_parent: FunctionEvent | None = None,
-    ) -> None:
-        self.id = id
-        self.name = name
-        self.thread = thread
-        self.scope = scope
+    def __post_init__(self, start: float) -> None:
         self.time_range = Interval(start, start)
-        self.cpu_parent = cpu_parent
         self.cpu_children: list[FunctionEvent] = []
         self.input_shapes: Shapes = []
-        self.cpu_memory_usage = 0
-        self.sequence_nr = -1
-        if cpu_parent is not None:
-            cpu_parent.cpu_children.append(self)
+        if self.cpu_parent is not None:
+            self.cpu_parent.cpu_children.append(self)
 
     @property
     def key(self) -> str:

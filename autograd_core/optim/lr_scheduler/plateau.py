@@ -4,44 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import InitVar, dataclass
 from typing import Any
 
 from autograd_core.optim.lr_scheduler.base import LRScheduler, checked, of_groups, set_rate
 from autograd_core.optim.optimizer import Optimizer
 
 
+@dataclass(eq=False, repr=False)
 class ReduceLROnPlateau(LRScheduler):
     """A scheduler that multiplies the rate by ``factor`` if a metric has not improved for more than
     ``patience`` epochs."""
 
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        mode: str = "min",
-        factor: float = 0.1,
-        patience: int = 10,
-        threshold: float = 1e-4,
-        threshold_mode: str = "rel",
-        cooldown: int = 0,
-        min_lr: float | Sequence[float] = 0,
-        eps: float = 1e-8,
-    ) -> None:
-        if factor >= 1:
+    optimizer: Optimizer
+    mode: str = "min"
+    factor: float = 0.1
+    patience: int = 10
+    threshold: float = 1e-4
+    threshold_mode: str = "rel"
+    cooldown: int = 0
+    min_lr: InitVar[float | Sequence[float]] = 0
+    eps: float = 1e-8
+
+    def __post_init__(self, min_lr: float | Sequence[float]) -> None:
+        if self.factor >= 1:
             raise ValueError("Factor should be < 1.0.")
-        if mode not in ("min", "max"):
-            raise ValueError(f"mode {mode} is unknown!")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
-        self.optimizer = checked(optimizer)
-        self.mode = mode
-        self.factor = factor
-        self.patience = patience
-        self.threshold = threshold
-        self.threshold_mode = threshold_mode
-        self.cooldown = cooldown
-        self.eps = eps
-        self.min_lrs = of_groups("min_lr", optimizer, min_lr)
-        self.best = math.inf if mode == "min" else -math.inf
+        if self.mode not in ("min", "max"):
+            raise ValueError(f"mode {self.mode} is unknown!")
+        if self.threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {self.threshold_mode} is unknown!")
+        self.min_lrs = of_groups("min_lr", checked(self.optimizer), min_lr)
+        self.best = math.inf if self.mode == "min" else -math.inf
         self.num_bad_epochs = 0
         self.cooldown_counter = 0
         self.last_epoch = 0
