@@ -106,9 +106,10 @@ def test_a_place_is_found_in_the_call_in_which_its_condition_holds(tmp_path: Pat
     (tmp_path / "train.py").write_text(text, "utf-8")
     code, out, _ = debug(
         tmp_path, "--break", "mul if rms > 1e4", "--break", "w if rms > 1e5",
-        "--ex", "continue --calls", "--ex", "info leaves",
+        "--ex", "continue --calls", "--ex", "info leaves", "--ex", "info calls w",
     )  # fmt: skip
     assert code == 0
+    assert out.splitlines()[-3].split() == ["call", "2", "not", "recorded"], out
     assert "backward() call 3" in out
     assert out.index("1.0\n1.0\n") < out.index("info leaves") < out.index("1000000.0\n1.0\n")
 

@@ -42,13 +42,15 @@ class QuickLook:
         self._mistaken, self.undone = self._mistaken or self.undone, False
         if conditions is None or self._mistaken:
             return None
+        engine = engine_of_call(call)
         at_places = any(point.kind != "catch" for point in self._breakpoints.points)
         suspicion = _Suspicion(conditions)
         if at_places:  # what enters the pass arrives at a node, though none sends it
-            suspicion.hear(call.seeds, [None] * len(call.seeds))
+            seeds = engine.seeds(call)
+            suspicion.hear(seeds, [None] * len(seeds))
         if suspicion.is_there:
             return None
-        run = engine_of_call(call).kept_run(call, suspicion.hear)
+        run = engine.kept_run(call, suspicion.hear)
         if run is None:
             return None
         if suspicion.is_there or not run.whole:

@@ -86,14 +86,17 @@ def calls(console: Console, operands: Operands) -> str:
     calls = console.session.timeline
     name = operands.text.removesuffix(".grad")
     if not name:
-        lines = [
-            (call.label, call.title, plural(call.nodes, "node"),
-             call.source.place if call.source else "", _kept(call))
-            for call in calls.calls
-        ]  # fmt: skip
+        lines = []
+        for call in calls.calls:
+            lines += _unrecorded(console, call)
+            line = call.source.place if call.source else ""
+            about = plural(call.nodes, "node"), line, _kept(call)
+            lines.append((call.label, call.title, *about))
+        lines += _unrecorded(console)
         return table_text(lines) or "no call has finished yet"
     rows: list[tuple[str, ...]] = [("", "before", "added", "after", "")]
     for call, leaf in calls.of_leaf(name):
+        rows += _unrecorded(console, call)
         numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
         rows.append((call.label, *numbers, "kept from before" if leaf.kept else ""))
         reach = [_reach(value) for value in (leaf.before, leaf.added, leaf.after)]
@@ -101,7 +104,20 @@ def calls(console: Console, operands: Operands) -> str:
             rows.append(("", *reach, ""))
     if len(rows) == 1:
         raise operands.error(f"no finished call has a leaf '{name}'")
-    return table_text(rows)
+    return table_text([*rows, *_unrecorded(console)])
+
+
+def _unrecorded(console: Console, until: CallRecord | None = None) -> list[tuple[str, ...]]:
+    """Return a line for the calls that ran unrecorded right before one, that of the session without
+    ``until``."""
+    session = console.session
+    kind, number = (session.kind, session.call) if until is None else (until.kind, until.number)
+    before = [call.number for call in session.timeline.calls if call.kind == kind]
+    first = max((known for known in before if known < number), default=0) + 1
+    if first >= number:
+        return []
+    numbers = f"{first}" if first + 1 == number else f"{first} to {number - 1}"
+    return [(f"{'call' if kind == 'backward' else kind} {numbers}", "not recorded", "", "", "")]
 
 
 def _kept(call: CallRecord) -> str:

@@ -113,6 +113,10 @@ class StepMaker:
             gradient, there = sent[nr], pending.get(edge)
             if type(gradient) is ref:
                 gradient = gradient()
+                if gradient is not None and not self._engine.has_run(self._engine.index[edge]):
+                    # held, it would be copied by the engine, which modes of the program see
+                    copy = copy_of(gradient)
+                    gradient = gradient if copy is None else copy
             total = there
             if gradient is not None:
                 total = pending[edge] = gradient if there is None else there + gradient
