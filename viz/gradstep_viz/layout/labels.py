@@ -31,6 +31,8 @@ CLOSE_BESIDE = 3
 ABOVE_BOX = 6
 APART = 12
 HEIGHT = 12
+NEAR = 2 * HEIGHT
+"""Texts that are no further above each other look like two lines of one label."""
 SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52, 65, -65, 78, -78)
 ALONG = 12
 INTO_GUTTER = 110
@@ -108,7 +110,7 @@ class Channel:
         label of one line."""
         return any(
             place.left < text.right and text.left < place.right
-            and place.top < text.bottom + HEIGHT and text.top - HEIGHT < place.bottom
+            and place.top < text.bottom + NEAR and text.top - NEAR < place.bottom
             for text in self.texts[-CROWDED:]
         )  # fmt: skip
 
