@@ -57,7 +57,7 @@ class Generator:
         self._rng = rng
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start from ``seed``; returns the generator itself."""
+        """Seed the random number generator, and return it."""
         seed = int(seed) % 2**64
         if (log := undo_log()) is not None:
             log.keep(_State, self)
@@ -76,15 +76,16 @@ class Generator:
         return rng
 
     def seed(self) -> int:
-        """Start from a seed that nobody knows, which is returned."""
+        """Seed the random number generator with a new random seed, and return that."""
         self.manual_seed(int.from_bytes(os.urandom(8)) >> 1)
         return self._seed
 
     def initial_seed(self) -> int:
+        """Return the seed of the random number generator."""
         return self._seed
 
     def get_state(self) -> Tensor:
-        """Return the state, as a tensor of bytes."""
+        """Return the state of the random number generator, as a tensor of bytes."""
         return Tensor.from_array(np.frombuffer(_packed(self.rng), np.uint8).copy())
 
     def set_state(self, new_state: Tensor) -> None:
@@ -180,29 +181,8 @@ def drawing_from(own: Generator | None) -> Iterator[None]:
         _default.rng = before
 
 
-def manual_seed(seed: int) -> Generator:
-    """Seed the random number generator of this package."""
-    return _default.manual_seed(seed)
-
-
-def seed() -> int:
-    """Seed the random number generator with a new random seed, and return that."""
-    return _default.seed()
-
-
-def initial_seed() -> int:
-    """Return the seed of the random number generator."""
-    return _default.initial_seed()
-
-
-def get_rng_state() -> Tensor:
-    """Return the state of the random number generator, as a tensor of bytes."""
-    return _default.get_state()
-
-
-def set_rng_state(new_state: Tensor) -> None:
-    """Restore a state of the random number generator from :func:`get_rng_state`."""
-    _default.set_state(new_state)
+manual_seed, seed, initial_seed = _default.manual_seed, _default.seed, _default.initial_seed
+get_rng_state, set_rng_state = _default.get_state, _default.set_state
 
 
 @contextmanager
