@@ -55,7 +55,8 @@ def check_frames(made: Composed) -> set[str]:
         modules.add(label)
         for index, box in enumerate(picture.boxes):
             within = any(_holds(one, layout.places[index]) for one in around)
-            address = graph.address(box.node)
+            is_group = graph.kinds[box.node] == "group"
+            address = (is_group and graph.scopes[box.node]) or graph.address(box.node)
             halves = {half for half in ("forward", "backward") if _has(made, label, half)}
             if box.half in halves:
                 assert within == is_inside(address, label), (label, address)

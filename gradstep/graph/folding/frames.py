@@ -66,6 +66,8 @@ def _of_modules(graph: Graph, modules: dict[str, list[frozenset[int]]]) -> Itera
     """Yield the frames of each module, one for each time that it ran; with several, another one is
     around what it has besides, such as parameters with boxes of their own."""
     addresses = [graph.address(id) for id in range(len(graph))] if modules else []
+    for id in graph.groups if modules else ():  # the name of a round says no module
+        addresses[id] = graph.scopes[id] or addresses[id]
     for label, parts in modules.items():
         inside = {id for id, address in enumerate(addresses) if is_inside(address, label)}
         inside.update([graph.pairs[id] for id in inside if id in graph.pairs])
