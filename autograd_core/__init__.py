@@ -87,7 +87,7 @@ _OF_NN = (
     "embedding", "feature_alpha_dropout", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
     "group_norm", "hardshrink", "layer_norm", "max_pool1d", "max_pool2d", "max_pool3d",
     "native_batch_norm", "native_group_norm", "native_layer_norm", "pairwise_distance", "pdist",
-    "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm", "rrelu", "selu", "threshold",
+    "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm", "selu", "threshold",
 )  # fmt: skip
 
 

@@ -94,8 +94,8 @@ from autograd_core.ops.shaping.shape_functions import (
 from autograd_core.ops.shaping.stacking import (
     atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_tensors, cartesian_prod, chunk,
     column_stack, combinations, dsplit, dstack, hsplit, hstack, meshgrid, vstack as row_stack,
-    split, split_with_sizes_copy, tensor_split, unbind_copy, unsafe_chunk, unsafe_split,
-    unsafe_split_with_sizes, vsplit, vstack,
+    split, split_with_sizes_copy, tensor_split, unbind_copy, unsafe_chunk, unsafe_split, vsplit,
+    vstack,
 )
 from autograd_core.ops.shaping.view_copies import (
     as_strided_copy, as_strided_scatter, diagonal_scatter, expand_copy, narrow_copy, permute_copy,
@@ -145,7 +145,7 @@ __all__ = [
     "tensor_split", "tensordot", "tile", "topk", "trace", "transpose", "transpose_copy",
     "trapezoid", "trapz", "triangular_solve", "tril", "tril_indices", "triu", "triu_indices",
     "true_divide", "trunc", "typename", "unbind", "unbind_copy", "unflatten", "unfold",
-    "unfold_copy", "unique", "unique_consecutive", "unsafe_chunk", "unsafe_split",
-    "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "var", "var_mean", "vdot",
-    "view_copy", "vsplit", "vstack", "where", "xlogy", "zeros", "zeros_like",
+    "unfold_copy", "unique", "unique_consecutive", "unsafe_chunk", "unsafe_split", "unsqueeze",
+    "unsqueeze_copy", "var", "var_mean", "vdot", "view_copy", "vsplit", "vstack", "where", "xlogy",
+    "zeros", "zeros_like",
 ]

@@ -1,8 +1,7 @@
-"""Models with averaged weights, and their learning rate scheduler."""
+"""Models with averaged weights."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
 from typing import Any
@@ -11,12 +10,10 @@ from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.functions import tensor
 from autograd_core.nn import Module
 from autograd_core.nn.modules.batchnorm import _BatchNorm
-from autograd_core.optim.lr_scheduler.base import LRScheduler, of_groups
-from autograd_core.optim.optimizer import Optimizer
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "SWALR", "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
+    "AveragedModel", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn",
     "get_swa_multi_avg_fn", "update_bn",
 ]  # fmt: skip
 
@@ -152,46 +149,3 @@ def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
     for layer, momentum in zip(layers, momenta, strict=True):
         layer.momentum = momentum
     model.train(was_training)
-
-
-class SWALR(LRScheduler):
-    """A scheduler that anneals the rate from its current value to ``swa_lr`` within
-    ``anneal_epochs``."""
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        swa_lr: float,
-        anneal_epochs: int = 10,
-        anneal_strategy: str = "cos",
-        last_epoch: int = -1,
-    ) -> None:
-        rates = of_groups("swa_lr", optimizer, swa_lr)
-        for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["swa_lr"] = rate
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(
-                "anneal_strategy must be one of 'cos' or 'linear', instead got " + anneal_strategy
-            )
-        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
-            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
-        self.anneal_epochs = anneal_epochs
-        self.anneal_strategy = anneal_strategy
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[float]:
-        step = self._step_count - 1
-        if self.anneal_epochs == 0:
-            step = max(1, step)
-        before, now = self._way(step - 1), self._way(step)
-        rates = []
-        for group in self.optimizer.param_groups:
-            end = group["swa_lr"]
-            start = end if before == 1 else (group["lr"] - before * end) / (1 - before)
-            rates.append(end * now + start * (1 - now))
-        return rates
-
-    def _way(self, step: int) -> float:
-        """Return how much of the way to ``swa_lr`` lies behind after ``step`` epochs."""
-        share = max(0, min(1, step / max(1, self.anneal_epochs)))
-        return share if self.anneal_strategy == "linear" else (1 - math.cos(math.pi * share)) / 2

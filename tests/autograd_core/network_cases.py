@@ -43,7 +43,7 @@ def _maxima(n: int) -> list[Call]:
 _FUNCTIONAL: dict[str, list[Call]] = {
     **_every(
         "relu relu6 leaky_relu elu selu celu silu gelu mish softplus softsign tanhshrink "
-        "hardshrink softshrink hardtanh hardsigmoid hardswish logsigmoid sigmoid tanh rrelu",
+        "hardshrink softshrink hardtanh hardsigmoid hardswish logsigmoid sigmoid tanh",
         call(X),
     ),
     "gelu": [call(X), call(X, approximate="tanh")],
@@ -207,7 +207,7 @@ _TOP: dict[str, list[Call]] = {
     "qr": [call(TALL)], "svd": [call(TALL)], "matrix_power": [call(REAL, 2)],
     "triangular_solve": [call(N(3, 2), LOWER, upper=False)],
     **_every("relu selu sigmoid", call(X)), "celu": [call(X)], "threshold": [call(X, 0.1, 2.0)],
-    "hardshrink": [call(X)], "prelu": [call(X, N(1))], "rrelu": [call(X)],
+    "hardshrink": [call(X)], "prelu": [call(X, N(1))],
     "native_layer_norm": [call(X, (3,), N(3), N(3, seed=1), 1e-5)],
     "native_group_norm": [call(N(2, 4, 3), N(4), N(4, seed=1), 2, 4, 3, 2, 1e-5)],
     "native_batch_norm": [call(N(4, 2), N(2), N(2, seed=1), None, None, True, 0.1, 1e-5)],

@@ -37,7 +37,6 @@ CASES: dict[str, Case] = {
     "hardtanh": Case(lambda F, x: F.hardtanh(x), "HardtanhBackward"),
     "hardshrink": Case(lambda F, x: F.hardshrink(x), "HardshrinkBackward"),
     "softshrink": Case(lambda F, x: F.softshrink(x), "SoftshrinkBackward"),
-    "rrelu": Case(lambda F, x: F.rrelu(x), "RreluWithNoiseBackward"),
     "max_pool2d": Case(
         lambda F, x: F.max_pool2d(images(x), 2, 1, 1),
         "MaxPool2DWithIndicesBackward",

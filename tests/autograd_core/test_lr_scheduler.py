@@ -163,17 +163,6 @@ def test_a_schedule_goes_to_any_epoch(name: str, options: dict[str, Any]) -> Non
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("strategy", ["cos", "linear"])
-@pytest.mark.parametrize("epochs", [0, 7])
-def test_rates_go_over_to_that_of_averaging(strategy: str, epochs: int) -> None:
-    def rates(torch: Any) -> list[Any]:
-        swa = importlib.import_module(f"{torch.__name__}.optim.swa_utils")
-        return schedule(torch, lambda m, o: [swa.SWALR(o, 0.05, epochs, strategy)])
-
-    assert_same(*both(rates))
-
-
-@pytest.mark.torch
 def test_a_rate_may_be_a_tensor() -> None:
     def rates(torch: Any) -> list[float]:
         rate = torch.tensor(0.5)

@@ -6,9 +6,9 @@
 from autograd_core.fallback import answer_missing_names
 from autograd_core.nn.functional.activation import (
     celu, celu_, elu, elu_, gelu, glu, hardshrink, hardsigmoid, hardswish, hardtanh, hardtanh_,
-    leaky_relu, leaky_relu_, log_softmax, logsigmoid, mish, prelu, relu, relu6, relu_, rrelu,
-    rrelu_, selu, selu_, sigmoid, silu, softmax, softmin, softplus, softshrink, softsign, tanh,
-    tanhshrink, threshold, threshold_,
+    leaky_relu, leaky_relu_, log_softmax, logsigmoid, mish, prelu, relu, relu6, relu_, selu,
+    selu_, sigmoid, silu, softmax, softmin, softplus, softshrink, softsign, tanh, tanhshrink,
+    threshold, threshold_,
 )
 from autograd_core.nn.functional.attention import (
     multi_head_attention_forward, scaled_dot_product_attention,
@@ -68,7 +68,7 @@ __all__ = [
     "max_unpool3d", "mish", "mse_loss", "multi_head_attention_forward", "multi_margin_loss",
     "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot",
     "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
-    "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu", "rrelu_",
+    "prelu", "relu", "relu6", "relu_", "rms_norm",
     "scaled_dot_product_attention", "selu", "selu_", "sigmoid", "silu", "smooth_l1_loss",
     "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh",
     "tanhshrink", "threshold", "threshold_", "triplet_margin_loss",

@@ -6,15 +6,12 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
-import numpy as np
-
 from autograd_core.dtype import dtype
 from autograd_core.functions import reshape
 from autograd_core.op import inplace as inplace_form
 from autograd_core.ops.pointwise import activation, elementwise
 from autograd_core.ops.reductions import softmax as softmax_ops
 from autograd_core.ops.shaping.convert import to_dtype
-from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
 logsigmoid = activation.log_sigmoid
@@ -111,23 +108,6 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     elif weight._shape:
         weight = reshape(weight, ())
     return activation.prelu(input, weight)
-
-
-def rrelu(
-    input: Tensor,
-    lower: float = 1 / 8,
-    upper: float = 1 / 3,
-    training: bool = False,
-    inplace: bool = False,
-) -> Tensor:
-    """Return :func:`leaky_relu` with a random slope for each element in training, and with the mean
-    slope otherwise."""
-    mean = (lower + upper) / 2
-    slopes = generator().uniform(lower, upper, input._shape) if training else np.array(mean)
-    noise = Tensor.from_array(slopes.astype(input.dtype.dtype))
-    return (_in_place(activation.rrelu_with_noise) if inplace else activation.rrelu_with_noise)(
-        input, noise
-    )
 
 
 def hardtanh(
@@ -250,13 +230,6 @@ def selu_(input: Tensor) -> Tensor:
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """Apply :func:`leaky_relu` in place."""
     return leaky_relu(input, negative_slope, True)
-
-
-def rrelu_(
-    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
-) -> Tensor:
-    """Apply :func:`rrelu` in place."""
-    return rrelu(input, lower, upper, training, True)
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:

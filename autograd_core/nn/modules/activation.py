@@ -113,17 +113,6 @@ class LeakyReLU(_Activation, function=F.leaky_relu):
     inplace: bool = False
 
 
-class RReLU(_Activation):
-    """LeakyReLU with random slopes in training, and their mean in evaluation."""
-
-    lower: float = 1 / 8
-    upper: float = 1 / 3
-    inplace: bool = False
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
-
-
 class Hardtanh(_Activation, function=F.hardtanh):
     """The input clamped to the range from ``min_val`` to ``max_val``."""
 

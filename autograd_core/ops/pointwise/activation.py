@@ -382,18 +382,6 @@ def prelu(self, weight):
 
 
 @pointwise(
-    floats="leaky_relu_cpu",
-    self=lambda g, self, noise: where(self > 0, g, g * noise),
-    second=Second("RreluWithNoiseBackwardBackward0"),
-    layout="contiguous",
-)
-def rrelu_with_noise(self, noise):
-    """Return ``self`` where it is positive, else ``noise * self``; the slopes are random, and not
-    an input."""
-    return np.where(self > 0, self, self * noise)
-
-
-@pointwise(
     bools="Bool inputs not supported for hardtanh",
     self=lambda g, self, min_val, max_val: where(beyond(self, low=min_val, high=max_val), 0, g),
     second=Second("HardtanhBackwardBackward0"),

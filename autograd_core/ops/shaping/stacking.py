@@ -108,14 +108,6 @@ def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor,
 
 
 @public("function method")
-def unsafe_split_with_sizes(
-    self: Tensor, split_sizes: Sequence[int], dim: int = 0
-) -> tuple[Tensor, ...]:
-    """Return copies of pieces of the given sizes along ``dim``."""
-    return _copies(split(self, split_sizes, dim))
-
-
-@public("function method")
 def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Return copies of ``chunks`` pieces along ``dim``."""
     return _copies(chunk(self, chunks, dim))

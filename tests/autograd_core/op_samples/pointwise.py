@@ -66,10 +66,6 @@ SAMPLES = {
     "log_sigmoid": BOTH,
     "leaky_relu": (*BOTH, Sample(([-1.0, 2.0],), {"negative_slope": 0.3})),
     "prelu": (Sample(([[-1.0, 2.0], [0.5, -3.0]], [0.1, 0.4])),),
-    "rrelu_with_noise": (
-        Sample(([-1.0, 2.0, -0.5], [0.2, 1.0, 0.3])),
-        Sample(([[-1.0], [2.0]], [0.2, 0.3])),
-    ),
     "hardtanh": (*BOTH, Sample(([-1.0, 2.0, 7.0],), {"min_val": 0.0, "max_val": 6.0})),
     "hardsigmoid": BOTH,
     "hardswish": (*BOTH, Sample(([-4.0, 5.0],))),
