@@ -25,16 +25,16 @@ from gradstep_viz.picture.leaves import box_count
 from gradstep_viz.picture.links import Links
 from gradstep_viz.picture.magnitude import scale_of
 from gradstep_viz.picture.model import Picture
-from gradstep_viz.theme import MARGIN
+from gradstep_viz.theme import MARGIN, MUTED_SIZE
 
 SCREEN_WIDTH: Final = 1920
 SCREEN_HEIGHT: Final = 1080
 
-LEAST_SCALE: Final = 0.75
-"""The smallest text is 8 pixels high when a picture is scaled down so far."""
-
 LEAST_TEXT: Final = 8
-"""So many pixels high is the smallest text then."""
+"""So many pixels high is the smallest text that can be read."""
+
+LEAST_SCALE: Final = LEAST_TEXT / MUTED_SIZE
+"""The smallest text is so high when a picture is scaled down so far."""
 
 GUTTER: Final = 80
 """About the space between two halves."""
@@ -237,7 +237,7 @@ class Composer(NamedTuple):
             best = composer._coarser(best, options, width)
         notes, scale = finest.notes, _scale_at(best, width)
         if scale < LEAST_SCALE:
-            high = math.floor(10 * LEAST_TEXT * scale / LEAST_SCALE) / 10
+            high = math.floor(10 * MUTED_SIZE * scale) / 10
             small = f"at a width of {options.width}, the smallest text is {high:.1f} pixels high"
             notes += (f"{small}; one half (view) or a part (around, path) needs less",)
         return best._replace(notes=notes)
