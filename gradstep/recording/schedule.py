@@ -6,9 +6,11 @@ little. So the first calls are kept in full, then ever fewer, and always the new
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil
+from statistics import fmean
 from typing import Final, NamedTuple
 
 from gradstep.recording.facts import Level
@@ -18,6 +20,10 @@ FIRST: Final = 10
 """Calls of a run that are kept in full, whatever follows."""
 BUDGET: Final = 1.3
 """What a run may take that is recorded, as a multiple of what it takes otherwise."""
+
+
+_ENOUGH, _OF_LATE = 5, 30
+"""At least and at most so many steps tell what one takes plainly."""
 
 
 class Wanted(NamedTuple):
@@ -78,6 +84,7 @@ class Account:
         self.schedule = schedule
         self._ran = self._spent = 0.0
         self._traced = self._steps_traced = 0.0  # what steps took of which ops were described
+        self._plain: deque[float] = deque(maxlen=_OF_LATE)  # what the others took, of late
         self._newest = 0.0  # what the newest call of a kind took
         self._of_leaves = 0.0
         self._step = 0.0  # seconds of the run from one call to the next, of late
@@ -89,6 +96,7 @@ class Account:
             self._traced, self._steps_traced = self._traced + seconds, self._steps_traced + 1
             return
         self._ran += seconds
+        self._plain.append(seconds)
         self._step = seconds if not self._step else 0.9 * self._step + 0.1 * seconds
 
     def spent(self, level: Level, seconds: float) -> None:
@@ -113,8 +121,10 @@ class Account:
         budget = self.schedule.budget
         if budget is None:
             return True
-        steps = self._steps_traced
-        own = min(steps * self._step, self._traced)  # nothing while no step ran plainly
+        steps, own = self._steps_traced, 0.0
+        if len(self._plain) >= _ENOUGH:  # nearly all of them: one may have been a validation
+            usual = fmean(sorted(self._plain)[: int(0.9 * len(self._plain))])
+            own = min(steps * usual, self._traced)
         spent = self._spent + seconds + (self._traced - own) * (1 + 1 / max(steps, 1))
         return spent <= (budget - 1) * (self._ran + own)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
@@ -175,13 +175,13 @@ class Watch:
         self._looks: Counter[Any] = Counter()  # at traced calls, by their line
         self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
         self._rules: set[Any] = set()
-        self._left = perf_counter()
+        self._left = 0.0
         self.trouble = ""
         """What is NaN or infinite from a call on: nothing that follows says anything."""
 
     def __call__(self, call: BackwardCall, names: Names, number: int) -> bool | Gradients:
         """Look at a call, number ``number`` of its kind, and carry it out."""
-        entered = perf_counter()
+        entered = process_time()  # other programs may run beside this one
         line = call.line
         last, self._line = self._line, (line, call.is_grad)
         self._follows[last] = self._line
@@ -190,7 +190,7 @@ class Watch:
         index = sum(self._counts.values())
         source = None if line is None else Source(*line[:2])
         kind = "grad" if call.is_grad else "backward"
-        facts = CallFacts(index, kind, number, source, "leaves", began=entered)  # type: ignore[arg-type]
+        facts = CallFacts(index, kind, number, source, "leaves", began=perf_counter())  # type: ignore[arg-type]
         closely = False
         losses: list[Any] = []
         with within_fence(facts.title):
@@ -200,9 +200,9 @@ class Watch:
         with within_fence(f"the leaves of {facts.title}"):
             before = self._leaves.before(engine, call, lambda: names)
         self._run.add_begun(facts)
-        started = perf_counter()
+        started, own = perf_counter(), process_time()
         answer = self._carry_out(engine, call, names, number, is_first=nth == 1)
-        seconds = perf_counter() - started
+        seconds, own = perf_counter() - started, process_time() - own
         with within_fence(f"what {facts.title} made"):
             described = () if before is None else self._leaves.after(engine, before)
             loss = engine.scalar_statistics(call.roots[0]) if len(call.roots) == 1 else None
@@ -215,9 +215,10 @@ class Watch:
             )
             self._run.add_ended(told, described, None)
             self._note_carried(line, losses, names)
-        now = perf_counter()
-        self._account.ran(entered - self._left + seconds, traced=self._is_traced)
-        self._account.spent("stats" if closely else "call", now - entered - seconds)
+        now = process_time()
+        if index > 1:  # before the first one, a program imports
+            self._account.ran(entered - self._left + own, traced=self._is_traced)
+        self._account.spent("stats" if closely else "call", now - entered - own)
         self._left = now
         if self.evidence.is_whole:
             following = self._follows.get(self._line, self._line)
