@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forking import run_gradstep
+from tests.forking import run_gradstep, run_python
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -99,6 +99,26 @@ def test_a_condition_that_holds_elsewhere_does_not_stop(tmp_path: Path) -> None:
     # a hook more in each call, and those of call 3 twice
     assert "call 3: this pass ran twice, to see whether a condition holds" in err
     assert out.splitlines()[-1] == str(1 + 2 + 2 * 3 + 4)
+
+
+def test_a_dispatch_mode_sees_no_copy_of_a_gradient_that_a_leaf_takes_over(tmp_path: Path) -> None:
+    text = """\
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+class Mode(TorchDispatchMode):
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        print(op)
+        return op(*args, **(kwargs or {}))
+loss = torch.ones(3, requires_grad=True).exp().sum()
+with Mode():
+    loss.backward()
+"""
+    (tmp_path / "train.py").write_text(text, "utf-8")
+    plain = run_python(["train.py"], tmp_path).stdout
+    assert "detach" in plain
+    for commands in (["--fail-on", "nan"], ["--ex", "next 2", "--ex", "info node"]):
+        lines = debug(tmp_path, *commands, "--ex", "continue")[1].splitlines()
+        assert [line for line in lines if line.startswith("aten.")] == plain.splitlines()
 
 
 def test_a_place_is_found_in_the_call_in_which_its_condition_holds(tmp_path: Path) -> None:

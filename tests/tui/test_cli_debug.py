@@ -433,6 +433,8 @@ def test_continue_calls_goes_on_to_the_call_that_stops(run: Run) -> None:
     assert code == 0, err
     assert "backward() call 4: catch 1: inf" in out
     assert "call = 4" in out
+    out = run(LOOP, "break div if inf\nquit\ncontinue --calls\nabort\n").out
+    assert "backward() call 4: breakpoint 1: div if inf" in out
     code, _, err = run(LOOP, "continue --calls\n")
     assert code == 2
     assert "nothing to stop at: use catch nan" in err
@@ -450,6 +452,11 @@ def test_calls_are_chosen_by_number_range_or_all(run: Run) -> None:
         code, out, err = run(LOOP, commands, "--call", chosen, "train.py")
         assert code == 0, err
         assert [number for number in range(1, 7) if f"call = {number}" in out] == numbers
+    out = run(LOOP, "quit\ninfo calls\ninfo calls w\n", "--call", "2,5", "train.py").out
+    assert [line.split("  ")[0] for line in out.splitlines() if line.startswith("call ")] == [
+        "call 1", "call 2", "call 3 to 4", "call 1", "call 2", "call 3 to 4"
+    ]  # fmt: skip
+    assert out.count("not recorded") == 4
     code, _, err = run(LOOP, commands, "--call", "4:x", "train.py")
     assert code == 2
     assert "numbers and ranges such as 1,100:110" in err
