@@ -66,7 +66,8 @@ LEFT_OUT = {
     "seldom used": (
         "AdaptiveLogSoftmaxWithLoss CircularPad3d ConstantPad3d FractionalMaxPool2d "
         "FractionalMaxPool3d LPPool1d LPPool2d LPPool3d ReflectionPad3d ReplicationPad3d ZeroPad3d "
-        "fractional_max_pool2d fractional_max_pool3d lp_pool1d lp_pool2d lp_pool3d"
+        "fractional_max_pool2d fractional_max_pool3d lp_pool1d lp_pool2d lp_pool3d "
+        "RReLU rrelu rrelu_"
     ),
     "a choice between kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
     "specific to certain hardware": (

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 TARGET = re.compile(r"^\.\. (auto\w+|namespace):: ([\w.]+)", re.MULTILINE)
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -38,6 +40,7 @@ def examples() -> dict[str, str]:
     return texts
 
 
+@pytest.mark.documents  # the reference has modules that import Sphinx
 def test_each_example_of_the_reference_runs_as_it_is_typed() -> None:
     runner, told = doctest.DocTestRunner(optionflags=FLAGS), list[str]()
     texts = examples()

@@ -89,11 +89,13 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         given = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         self._stepping = [(tensor, tensor._version) for tensor in given]
         self.__exit__(None, None, None)
+        self._acts = False
         return True
 
     def resume(self) -> None:
         """Have this mode act again."""
         self.__enter__()
+        self._acts = True
         self._last = _newest()
         line = user_source(sys._getframe(2))
         for tensor, version in self._stepping:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import update_wrapper
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import torch
 from torch.compiler import is_dynamo_compiling
 
 from gradstep.engines.pytorch.private import skip_code
+from gradstep.graph.fence import within_fence
+
+_STEPS: Final = "what the steps of optimizers change"
 
 
 class Suspended(Protocol):
@@ -69,17 +72,20 @@ def _without(mode: Suspended, method: Any) -> Any:
     it, or a graph be built."""
 
     def passed(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-        if (
-            is_dynamo_compiling()
-            or any(map(callable, (*args, *kwargs.values())))
-            or optimizer.defaults.get("differentiable")
-            or not mode.suspend(optimizer)
-        ):
+        if is_dynamo_compiling():
             return method(optimizer, *args, **kwargs)
+        is_aside = False
+        with within_fence(_STEPS):
+            is_aside = not (
+                any(map(callable, (*args, *kwargs.values())))
+                or optimizer.defaults.get("differentiable")
+            ) and mode.suspend(optimizer)
         try:
             return method(optimizer, *args, **kwargs)
         finally:
-            mode.resume()
+            if is_aside:
+                with within_fence(_STEPS):
+                    mode.resume()
 
     update_wrapper(passed, method)
     skip_code(passed.__code__)
