@@ -171,3 +171,15 @@ def test_a_change_of_a_grad_that_is_no_longer_there_changes_nothing(torch: Any) 
     for line in ("continue", "scale a.grad 2", "restart", "mute #1", "continue"):
         assert not session.do(line).error
     assert session.do("info leaves").text.startswith("a.grad  1 of 1 in  None")
+
+
+def test_a_leaf_whose_sum_was_edited_waits_no_more_once_it_has_run(torch: Any) -> None:
+    w = torch.tensor(2.0, requires_grad=True)
+    result = w * w  # a first part of the sum of w arrives early, and a long chain follows
+    for _ in range(100):
+        result = result * 1.01
+    session = Session(result + w, names={"w": w})
+    for line in ("next", "zero w", "undo", "continue"):
+        assert not session.do(line).error
+    assert session.position == session.length
+    assert session.snapshot.pending == ()

@@ -335,7 +335,8 @@ class Inspector:
             for index in moved:
                 self._forget(self._changed(index))
             self._at = position
-            self._waiting = {*self._contributions.waiting(position), *self._edited}
+            edited = (index for index in self._edited if index >= position)
+            self._waiting = {*self._contributions.waiting(position), *edited}
         while self._at < position:
             self._waiting.discard(self._at)
             targets = self._contributions.targets(self._at)
