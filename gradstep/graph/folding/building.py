@@ -150,7 +150,7 @@ class TreeBuilder:
                     rest += children[last:first]
                     if rounds.lead:
                         parts = children[first : rounds.start]
-                        rest.append(self._inner("iteration", "t = 0", scope, parts))
+                        rest.append(self._inner("iteration", _round(0, parts, scope), scope, parts))
                     rest.append(self._repeat(children, rounds, scope))
                     last = rounds.stop
                 children = rest + children[last:]
@@ -275,8 +275,8 @@ class TreeBuilder:
             start = rounds.start + number * rounds.period
             parts = children[start : start + rounds.period]
             if rounds.labels is None:
-                t = number + bool(rounds.lead)
-                label = self._address(parts[0]) if rounds.apart else f"t = {t}"
+                place = number + bool(rounds.lead)
+                label = self._address(parts[0]) if rounds.apart else _round(place, parts, scope)
                 if signature < 0:
                     signature = self._inner("iteration", label, scope, parts).signature
                 kind: FoldKind = "sibling" if rounds.apart else "iteration"
@@ -336,6 +336,13 @@ def _in_lines(lines: Sequence[Lines], band: range) -> str:
 
 def _signatures(folds: Sequence[Fold]) -> list[int]:
     return [fold.signature for fold in folds]
+
+
+def _round(number: int, parts: Sequence[Fold], scope: str) -> str:
+    """Return what a round is called that no loop of the program has made: a time step of a module,
+    or one of several modules that are alike."""
+    in_modules = any(part.scope != scope for part in parts)
+    return f"round {number + 1}" if in_modules else f"t = {number}"
 
 
 def _shared(one: tuple[Segment, ...], other: tuple[Segment, ...]) -> int:
