@@ -35,8 +35,8 @@ def film(gradstep: Gradstep) -> Callable[..., Ended]:
 def test_a_script_is_filmed_at_its_first_backward_call_and_ends_there(film):
     code, out, err = film("train.py")
     assert (code, out) == (0, "")
-    assert err == "gradstep: wrote train.svg, 7 frames\n"
-    assert "PowBackward0" in Path("train.svg").read_text()
+    assert err == "gradstep: wrote train-film.svg, 7 frames\n"
+    assert "PowBackward0" in Path("train-film.svg").read_text()
 
 
 def test_the_last_call_is_filmed_while_all_the_others_run(film):

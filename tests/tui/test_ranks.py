@@ -34,20 +34,20 @@ def files(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir() if each.name != "train.py")
 
 
-@pytest.mark.parametrize("command", ["render", "film"])
-def test_the_first_process_alone_writes_a_file(command: str, folder: Path) -> None:
+@pytest.mark.parametrize(("command", "name"), [("render", "train"), ("film", "train-film")])
+def test_the_first_process_alone_writes_a_file(command: str, name: str, folder: Path) -> None:
     silent = run_as(1, folder, command, "train.py")
     assert (silent.returncode, silent.stderr, files(folder)) == (0, "", [])
     told = run_as(0, folder, command, "train.py")
-    assert told.stderr.startswith("[rank0]: gradstep: wrote train.svg")
-    assert files(folder) == ["train.svg"]
+    assert told.stderr.startswith(f"[rank0]: gradstep: wrote {name}.svg")
+    assert files(folder) == [f"{name}.svg"]
 
 
-@pytest.mark.parametrize("command", ["render", "film"])
-def test_each_process_may_write_a_file_of_its_own(command: str, folder: Path) -> None:
+@pytest.mark.parametrize(("command", "name"), [("render", "train"), ("film", "train-film")])
+def test_each_process_may_write_a_file_of_its_own(command: str, name: str, folder: Path) -> None:
     for rank in (0, 1):
         run_as(rank, folder, command, "--on-rank", "all", "train.py")
-    assert files(folder) == ["train.rank0.svg", "train.rank1.svg"]
+    assert files(folder) == [f"{name}.rank0.svg", f"{name}.rank1.svg"]
 
 
 def test_another_process_can_be_chosen(folder: Path) -> None:

@@ -49,7 +49,7 @@ def parser() -> TargetParser:
     add = command.option
     add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
         "with a scrubber; a directory, for one SVG per frame; or -, for an SVG on standard "
-        "output (default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
+        "output (default: the name of TARGET and -film.svg, in the current directory)")  # fmt: skip
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward (the graph being built), backward (the gradients flowing back), or both "
         "(default)")  # fmt: skip
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     saves = chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
     call = chosen_call(target, options.call)
-    name = options.output or f"{target.stem}.svg"
+    name = options.output or f"{target.stem}-film.svg"
     destination = Destination.of(name, options.on_rank, saves, _place)
     with destination.kept_free(), Waiting() as waiting:
         recording, drawn = _recording_of(target, options.arguments, options.view, call)
