@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import chain
 
 from gradstep.debugger.commands.console import Console
 from gradstep.debugger.commands.language import Operands
@@ -83,20 +84,20 @@ def frames(console: Console, operands: Operands) -> str:
 
 def calls(console: Console, operands: Operands) -> str:
     """Return one line per call, or, for a leaf, what each call did to its ``.grad``."""
-    calls = console.session.timeline
+    calls, gaps = console.session.timeline, _gaps(console)
     name = operands.text.removesuffix(".grad")
     if not name:
         lines = []
         for call in calls.calls:
-            lines += _unrecorded(console, call)
+            lines += gaps.pop((call.kind, call.number), [])
             line = call.source.place if call.source else ""
             about = plural(call.nodes, "node"), line, _kept(call)
             lines.append((call.label, call.title, *about))
-        lines += _unrecorded(console)
+        lines += chain(*gaps.values())
         return table_text(lines) or "no call has finished yet"
     rows: list[tuple[str, ...]] = [("", "before", "added", "after", "")]
     for call, leaf in calls.of_leaf(name):
-        rows += _unrecorded(console, call)
+        rows += gaps.pop((call.kind, call.number), [])
         numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
         rows.append((call.label, *numbers, "kept from before" if leaf.kept else ""))
         reach = [_reach(value) for value in (leaf.before, leaf.added, leaf.after)]
@@ -104,20 +105,24 @@ def calls(console: Console, operands: Operands) -> str:
             rows.append(("", *reach, ""))
     if len(rows) == 1:
         raise operands.error(f"no finished call has a leaf '{name}'")
-    return table_text([*rows, *_unrecorded(console)])
+    current = console.session.kind, console.session.call
+    return table_text([*rows, *gaps.pop(current, [])])
 
 
-def _unrecorded(console: Console, until: CallRecord | None = None) -> list[tuple[str, ...]]:
-    """Return a line for the calls that ran unrecorded right before one, that of the session without
-    ``until``."""
+def _gaps(console: Console) -> dict[tuple[str, int], list[tuple[str, ...]]]:
+    """Return a line about the calls that ran unrecorded right before a call, for each that has
+    such, that of the session included."""
     session = console.session
-    kind, number = (session.kind, session.call) if until is None else (until.kind, until.number)
-    before = [call.number for call in session.timeline.calls if call.kind == kind]
-    first = max((known for known in before if known < number), default=0) + 1
-    if first >= number:
-        return []
-    numbers = f"{first}" if first + 1 == number else f"{first} to {number - 1}"
-    return [(f"{'call' if kind == 'backward' else kind} {numbers}", "not recorded", "", "", "")]
+    recorded = {(call.kind, call.number) for call in session.timeline.calls}
+    known = sorted({*recorded, (session.kind, session.call)})
+    lines: dict[tuple[str, int], list[tuple[str, ...]]] = {}
+    for before, (kind, number) in zip([("", 0), *known], known, strict=False):
+        first = before[1] + 1 if before[0] == kind else 1
+        if first < number:
+            numbers = f"{first}" if first + 1 == number else f"{first} to {number - 1}"
+            title = f"{'call' if kind == 'backward' else kind} {numbers}"
+            lines[kind, number] = [(title, "not recorded", "", "", "")]
+    return lines
 
 
 def _kept(call: CallRecord) -> str:
