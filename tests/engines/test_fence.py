@@ -95,17 +95,34 @@ def test_a_function_of_ours_that_fails_leaves_the_program_alone(
 
 
 @pytest.mark.parametrize(
-    "command", ["debug --batch --ex next --ex continue", "debug --fail-on nan"]
+    ("library", "command", "functions"),
+    [
+        (
+            "autograd_core",
+            "debug --batch --ex next --ex continue",
+            [
+                "debugger/passes/cursor.py:Cursor._keep",
+                "debugger/passes/recorded_pass.py:RecordedPass.title",
+                "engines/native/driver.py:NativeDriver._run",
+                "engines/native/changes.py:keep_of_user",
+                "engines/native/hooks.py:Watch.wrap",
+            ],
+        ),
+        ("autograd_core", "debug --fail-on nan", ["engines/native/changes.py:keep_of_user"]),
+        pytest.param(
+            "torch",
+            "render --values --call last -o x.json",
+            ["engines/pytorch/schema.py:is_question"],
+            marks=pytest.mark.torch,
+        ),
+    ],
 )
-def test_a_function_that_failed_around_a_node_of_the_core(command: str, tmp_path: Path) -> None:
-    functions = [
-        "debugger/passes/cursor.py:Cursor._keep",
-        "debugger/passes/recorded_pass.py:RecordedPass.title",
-        "engines/native/driver.py:NativeDriver._run", "engines/native/changes.py:keep_of_user",
-        "engines/native/hooks.py:Watch.wrap",
-    ]  # fmt: skip
-    words = [*command.split(), "train.py"]
-    see_that_the_program_is_left_alone(runner("autograd_core", tmp_path), functions, words)
+def test_functions_that_once_did_not_leave_the_program_alone(
+    library: str, command: str, functions: list[str], tmp_path: Path
+) -> None:
+    pytest.importorskip(library)
+    run = runner(library, tmp_path)
+    see_that_the_program_is_left_alone(run, functions, [*command.split(), "train.py"])
 
 
 def runner(library: str, folder: Path) -> Callable[..., Any]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from gradstep.graph.fence import fenced
+
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     """Return a tensor, or those in lists of them."""
@@ -26,6 +28,7 @@ def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]
 
 
 @lru_cache(maxsize=4096)
+@fenced("an op of the forward pass", False)
 def is_question(op: Any) -> bool:
     """Return whether ``op`` makes no tensor, nor changes one, as those that read a size.
 
