@@ -6,8 +6,10 @@ import builtins
 import importlib
 import importlib.util
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -232,6 +234,18 @@ def script_process(target: Target, arguments: list[str]) -> Iterator[None]:
         raise SystemExit(_ending(error)) from None
     if os.getpid() != process:
         raise SystemExit
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a folder that is there as long as what is done inside, also where a child that the
+    program forks ends sooner: :mod:`tempfile` removes a folder at the end of any process."""
+    folder, process = tempfile.mkdtemp(prefix="gradstep-"), os.getpid()
+    try:
+        yield Path(folder)
+    finally:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _ending(error: ProgramError) -> object:

@@ -18,7 +18,6 @@ import io
 import re
 import shlex
 import sys
-import tempfile
 from contextlib import ExitStack, redirect_stdout
 from html import escape
 from pathlib import Path
@@ -132,13 +131,13 @@ def run_cell(command: str, words: list[str], code: str, variables: dict[str, Any
         variables: the variables of a notebook.
     """
     # slow to load, and a notebook may never run a cell so
-    from gradstep.program.process import variables_shared
+    from gradstep.program.process import temporary_folder, variables_shared
     from gradstep_tui.cli import main
 
     draws = command in ("render", "film")
     data = io.BytesIO()
     with ExitStack() as stack:
-        cell = Path(stack.enter_context(tempfile.TemporaryDirectory()), "cell.py")
+        cell = stack.enter_context(temporary_folder()) / "cell.py"
         cell.write_text(code, "utf-8")
         stack.enter_context(variables_shared(variables))
         out = io.TextIOWrapper(data, "utf-8") if draws else _OfCell(sys.stdout, cell)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,6 +19,7 @@ from gradstep.graph.collector import collector_slowed
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
 from gradstep.program.calls import CallSelector
+from gradstep.program.process import temporary_folder
 from gradstep.program.recorded_calls import names_of, show_sources
 from gradstep.program.run import run_target
 from gradstep.program.target import Target, parse_target, require_file
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
     if options.ranks:
         return _of_ranks([options.target, *options.arguments], options.format)
     with ExitStack() as within, collector_slowed():
-        folder = Path(within.enter_context(tempfile.TemporaryDirectory(prefix="gradstep-")))
+        folder = within.enter_context(temporary_folder())
         if options.repeat or options.vary:
             names, comparison, runs, causes = _again(options, folder, within)
         else:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Final
 
 from gradstep.program.calls import CallSelector
-from gradstep.program.process import run_as_main
+from gradstep.program.process import run_as_main, temporary_folder
 from gradstep.program.recording import Recording, record_target
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.target import Target, parse_target
@@ -132,8 +131,8 @@ def _record_and_draw(
 ) -> tuple[Rendering | None, ProgramFailure | None]:
     """Run a program and record the leaves of each of its calls; what ``draw`` makes of that, and
     how the program failed. Where it failed before there was anything to draw, that is None."""
-    with tempfile.TemporaryDirectory(prefix="gradstep-") as folder:
-        path = Path(folder) / "run.gsr"
+    with temporary_folder() as folder:
+        path = folder / "run.gsr"
         recording = Recording(
             path, _SCHEDULE, sources=False,
             command=(str(target), *arguments), folder=target.folder,
