@@ -88,6 +88,10 @@ class Replay(Protocol):
         ...
 
 
+class CannotRunAgain(Exception):
+    """A second run of a pass ends: to go on would do once more what cannot be undone."""
+
+
 class DriverDefaults(Protocol):
     """What few drivers have to do; here is what the others answer: their Steps are made when nodes
     run, and going back is a matter of sums."""

@@ -112,6 +112,12 @@ class KeptRun(Protocol):
         ...
 
     @property
+    def repeatable(self) -> bool:
+        """Whether :meth:`undo` puts all back: no parameter was changed in it, as by an optimizer in
+        a hook."""
+        ...
+
+    @property
     def result(self) -> Any:
         """What the call returns to the program."""
         ...

@@ -67,19 +67,19 @@ def run_pass(
         return Passed(tuple(findings), returned if call.is_grad else True, finite, scaling)
 
     run = engine.kept_run(call)
-    if run is None:  # it can run once only
-        returned = carried_out(partial(engine.run, call))
-        trouble = _not_finite(call, engine, order, names, returned)
-        if trouble is None:
-            return passed((), returned, finite=True)
+    returned = carried_out(partial(engine.run, call)) if run is None else run.result
+    is_finite = run is not None and run.is_finite()
+    trouble = None if is_finite else _not_finite(call, engine, order, names, returned)
+    once = run is None or not run.repeatable
+    if run is not None:
+        put_back = keep if trouble is None or not explains else not once
+        (run.undo if put_back else run.release)()
+    if trouble is None or (run is not None and not explains):
+        return passed((), returned, finite=trouble is None)
+    if once:
         if scaling is not None:
             return passed([scaling.note(trouble.text, call)], returned)
         return passed([_finding(trouble.text, _UNKNOWN, call)], returned)
-    trouble = None if run.is_finite() else _not_finite(call, engine, order, names, run.result)
-    if trouble is None or not explains:
-        (run.undo if keep else run.release)()
-        return passed((), run.result, finite=trouble is None)
-    run.undo()
     if scaling is not None and _is_finite_without(scaling, call, names):
         returned = () if keep else carried_out(partial(engine.run, call))
         return passed([scaling.note(trouble.text, call)], returned)

@@ -45,14 +45,14 @@ def test_a_pass_whose_gradients_are_exchanged_is_read_only(
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     from gradstep.engines.pytorch import calls
 
-    monkeypatch.setattr(calls, "is_shared_with_processes", lambda: shared)
     loss = torch.ones(2, requires_grad=True).exp().sum()
-    engine = engine_of([loss])
+    engine = engine_of([loss])  # imports what is to keep the real function
+    monkeypatch.setattr(calls, "is_shared_with_processes", lambda: shared)
     reason = calls.why_watched_only(engine.call(loss, None, None, False))
     assert ("exchanged with other processes" in reason) == shared
 
 
-@pytest.mark.parametrize("way", ["a pass inside", "an optimizer"])
+@pytest.mark.parametrize("way", ["a pass inside", "an optimizer", "an optimizer inside", "a hook"])
 @pytest.mark.parametrize(
     "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
 )
@@ -60,14 +60,20 @@ def test_what_is_looked_at_twice_is_done_once(library: str, way: str) -> None:
     torch = pytest.importorskip(library)
     checkpoint = import_module(f"{library}.utils.checkpoint").checkpoint
 
+    def step(p: Any) -> None:
+        with torch.no_grad():
+            p.add_(1.0)
+
     def program() -> list[Any]:
         torch.manual_seed(0)
         layer, x = torch.nn.Linear(3, 3), torch.ones(2, 3, requires_grad=True)
         optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
-        if way == "an optimizer":
+        if way.startswith("an optimizer"):
             layer.bias.register_post_accumulate_grad_hook(lambda _: optimizer.step())
         nan = torch.zeros(2, requires_grad=True) * float("nan")
-        y = checkpoint(layer, x, use_reentrant=True) if way == "a pass inside" else layer(x)
+        y = checkpoint(layer, x, use_reentrant=True) if way.endswith("inside") else layer(x)
+        if way == "a hook":
+            y.register_hook(lambda _: step(layer.bias))
         (y.sum() + nan.sum()).backward()
         return [each for p in layer.parameters() for each in (p.tolist(), p.grad.tolist())]
 

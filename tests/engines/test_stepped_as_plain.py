@@ -37,6 +37,10 @@ engine_thread = pytest.importorskip("gradstep.engines.pytorch.stepping.engine_th
 checkpoint = pytest.importorskip("torch.utils.checkpoint").checkpoint
 
 
+def checkpoint_of(torch: Any) -> Any:
+    return checkpoint if torch is pytorch else autograd_core.utils.checkpoint.checkpoint
+
+
 @pytest.fixture(params=["core", "torch"])
 def torch(request: pytest.FixtureRequest) -> Any:
     return {"core": autograd_core, "torch": pytorch}[request.param]
@@ -189,8 +193,9 @@ def test_why_does_not_say_that_the_loss_lacks_what_only_passes_inside_reach(torc
     assert any("calls backward() itself" in text for _, text in found.rows)
 
 
-def with_an_optimizer_inside(torch: Any, *, view: bool = False) -> SimpleNamespace:
-    """Build a loss whose pass steps ``w`` while earlier nodes still need what they saved of it."""
+def with_an_optimizer_inside(torch: Any, form: str = "whole") -> SimpleNamespace:
+    """Build a loss whose pass steps ``w``: while earlier nodes still need what they saved of it, or
+    in a pass inside, which alone comes to it."""
     w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     x = torch.ones(3, requires_grad=True)
 
@@ -200,11 +205,14 @@ def with_an_optimizer_inside(torch: Any, *, view: bool = False) -> SimpleNamespa
         p.grad = None
 
     w.register_post_accumulate_grad_hook(step)
-    used = w[1:] if view else w
+    if form == "inside":
+        loss = checkpoint_of(torch)(lambda y: y * w, x, use_reentrant=True).sum()
+        return SimpleNamespace(loss=(loss * x).sum(), w=w, x=x)
+    used = w[1:] if form == "view" else w
     return SimpleNamespace(loss=(used * x[: len(used)] * used).sum(), w=w, x=x)
 
 
-@pytest.mark.parametrize("view", [False, True], ids=["whole", "view"])
+@pytest.mark.parametrize("form", ["whole", "view", "inside"])
 @pytest.mark.parametrize(
     "walk",
     [
@@ -214,10 +222,10 @@ def with_an_optimizer_inside(torch: Any, *, view: bool = False) -> SimpleNamespa
         ["next 2", "scale 1", "diff", "continue", "undo"],
     ],
 )
-def test_an_optimizer_in_the_pass_steps_once(torch: Any, walk: list[str], view: bool) -> None:
-    plain = with_an_optimizer_inside(torch, view=view)
+def test_an_optimizer_in_the_pass_steps_once(torch: Any, walk: list[str], form: str) -> None:
+    plain = with_an_optimizer_inside(torch, form)
     plain.loss.backward()
-    program = with_an_optimizer_inside(torch, view=view)
+    program = with_an_optimizer_inside(torch, form)
     session = Session(program.loss, names={"w": program.w, "x": program.x}, history_bytes=0)
     replies = [session.do(line) for line in walk]
     if torch is pytorch and ("scale 2" in walk or "diff" in walk):

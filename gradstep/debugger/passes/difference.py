@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradstep.debugger.errors import EditError
-from gradstep.engines.driver import Driver, NodeEffects, Pending
+from gradstep.engines.driver import CannotRunAgain, Driver, NodeEffects, Pending
 from gradstep.graph.addresses import step_number
 from gradstep.records import LEAF, Step
 
@@ -81,6 +81,8 @@ class Baseline:
                 self.remember(step, effects)
                 if effects is not None and effects.user_code:
                     called.append(index)
+        except CannotRunAgain as error:
+            raise EditError(f"the run without changes cannot be compared: {error}") from None
         except Exception as error:  # the user's
             raise EditError(
                 f"the run without changes cannot be compared: {step_number(index)} raised "

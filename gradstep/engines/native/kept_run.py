@@ -30,7 +30,7 @@ class KeptRun:
     program's changes in tensors, modules and random state is kept in an undo log.
     """
 
-    whole = True
+    whole = repeatable = True
 
     def __init__(self, call: BackwardCall) -> None:
         self._call = call

@@ -9,13 +9,14 @@ from typing import Any
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
-from gradstep.debugger.breakpoints.quick_look import QuickLook
+from gradstep.debugger.breakpoints.quick_look import QuickLook, what_ran_once
 from gradstep.debugger.errors import ExpressionError
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import loss_report, stop_report
+from gradstep.graph.fence import tell
 from gradstep.graph.statistics import format_statistics
 from gradstep.program.calls import call_title
 from gradstep.records import BackwardCall, Gradients
@@ -36,7 +37,7 @@ class FailOn:
         words = {word.strip() for word in re.split(r",|\bor\b", condition)}
         self._is_trouble = words if words <= {"nan", "inf"} else set()
         self._seen_in = ""  # of a call that runs again, what is in question
-        self._runs_again = False
+        self._runs_again = self._runs_once = False
         try:
             parse_predicate(condition)
             self._point = self.breakpoints.add(kind="catch", born=True, condition=condition)
@@ -58,7 +59,7 @@ class FailOn:
             looked = self.look(call)
             self._seen_in, self._runs_again = "", self.look.undone
             return looked
-        run = engine_of_call(call).kept_run(call)
+        run = None if self._runs_once else engine_of_call(call).kept_run(call)
         if run is None:
             return None
         self._seen_in, self._runs_again = "", False
@@ -67,10 +68,19 @@ class FailOn:
             # what is nan at a leaf may have been infinite on the way
             is_near = self._is_trouble == {"inf"} and self._in_question(run, {"nan"})
             self._runs_again = bool(self._seen_in or is_near)
-        if self._runs_again:
+        self._runs_once = not run.repeatable
+        if self._runs_again and not self._runs_once:
             run.undo()
             return None
         run.release()
+        if self._seen_in:
+            raise Failure(
+                f"{what_ran_once(call)}: {self._seen_in} (--fail-on {self._point.condition})",
+                ExitCode.FOUND,
+            )
+        if self._runs_again:
+            tell(f"{what_ran_once(call)}: whether something was infinite on the way is not known")
+            self._runs_again = False
         return run.result if call.is_grad else True
 
     def _in_question(self, run: Any, troubles: Collection[str]) -> str:

@@ -42,7 +42,8 @@ from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
 from gradstep.engines.pytorch.private import hook_tables, metadata_of, unobserved
 from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
-from gradstep.engines.pytorch.stepping.observed_engine import ObservedEngine
+from gradstep.engines.pytorch.stepping.leaf_gradients import has_late_hooks
+from gradstep.engines.pytorch.stepping.observed_engine import HOOKS_ONCE_MORE, ObservedEngine
 from gradstep.engines.pytorch.stepping.replay import NodeReplay, call_in_pass, places_of, replays
 from gradstep.engines.pytorch.stepping.steps import StepMaker
 from gradstep.engines.pytorch.tensors import describe_later, extent_of, numbers_of, same_bits
@@ -435,16 +436,17 @@ class TorchDriver(BasicDriver):
         if not self._engine.has_all_hooks(start):
             return "a hook took itself away in this pass, and would not be called"
         leaves = (node.origin.variable for node in self.order[start:] if node.kind == LEAF)
-        if not any(getattr(leaf, "_post_accumulate_grad_hooks", None) for leaf in leaves):
-            return ""
-        return "hooks of parameters, such as an optimizer's, would be called once more"
+        return HOOKS_ONCE_MORE if any(map(has_late_hooks, leaves)) else ""
 
     def why_not_replayable(self, start: int) -> str:
         if self._engine.ran_unseen:
             return "a pass ran inside this one in a thread of the GPU's, and cannot be undone"
-        if not self._engine.gradients.is_rewritten(start):
-            return ""
-        return "parameters were changed by a hook in this pass, so what has run cannot run again"
+        if self._engine.gradients.is_rewritten(start):
+            return (
+                "parameters were changed by a hook in this pass, so what has run cannot run again"
+            )
+        inside = self._engine.passes_inside(start)
+        return next(filter(None, (inner.driver.why_not_replayable(0) for inner in inside)), "")
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
         engine, node = self._engine, cast("Any", step.node)

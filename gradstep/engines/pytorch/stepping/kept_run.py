@@ -25,12 +25,17 @@ from gradstep.engines.pytorch.private import (
     unobserved,
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
-from gradstep.engines.pytorch.stepping.leaf_gradients import state_of, states_behind
+from gradstep.engines.pytorch.stepping.leaf_gradients import (
+    has_late_hooks,
+    leaves_behind,
+    state_of,
+)
 from gradstep.engines.pytorch.tensors import (
     elements_of,
     has_memory,
     nbytes_of,
     put_gradient,
+    version_of,
 )
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.fence import not_shown, run_of, within_fence
@@ -55,8 +60,10 @@ class KeptRun:
     def __init__(self, call: TorchCall, walked: _Walked, on_gradients: OnGradients | None) -> None:
         self._call, self._nodes = call, walked.nodes
         self.whole = True
-        with unobserved(), torch.no_grad():
-            self._before = [(leaf, *state_of(leaf)) for leaf in walked.leaves]
+        self._steps_inside = False  # where a leaf has hooks that nobody knew of
+        self._before: list[tuple[torch.Tensor, Any, Any, int]] = []
+        self._versions: list[int] = []
+        self._note(walked.leaves)
         given = call.arguments._replace(keep=True)
         if (noted := run_of(given.outputs)) is not None:
             noted.release = self.release
@@ -77,11 +84,25 @@ class KeptRun:
     def _inside(self, call: TorchCall) -> Any:
         """Let a pass run inside a node, having noted what it adds to."""
         with within_fence("what a pass inside another one adds"):
-            known = [leaf for leaf, *_ in self._before]
-            self._before += states_behind(call.arguments.outputs, known)
+            leaves = list(leaves_behind(call.arguments.outputs))
+            self._steps_inside = self._steps_inside or any(map(has_late_hooks, leaves))
+            known = {id(leaf) for leaf, *_ in self._before}
+            self._note(leaf for leaf in leaves if id(leaf) not in known)
         with nullcontext() if self._heard is None else self._heard.deaf():
             result = carry_out(call.arguments, self._inside)
         return result if call.is_grad else True
+
+    def _note(self, leaves: Iterable[torch.Tensor]) -> None:
+        """Note what leaves hold, before a pass comes to them."""
+        with unobserved(), torch.no_grad():
+            states = [(leaf, *state_of(leaf)) for leaf in leaves]
+        self._before += states
+        self._versions += [version_of(leaf) for leaf, *_ in states]
+
+    @property
+    def repeatable(self) -> bool:
+        leaves = (leaf for leaf, *_ in self._before)
+        return not self._steps_inside and [*map(version_of, leaves)] == self._versions
 
     def values(self) -> Iterator[tuple[str, Any]]:
         outputs = self._call.arguments.outputs
@@ -281,7 +302,7 @@ def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRu
         return None
     with collector_paused(), unobserved():
         walked = _walk(call.arguments.outputs, whole=on_gradients is not None)
-        if walked is None or any(leaf._post_accumulate_grad_hooks for leaf in walked.leaves):
+        if walked is None or any(map(has_late_hooks, walked.leaves)):
             return None
     return KeptRun(call, walked, on_gradients)
 

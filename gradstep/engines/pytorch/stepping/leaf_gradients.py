@@ -30,17 +30,16 @@ def state_of(leaf: torch.Tensor) -> State:
         return (None, None, 0) if held is None else (held, copy_of(held), version_of(held))
 
 
-def states_behind(
-    roots: Any, known: Iterable[torch.Tensor]
-) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
-    """Yield the leaves that a pass from ``roots`` comes to, with what they hold; not the
-    ``known``."""
-    seen = set(map(id, known))
+def leaves_behind(roots: Any) -> Iterator[torch.Tensor]:
+    """Yield each leaf that a pass from ``roots`` comes to."""
     for node in nodes_behind(roots):
-        leaf = getattr(node, "variable", None)
-        if leaf is not None and id(leaf) not in seen:
-            seen.add(id(leaf))
-            yield leaf, *state_of(leaf)
+        if hasattr(node, "variable"):
+            yield node.variable
+
+
+def has_late_hooks(leaf: torch.Tensor) -> bool:
+    """Return whether a leaf has hooks that run when its ``.grad`` is there, as optimizers do."""
+    return bool(getattr(leaf, "_post_accumulate_grad_hooks", None))
 
 
 class LeafGradients:

@@ -16,13 +16,13 @@ from sys import _getframe
 from threading import get_ident
 from time import perf_counter
 from types import FrameType
-from typing import Any, Self
+from typing import Any, Final, Self
 from weakref import ref
 
 import torch
 from torch.autograd.graph import GradientEdge
 
-from gradstep.engines.driver import Nested, Pending
+from gradstep.engines.driver import CannotRunAgain, Nested, Pending
 from gradstep.engines.pytorch.calls import Arguments, TorchCall, is_shared_with_processes
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
@@ -31,15 +31,17 @@ from gradstep.engines.pytorch.private import hook_nodes, hook_tables, running_pa
 from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from gradstep.engines.pytorch.stepping.leaf_gradients import (
     LeafGradients,
+    has_late_hooks,
+    leaves_behind,
     renumbered,
     state_of,
-    states_behind,
 )
 from gradstep.engines.pytorch.stepping.replay import deliver, places_of
 from gradstep.engines.pytorch.tensors import put_gradient
 from gradstep.graph.fence import not_shown
 from gradstep.records import Interceptor, Port
 
+HOOKS_ONCE_MORE: Final = "hooks of parameters, such as an optimizer's, would be called once more"
 _NODES = "what a node did"
 _FEW = 16  # runs at least, after which a pass may be relieved of them
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
@@ -77,7 +79,8 @@ class ObservedEngine:
         intercept: is asked about each of them.
         relieve: is called every few runs of a pass that does not halt, and may take the first ones.
         taken: how many nodes it has taken.
-        elsewhere: the thread in which a pass runs that does not halt; None for the one that asks.
+        elsewhere: the thread in which a second run of the pass is made, which does not halt; None
+            for the one that asks.
         unheard: nodes that have run while nothing was kept.
         ran_unseen: whether a pass ran inside a node in a device's own thread, where a session could
             not halt it.
@@ -402,8 +405,11 @@ class ObservedEngine:
         if self.intercept is not None and not is_on_device:
             return self.intercept(call)
         if self.retains and not call.is_grad:  # what runs is to be undone
-            known = [*self.gradients.leaves.values(), *[leaf for leaf, *_ in self._unseen]]
-            self._unseen += states_behind(call.arguments.outputs, known)
+            leaves = list(leaves_behind(call.arguments.outputs))
+            if self.elsewhere is not None and any(map(has_late_hooks, leaves)):
+                raise CannotRunAgain(HOOKS_ONCE_MORE)
+            known = {*map(id, self.gradients.leaves.values()), *[id(s[0]) for s in self._unseen]}
+            self._unseen += [(leaf, *state_of(leaf)) for leaf in leaves if id(leaf) not in known]
         self._inside += 1
         try:
             result = carry_out(call.arguments, self._hear)
@@ -576,15 +582,18 @@ class ObservedEngine:
     def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
         """Yield each leaf that was added to from node ``start`` on, with the ``.grad`` that it had:
         itself, and a copy.  The oldest come last."""
-        for index in sorted(self.inside, reverse=True):
-            inside: Any = self.inside[index] if index >= start else ()
-            for inner in reversed(inside):
-                if isinstance(inner.call, TorchCall):
-                    yield from inner.driver.states_before()
+        for inner in self.passes_inside(start):
+            yield from inner.driver.states_before()
         if not start:
             yield from self._unseen
         yield from self.gradients.states_before(start)
         yield from [state for index, state in self._retained or () if index >= start]
+
+    def passes_inside(self, start: int) -> Iterator[Any]:
+        """Yield PyTorch's passes that ran inside nodes from ``start`` on, the last one first."""
+        for index in sorted(self.inside, reverse=True):
+            inside: Any = self.inside[index] if index >= start else ()
+            yield from (each for each in reversed(inside) if isinstance(each.call, TorchCall))
 
     def _without_hooks(self, start: int) -> Iterator[tuple[Any, dict[int, Any]]]:
         """Yield the tables at nodes from ``start`` on of which the pass took hooks away, with what
