@@ -729,6 +729,17 @@ def test_a_session_that_was_aborted_leaves_no_thread() -> None:
     assert w.grad is None
 
 
+@pytest.mark.parametrize("form", ["whole", "inside"])
+def test_parameters_that_stay_changed_are_told(
+    form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = with_an_optimizer_inside(pytorch, form)
+    with ObservedPass(Session(program.loss, names={}).backward_call, Names({})) as observed:
+        observed.run()
+    assert program.w.tolist() != [1.0, 2.0, 3.0]
+    assert "parameters were changed by a hook" in capsys.readouterr().err
+
+
 def test_the_recording_keeps_its_limit_on_every_way(torch: Any) -> None:
     x = torch.ones(4096, requires_grad=True)
     y = x

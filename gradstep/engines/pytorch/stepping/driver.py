@@ -48,7 +48,7 @@ from gradstep.engines.pytorch.stepping.replay import NodeReplay, call_in_pass, p
 from gradstep.engines.pytorch.stepping.steps import StepMaker
 from gradstep.engines.pytorch.tensors import describe_later, extent_of, numbers_of, same_bits
 from gradstep.graph.collector import collector_paused, collector_slowed
-from gradstep.graph.fence import is_ours, run_of
+from gradstep.graph.fence import is_ours, run_of, tell
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.records import LEAF, Extent, Interceptor, Place, Step
 
@@ -59,6 +59,7 @@ _MAKES_GRAPH: Final = (
     "this pass is read-only: it makes a graph (create_graph=True), and going on in another way "
     "would make a different one"
 )
+_REWRITTEN: Final = "parameters were changed by a hook in this pass"
 _MOST_IDLE: Final = 20
 
 
@@ -349,6 +350,8 @@ class TorchDriver(BasicDriver):
     def undo_all(self) -> None:
         """Give every leaf the ``.grad`` that it had before the pass."""
         self.catch_up()
+        if self.is_rewritten():
+            tell(f"{_REWRITTEN}, and stay so: only .grad is put back")
         self._engine.restore(0)
         self._around.close()
         if (noted := run_of(self.call.arguments.outputs)) is not None:
@@ -359,6 +362,10 @@ class TorchDriver(BasicDriver):
         :meth:`ObservedEngine.states_before` does."""
         self.catch_up()
         return self._engine.states_before(0)
+
+    def is_rewritten(self) -> bool:
+        """Return whether the pass has changed leaves themselves."""
+        return self._engine.is_rewritten(0)
 
     def fork(self, pending: Pending) -> Replay:
         index = self._engine.index
@@ -441,12 +448,8 @@ class TorchDriver(BasicDriver):
     def why_not_replayable(self, start: int) -> str:
         if self._engine.ran_unseen:
             return "a pass ran inside this one in a thread of the GPU's, and cannot be undone"
-        if self._engine.gradients.is_rewritten(start):
-            return (
-                "parameters were changed by a hook in this pass, so what has run cannot run again"
-            )
-        inside = self._engine.passes_inside(start)
-        return next(filter(None, (inner.driver.why_not_replayable(0) for inner in inside)), "")
+        is_rewritten = self._engine.is_rewritten(start)
+        return f"{_REWRITTEN}, so what has run cannot run again" if is_rewritten else ""
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
         engine, node = self._engine, cast("Any", step.node)

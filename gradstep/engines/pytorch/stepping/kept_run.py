@@ -26,16 +26,15 @@ from gradstep.engines.pytorch.private import (
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.stepping.leaf_gradients import (
+    StatesBefore,
     has_late_hooks,
     leaves_behind,
-    state_of,
 )
 from gradstep.engines.pytorch.tensors import (
     elements_of,
     has_memory,
     nbytes_of,
     put_gradient,
-    version_of,
 )
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.fence import not_shown, run_of, within_fence
@@ -61,9 +60,8 @@ class KeptRun:
         self._call, self._nodes = call, walked.nodes
         self.whole = True
         self._steps_inside = False  # where a leaf has hooks that nobody knew of
-        self._before: list[tuple[torch.Tensor, Any, Any, int]] = []
-        self._versions: list[int] = []
-        self._note(walked.leaves)
+        self._before = StatesBefore()
+        self._before.note(walked.leaves)
         given = call.arguments._replace(keep=True)
         if (noted := run_of(given.outputs)) is not None:
             noted.release = self.release
@@ -86,23 +84,14 @@ class KeptRun:
         with within_fence("what a pass inside another one adds"):
             leaves = list(leaves_behind(call.arguments.outputs))
             self._steps_inside = self._steps_inside or any(map(has_late_hooks, leaves))
-            known = {id(leaf) for leaf, *_ in self._before}
-            self._note(leaf for leaf in leaves if id(leaf) not in known)
+            self._before.note(leaves)
         with nullcontext() if self._heard is None else self._heard.deaf():
             result = carry_out(call.arguments, self._inside)
         return result if call.is_grad else True
 
-    def _note(self, leaves: Iterable[torch.Tensor]) -> None:
-        """Note what leaves hold, before a pass comes to them."""
-        with unobserved(), torch.no_grad():
-            states = [(leaf, *state_of(leaf)) for leaf in leaves]
-        self._before += states
-        self._versions += [version_of(leaf) for leaf, *_ in states]
-
     @property
     def repeatable(self) -> bool:
-        leaves = (leaf for leaf, *_ in self._before)
-        return not self._steps_inside and [*map(version_of, leaves)] == self._versions
+        return not self._steps_inside and not self._before.are_rewritten()
 
     def values(self) -> Iterator[tuple[str, Any]]:
         outputs = self._call.arguments.outputs
@@ -111,7 +100,7 @@ class KeptRun:
     def _made(self, roots: Iterable[torch.Tensor] = ()) -> Iterator[tuple[str, Any]]:
         """List the gradients that the call made, after its ``roots``."""
         returned = self.result if self._call.is_grad else None
-        return values_of_call(roots, returned, (leaf for leaf, *_ in self._before))
+        return values_of_call(roots, returned, self._before.leaves)
 
     def is_finite(self) -> bool:
         with unobserved():
@@ -119,7 +108,7 @@ class KeptRun:
         return all(norm is not None and isfinite(norm) for norm in measured(given))
 
     def undo(self) -> None:
-        for state in self._before:
+        for state in self._before.states:
             put_gradient(*state)
         if (noted := run_of(self._call.arguments.outputs)) is not None:
             noted.undone()

@@ -7,6 +7,7 @@ nobody; what has changed is seen where the engine halts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from math import inf
 from typing import Any, TypeVar
 from weakref import ref
@@ -40,6 +41,30 @@ def leaves_behind(roots: Any) -> Iterator[torch.Tensor]:
 def has_late_hooks(leaf: torch.Tensor) -> bool:
     """Return whether a leaf has hooks that run when its ``.grad`` is there, as optimizers do."""
     return bool(getattr(leaf, "_post_accumulate_grad_hooks", None))
+
+
+class StatesBefore:
+    """What leaves held before passes came to them, of which nobody is told more."""
+
+    def __init__(self) -> None:
+        self.states: list[tuple[torch.Tensor, Any, Any, int]] = []
+        self._versions: list[int] = []
+
+    def note(self, leaves: Iterable[torch.Tensor], known: Iterable[torch.Tensor] = ()) -> None:
+        """Note what ``leaves`` hold, but for those that are ``known``."""
+        seen = {id(leaf) for leaf in chain(known, self.leaves)}
+        with unobserved(), torch.no_grad():
+            states = [(leaf, *state_of(leaf)) for leaf in leaves if id(leaf) not in seen]
+        self.states += states
+        self._versions += [version_of(leaf) for leaf, *_ in states]
+
+    @property
+    def leaves(self) -> list[torch.Tensor]:
+        return [leaf for leaf, *_ in self.states]
+
+    def are_rewritten(self) -> bool:
+        """Return whether leaves were changed themselves, as optimizers do."""
+        return [*map(version_of, self.leaves)] != self._versions
 
 
 class LeafGradients:

@@ -31,6 +31,7 @@ from gradstep.engines.pytorch.private import hook_nodes, hook_tables, running_pa
 from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from gradstep.engines.pytorch.stepping.leaf_gradients import (
     LeafGradients,
+    StatesBefore,
     has_late_hooks,
     leaves_behind,
     renumbered,
@@ -123,9 +124,7 @@ class ObservedEngine:
         self._sums = sums
         self._thread_id = 0  # of the thread in which the engine runs
         self._halted_at: int | None = None  # the last node behind which it did
-        self._unseen: list[
-            tuple[torch.Tensor, Any, Any, int]
-        ] = []  # the .grad before passes inside
+        self._unseen = StatesBefore()  # of leaves that only passes inside come to
         # by index, what retain_grad() adds to
         self._retained: list[tuple[int, tuple[torch.Tensor, Any, Any, int]]] | None = None
         # the tables of hooks at each node, and what they held before the pass
@@ -408,8 +407,7 @@ class ObservedEngine:
             leaves = list(leaves_behind(call.arguments.outputs))
             if self.elsewhere is not None and any(map(has_late_hooks, leaves)):
                 raise CannotRunAgain(HOOKS_ONCE_MORE)
-            known = {*map(id, self.gradients.leaves.values()), *[id(s[0]) for s in self._unseen]}
-            self._unseen += [(leaf, *state_of(leaf)) for leaf in leaves if id(leaf) not in known]
+            self._unseen.note(leaves, self.gradients.leaves.values())
         self._inside += 1
         try:
             result = carry_out(call.arguments, self._hear)
@@ -585,7 +583,7 @@ class ObservedEngine:
         for inner in self.passes_inside(start):
             yield from inner.driver.states_before()
         if not start:
-            yield from self._unseen
+            yield from self._unseen.states
         yield from self.gradients.states_before(start)
         yield from [state for index, state in self._retained or () if index >= start]
 
@@ -594,6 +592,15 @@ class ObservedEngine:
         for index in sorted(self.inside, reverse=True):
             inside: Any = self.inside[index] if index >= start else ()
             yield from (each for each in reversed(inside) if isinstance(each.call, TorchCall))
+
+    def is_rewritten(self, start: int) -> bool:
+        """Return whether what ran from node ``start`` on, passes inside included, has changed
+        leaves themselves."""
+        return (
+            self.gradients.is_rewritten(start)
+            or self._unseen.are_rewritten()
+            or any(inner.driver.is_rewritten() for inner in self.passes_inside(start))
+        )
 
     def _without_hooks(self, start: int) -> Iterator[tuple[Any, dict[int, Any]]]:
         """Yield the tables at nodes from ``start`` on of which the pass took hooks away, with what
