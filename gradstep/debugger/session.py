@@ -27,6 +27,10 @@ class Session(PassSession):
     Every method that moves ends at the first breakpoint on its way, forwards and backwards; only
     :meth:`jump` and :meth:`restart` pass them.
 
+    Going back undoes what a pass of the core did to the program. PyTorch's goes back in its record
+    only: there, ``.grad`` of a tensor stays as the engine left it, and :attr:`snapshot` tells what
+    it was.
+
     A session that is dropped before :meth:`finish` or :meth:`abort` ends its pass where it stands.
 
     Args:

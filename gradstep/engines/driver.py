@@ -96,6 +96,11 @@ class DriverDefaults(Protocol):
     """What few drivers have to do; here is what the others answer: their Steps are made when nodes
     run, and going back is a matter of sums."""
 
+    @property
+    def program_stays(self) -> bool:
+        """Whether going back leaves the program's state as it is where the pass has halted."""
+        return False
+
     def only_forward(self) -> None:
         """Leave what a node did that raises, as a plain pass does, and hand out steps while the
         pass runs, where their gradients would take much memory until it ends: nobody will go

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import autograd_core
+from gradstep import trace
 from gradstep.capturing.names import Names
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.history.observed_pass import ObservedPass
@@ -238,6 +239,70 @@ def test_an_optimizer_in_the_pass_steps_once(torch: Any, walk: list[str], form: 
     session.finish()
     assert program.w.tolist() == plain.w.tolist()
     assert state(program) == state(plain)
+
+
+def with_a_hook_that_doubles(torch: Any, *, late: bool) -> SimpleNamespace:
+    """Build a loss in whose pass a hook doubles ``w.grad``, ahead of the node of ``w``, or behind
+    it."""
+    w, x = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+
+    def double(g: Any) -> None:
+        if w.grad is not None:
+            with torch.no_grad():
+                w.grad.mul_(2)
+
+    if late:
+        hooked = x.sin()
+        loss = (hooked.exp() * w).sum()
+    else:
+        w.grad = torch.full((2,), 8.0)
+        hooked = (w * x).sin()
+        loss = hooked.exp().sum()
+    hooked.register_hook(double)
+    return SimpleNamespace(loss=loss, w=w, x=x)
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["ahead of its leaf", "behind it"])
+@pytest.mark.parametrize("traced", [False, True], ids=["not traced", "traced"])
+def test_an_edit_is_true_or_refused_where_a_hook_changes_another_grad(
+    torch: Any, traced: bool, late: bool
+) -> None:
+    plain = with_a_hook_that_doubles(torch, late=late)
+    plain.loss.backward()
+    with trace() if traced else contextlib.nullcontext():
+        programs = [with_a_hook_that_doubles(torch, late=late) for _ in range(2)]
+    rows: list[list[Any]] = []
+    for program, walk in zip(programs, ("continue", "next"), strict=True):
+        session = Session(program.loss, names={"w": program.w, "x": program.x})
+        while session.position < session.length:
+            session.do(walk)
+        rows.append([])
+        for position in range(session.length):
+            session.jump(position)
+            rows[-1] += [leaf.now and leaf.now.array.tolist() for leaf in session.snapshot.leaves]
+        session.jump(session.length - 3)
+        if not session.do("scale 1").error:
+            session.do("continue")
+            assert state(program) == state(plain)
+            session.do("undo")
+        session.finish()
+        assert state(program) == state(plain)
+    if traced or torch is autograd_core:
+        assert rows[0] == rows[1]
+
+
+def test_a_grad_of_the_program_is_what_is_shown_or_that_is_said(torch: Any) -> None:
+    program = with_passes_inside(torch)
+    session = Session(program.loss, names={"w": program.w, "x": program.x})
+    session.do("continue")
+    for position in reversed(range(session.length + 1)):
+        session.jump(position)
+        by_name = {leaf.name: leaf.now for leaf in session.snapshot.leaves}
+        shown = [None if (now := by_name[x]) is None else now.array.tolist() for x in ("w", "x")]
+        said = "in the program, each .grad is as it was behind" in session.do("info leaves").text
+        assert said == (torch is pytorch and position < session.length)
+        assert said or shown == state(program)
+    session.finish()
 
 
 def test_a_step_that_cannot_be_computed_again_is_told() -> None:

@@ -10,7 +10,7 @@ from gradstep.debugger.commands.language import Operands
 from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.debugger.snapshot.wording import described, summary
 from gradstep.findings.reports.formatting import table_text, wrapped
-from gradstep.graph.addresses import node_text
+from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_statistics
 from gradstep.text import listed, plural
 
@@ -25,7 +25,18 @@ def leaves(console: Console, operands: Operands) -> str:
         rows += [("", "", line) for line in others]
         if leaf.before is not None:
             rows.append(("", "", f"was {summary(leaf.before)} before this pass"))
-    return table_text(rows) or "no leaves"
+    text = table_text(rows) or "no leaves"
+    return f"{text}\n{wrapped(note)}" if rows and (note := _about_program(console)) else text
+
+
+def _about_program(console: Console) -> str:
+    """Say so where the program's own ``.grad`` are not those that are shown."""
+    cursor = console.session.cursor
+    end = len(cursor.history)
+    if cursor.position == end or not cursor.driver.program_stays:
+        return ""
+    where = step_number(end - 1)
+    return f"in the program, each .grad is as it was behind {where}: going back moves in the record"
 
 
 def pending(console: Console, operands: Operands) -> str:

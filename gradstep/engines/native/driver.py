@@ -94,6 +94,10 @@ class NativeDriver(BasicDriver):
             noted.release, noted.gradients = self.release, self.gradients
             noted.finish = self._finish
 
+    @property
+    def program_stays(self) -> bool:
+        return bool(self.read_only)
+
     restore_note = (
         ".grad, tensors, modules, optimizers and random state are restored; other changes "
         "(Python objects, files, NumPy arrays) are not"

@@ -74,6 +74,8 @@ class TorchDriver(BasicDriver):
 
     restore_note = ".grad is restored; their other changes are not"
 
+    program_stays = True
+
     _idle_runs = 0  # of the engine, one after the other, that came to no further node
 
     def __init__(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> None:
@@ -449,7 +451,8 @@ class TorchDriver(BasicDriver):
         if self._engine.ran_unseen:
             return "a pass ran inside this one in a thread of the GPU's, and cannot be undone"
         is_rewritten = self._engine.is_rewritten(start)
-        return f"{_REWRITTEN}, so what has run cannot run again" if is_rewritten else ""
+        why = _REWRITTEN if is_rewritten else self._engine.why_not_restored(start)
+        return why and f"{why}, so what has run cannot run again"
 
     def repeat(self, step: Step) -> Sequence[Any] | None:
         engine, node = self._engine, cast("Any", step.node)

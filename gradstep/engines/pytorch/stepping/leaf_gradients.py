@@ -17,6 +17,8 @@ import torch
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.tensors import copy_of, extent_of, version_of
+from gradstep.graph.addresses import step_number
+from gradstep.graph.fence import tell
 
 State = tuple[Any, Any, int]
 """A ``.grad`` at some time: itself, a copy, for the engine adds in place, and its version, for a
@@ -77,9 +79,11 @@ class LeafGradients:
         added: what it added, and how often that had been, then.
         changed: by the index of another node, what it held when that had run: whatever changed it,
             did so since the engine halted before.
-        at_end: copies of what those that ran hold when a pass inside another one ends: that may add
-            to it in place, and does not tell.
+        made: what those that ran held then, where it may be changed in place later: by code of the
+            program's, or by a pass around this one, which does not tell.
         rewritten: the leaves that hooks had changed themselves when they had run, as optimizers do.
+        unsure: nodes between which one changed a ``.grad`` that is not known for its code: behind
+            the first, at the second at the latest.
     """
 
     def __init__(self, leaves: Mapping[int, torch.Tensor]) -> None:
@@ -89,8 +93,11 @@ class LeafGradients:
         self.versions: dict[int, int] = {}
         self.added: dict[int, tuple[ref[Any], int]] = {}
         self.changed: dict[int, dict[int, State]] = {}
-        self.at_end: dict[int, torch.Tensor] = {}
+        self.made: dict[int, State] = {}
         self.rewritten: set[int] = set()
+        self.unsure: list[tuple[int, int]] = []
+        self._looked_behind = -1  # this node last
+        self._grown: list[torch.Tensor] = []  # each .grad that was added to in place since
         self._has_begun = False
         self._known: dict[int, tuple[Any, int]] = {}  # what they held last, and its version
         self._of_leaf: dict[int, int] = {}  # the versions of the leaves themselves
@@ -136,10 +143,14 @@ class LeafGradients:
             held, version = _held(leaf)
             known, its_version = self._known[index]
             is_known = held is known and version == its_version
+            if not is_known and index - 1 > self._looked_behind:
+                self._note(index - 1, [index])
+                self._is_unsure(index - 1)
             self.before[index] = self._last(index, inf) if is_known else state_of(leaf)
 
-    def has_run(self, index: int, added: Any) -> Any:
-        """Take note that the node of a leaf has run, and ``added`` to it; returns what it holds."""
+    def has_run(self, index: int, added: Any, *, may_change: bool) -> Any:
+        """Take note that the node of a leaf has run, and ``added`` to it; returns what it holds,
+        which code of the program's ``may_change`` later."""
         leaf = self.leaves[index]
         if index not in self.before:  # it had none, but for what was seen since
             self.before[index] = self._last(index, inf)
@@ -149,10 +160,14 @@ class LeafGradients:
             self.versions[index] = version
             if added is not None:
                 self.added[index] = ref(added), version_of(added)
-                if held is known and index in self._sharing:
-                    self._note(index, [leaf for leaf in self._sharing[index] if leaf != index])
+                if held is known:
+                    self._grown.append(held)
+                    if index in self._sharing:
+                        self._note(index, [leaf for leaf in self._sharing[index] if leaf != index])
             if version_of(leaf) != self._of_leaf[index]:
                 self.rewritten.add(index)
+            if may_change and held is not None:
+                self.made[index] = held, copy_of(held), version
             return held
 
     def end(self) -> None:
@@ -160,8 +175,8 @@ class LeafGradients:
         with unobserved():
             for index, version in self.versions.items():
                 held, now = _held(self.leaves[index])
-                if held is not None and now == version:
-                    self.at_end[index] = copy_of(held)
+                if index not in self.made and held is not None and now == version:
+                    self.made[index] = held, copy_of(held), version
 
     def set_by_others(self, index: int, *, beside: bool) -> None:
         """Take note of what another pass has added; one that runs ``beside`` this one, which has
@@ -178,7 +193,7 @@ class LeafGradients:
         known, version = self.added[index]
         return version_of(added) == (version if known() is added else 0)
 
-    def look(self, node: int) -> None:
+    def look(self, node: int, *, runs_user_code: bool) -> None:
         """Note what has changed: ``node`` has run."""
         with unobserved():
             changed = []
@@ -188,6 +203,32 @@ class LeafGradients:
                 if held is not known or (held is not None and version_of(held) != version):
                     changed.append(index)
             self._note(node, changed)
+            if changed and not runs_user_code and self._looked_behind < node - 1:
+                counted = set(map(_storage_of, self._grown))  # views in one storage count together
+                if any(_storage_of(self.leaves[index].grad) not in counted for index in changed):
+                    self._is_unsure(node)
+            self._grown.clear()
+        self._looked_behind = node
+
+    def _is_unsure(self, node: int) -> None:
+        """Note that nobody knows what changed a ``.grad``, by the time that ``node`` had run."""
+        if not self.unsure:
+            first, last = step_number(self._looked_behind + 1), step_number(node)
+            tell(
+                f"a .grad was changed between {first} and {last}, by a hook that was not traced; "
+                "it is shown behind the latter"
+            )
+        self.unsure.append((self._looked_behind, node))
+
+    def changed_behind(self, start: int) -> Iterator[tuple[int, int]]:
+        """Yield each leaf before node ``start`` that was changed at a node from there on, and that
+        node; not those of which it is known what they held, or that share memory with the leaf
+        there."""
+        for node in self.changed:
+            for leaf in self.changed[node] if node >= start else ():
+                known = leaf in self.made or leaf in self._sharing.get(node, ())
+                if leaf < start and not known:
+                    yield leaf, node
 
     def _note(self, node: int, changed: Iterable[int]) -> None:
         """Note what leaves hold that were changed when ``node`` ran."""
@@ -203,26 +244,31 @@ class LeafGradients:
         )
 
     def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
-        """Yield the leaves from node ``start`` on that were changed there, with what they held."""
+        """Yield the leaves that were changed from node ``start`` on, with what they held; those
+        before it, if that is known."""
         touched = {leaf for node in self.changed if node >= start for leaf in self.changed[node]}
         for index, leaf in self.leaves.items():
-            if index >= start and (index in self.before or index in touched):
+            behind, changed = index >= start, index in touched
+            if (behind and (changed or index in self.before)) or (changed and index in self.made):
                 yield leaf, *self._last(index, start)
 
     def _last(self, index: int, until: float) -> State:
-        """Return what a leaf held before node ``until``, ahead of its own."""
-        gradient = self.first[index]
+        """Return what a leaf held before node ``until``, ahead of its own unless that is known."""
+        ran = index < until and index in self.made
+        gradient = self.made[index] if ran else self.first[index]
         for node in sorted(self.changed):
-            if node < until:
+            if node < until and not (ran and node < index):
                 gradient = self.changed[node].get(index, gradient)
         return gradient
 
     def forget(self, start: int) -> None:
         """Forget what happened from node ``start`` on."""
-        for by_place in (self.before, self.versions, self.added, self.changed):
+        for by_place in (self.before, self.versions, self.added, self.changed, self.made):
             for index in [index for index in by_place if index >= start]:
                 del by_place[index]
         self.rewritten = {index for index in self.rewritten if index < start}
+        self.unsure = [nodes for nodes in self.unsure if nodes[1] < start]
+        self._looked_behind = start - 1
 
     def renumber(self, places: Mapping[int, int]) -> None:
         """Take note that nodes have other places than was foretold."""
@@ -231,6 +277,7 @@ class LeafGradients:
         self.before = renumbered(self.before, places)
         self.versions = renumbered(self.versions, places)
         self.added = renumbered(self.added, places)
+        self.made = renumbered(self.made, places)
         self._known = renumbered(self._known, places)
         self._of_leaf = renumbered(self._of_leaf, places)
         self.rewritten = {places[index] for index in self.rewritten}
@@ -250,6 +297,13 @@ def renumbered(by_place: Mapping[int, _T], places: Mapping[int, int]) -> dict[in
 def _held(leaf: torch.Tensor) -> tuple[Any, int]:
     held = leaf.grad
     return held, 0 if held is None else version_of(held)
+
+
+def _storage_of(tensor: torch.Tensor | None) -> int | None:
+    try:
+        return None if tensor is None else tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):  # it has no memory of its own
+        return 0
 
 
 def _sharing_memory(held: Mapping[int, tuple[Any, int]]) -> dict[int, list[int]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 from math import inf
 from operator import eq
 from sys import _getframe
@@ -129,6 +129,8 @@ class ObservedEngine:
         self._retained: list[tuple[int, tuple[torch.Tensor, Any, Any, int]]] | None = None
         # the tables of hooks at each node, and what they held before the pass
         self._hooks: list[tuple[TorchNode, Any, dict[int, Any]]] = []
+        self._user_code: set[TorchNode] = set()  # nodes that are known to run code of the program's
+        self._last_user_code = -1
         self._pass: int | None = None  # the engine's number of this pass
         self._frame: FrameType | None = None  # that runs it
         self._marks: list[tuple[Any, Any]] | None = None  # on a GPU: nodes, and when they ended
@@ -255,6 +257,9 @@ class ObservedEngine:
                     for table in hooks_of(node)
                     if table
                 ]
+                self._user_code = {node for node, *_ in self._hooks}
+                self._user_code.update(node for node in self.order if node.is_function)
+                self._last_user_code = max(map(self.index.__getitem__, self._user_code), default=-1)
             with unobserved():
                 wanted = self._wanted_hooks(start, muted)
         others: list[Any] = []
@@ -276,7 +281,7 @@ class ObservedEngine:
             unhook()
             last = next(reversed(self.runs), self._halted_at)
             if last is not None and not self._silent:
-                self.gradients.look(last)
+                self._look(last)
 
     def _wanted_hooks(
         self, start: int, muted: Collection[tuple[int, int]]
@@ -307,8 +312,8 @@ class ObservedEngine:
                 hook = partial(after_leaf, index)
             elif index in behind_muted:
                 hook = partial(self._after_muted, index)
-            elif index in handed:
-                hook = partial(self._after_handing_over, index, handed[index])
+            elif index in handed or node in self._user_code:
+                hook = partial(self._after_handing_over, index, handed.get(index, []))
             else:
                 hook = partial(after, index)
             wanted.append((node.origin.register_hook, hook))
@@ -467,7 +472,9 @@ class ObservedEngine:
     def _after_leaf(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
         try:
             if self._is_heard(index):
-                self._keep_run(index, sent, arrived, self.gradients.has_run(index, arrived[0]))
+                may_change = index < self._last_user_code and self.thread is not None
+                held = self.gradients.has_run(index, arrived[0], may_change=may_change)
+                self._keep_run(index, sent, arrived, held)
             elif not self._silent:
                 caller = _getframe(1)  # a device's own thread has none
                 beside = caller is not None and get_ident() != self._thread_id and not self._inside
@@ -532,6 +539,8 @@ class ObservedEngine:
         if self._marks is not None:
             self._mark(index)
         self.runs[index] = sent, arrived, now - self._ended, held
+        if self.order[index] in self._user_code or index in self.hooked:
+            self._look(index)
         self._ended = now
         if len(self.runs) >= self._enough or self.nested or now > self._deadline:
             self._pause(index)
@@ -547,11 +556,17 @@ class ObservedEngine:
         if self.nested:
             self.inside[index] = tuple(self.nested)
             self.nested.clear()
-        self.gradients.look(index)
+        self._look(index)
         self._halted_at = index
         if self.thread is not None:
             self.thread.halt()
             self._ended = perf_counter()
+
+    def _look(self, index: int) -> None:
+        """Look at the leaves: node ``index`` has run."""
+        known = self.order[index] in self._user_code or index in self.hooked
+        known = known or index in self.inside or is_shared_with_processes()
+        self.gradients.look(index, runs_user_code=known)
 
     def is_as_foretold(self) -> bool:
         """Return whether the runs that wait came in the order of the plan, without a gap."""
@@ -590,8 +605,12 @@ class ObservedEngine:
     def passes_inside(self, start: int) -> Iterator[Any]:
         """Yield PyTorch's passes that ran inside nodes from ``start`` on, the last one first."""
         for index in sorted(self.inside, reverse=True):
-            inside: Any = self.inside[index] if index >= start else ()
-            yield from (each for each in reversed(inside) if isinstance(each.call, TorchCall))
+            if index >= start:
+                yield from self._inside_of(index)
+
+    def _inside_of(self, index: int) -> list[Any]:
+        inside: Any = self.inside.get(index, ())
+        return [inner for inner in reversed(inside) if isinstance(inner.call, TorchCall)]
 
     def is_rewritten(self, start: int) -> bool:
         """Return whether what ran from node ``start`` on, passes inside included, has changed
@@ -601,6 +620,18 @@ class ObservedEngine:
             or self._unseen.are_rewritten()
             or any(inner.driver.is_rewritten() for inner in self.passes_inside(start))
         )
+
+    def why_not_restored(self, start: int) -> str:
+        """Return why some ``.grad`` cannot be put back to what it was before node ``start``; "" if
+        all can."""
+        if any(first + 1 < start <= last for first, last in self.gradients.unsure):
+            return "a hook that was not traced changed a .grad in this pass"
+        for leaf, node in self.gradients.changed_behind(start):
+            states = (inner.driver.states_before() for inner in self._inside_of(node))
+            known = {id(changed) for changed, *_ in chain.from_iterable(states)}
+            if id(self.gradients.leaves[leaf]) not in known:
+                return "a hook changed the .grad of a leaf that had run"
+        return ""
 
     def _without_hooks(self, start: int) -> Iterator[tuple[Any, dict[int, Any]]]:
         """Yield the tables at nodes from ``start`` on of which the pass took hooks away, with what

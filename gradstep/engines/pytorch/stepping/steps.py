@@ -179,8 +179,8 @@ class StepMaker:
         if step.after is None:
             return step
         gradients = self._engine.gradients
-        if (at_end := gradients.at_end.get(step.index)) is not None:
-            return step._replace(after=at_end)
+        if (made := gradients.made.get(step.index)) is not None:
+            return step._replace(after=made[1])
         if gradients.versions.get(step.index) in (None, version_of(step.after)):
             return step
         (added,) = step.hooked
@@ -215,7 +215,10 @@ class StepMaker:
         size = self._sizes.get(step.index)
         if size is None:
             with unobserved():
-                size = self._sizes[step.index] = _bytes_of(step)
+                size = _bytes_of(step)
+                if step.index in self._engine.gradients.made:
+                    size += nbytes_of(step.after)
+                self._sizes[step.index] = size
         return size
 
 
