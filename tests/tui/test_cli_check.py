@@ -83,6 +83,47 @@ differences 12.00 (ratio 0.5); a factor x is missing
         """)
 
 
+CHANGES_GRADIENTS = """\
+import LIBRARY as torch
+
+w = torch.ones(1, requires_grad=True)
+u, v = (torch.ones(1, requires_grad=True) for _ in range(2))
+u.grad, v.grad = torch.full((1,), 3.0), torch.full((1,), 3.0)
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        with torch.enable_grad():
+            (w * 0.25 + v * 0.5).sum().backward()
+        u.grad = u.grad * 2
+        w.data += 1
+        return g * 2
+
+
+x = torch.ones(2, requires_grad=True)
+Double.apply(Double.apply(x)).sum().backward()
+print([t.grad.tolist() for t in (w, v, u, x)], w.tolist(), v.grad._version)
+"""
+
+
+def test_what_a_backward_changes_is_changed_as_often_as_plainly(run: Run) -> None:
+    code, out, err = run(CHANGES_GRADIENTS)
+    assert (code, err) == (0, "")
+    assert out == dedent("""\
+        [[0.5], [4.0], [12.0], [4.0, 4.0]] [3.0] 2
+        train.py: nothing suspicious was found
+
+        looked at: 1 call on 1 line; the derivatives of 1 custom Function
+        not looked at: derivatives of built-in ops (--derivatives)
+        next: gradstep debug train.py
+        """)
+
+
 def test_a_right_program_ends_at_its_call_with_code_0(run: Run) -> None:
     code, out, err = run(RIGHT, "--call", "1", "--derivatives", "train.py")
     assert (code, err) == (0, "")

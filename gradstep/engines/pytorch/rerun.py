@@ -19,16 +19,21 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradstep.capturing.sources import definition
 from gradstep.engines.interception import interceptor
 from gradstep.engines.protocol import CannotRerun
+from gradstep.engines.pytorch.calls import Arguments, TorchCall
+from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.inputs import Call, Input, set_random_state
 from gradstep.engines.pytorch.nodes import TorchNode
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import set_version
 from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
+from gradstep.engines.pytorch.stepping.leaf_gradients import state_of, states_behind
+from gradstep.engines.pytorch.tensors import put_gradient
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_bytes
 
@@ -45,6 +50,7 @@ _READ_HALF: Final = {
 """Ops that read one half of a symmetric, or Hermitian, matrix."""
 _BEHIND_LOG_SOFTMAX: Final = {"aten::_ctc_loss", "aten::_cudnn_ctc_loss"}
 """Ops whose rule is for an input that comes from ``log_softmax``."""
+_ASSIGNING: Final = torch.Tensor.grad.__set__, torch.Tensor.grad.__delete__
 _UNTRACED: Final = (
     "its inputs were not kept; gradstep check keeps them, and so does the forward pass inside "
     "`with gradstep.trace(values=True):`"
@@ -202,9 +208,14 @@ class Rerun:
             taken += size
         with self._undone():
             try:
-                raw = torch.autograd.grad(
-                    outputs, leaves, seeds, retain_graph=True, allow_unused=True
-                )
+                # not by torch.autograd.grad(), which a mode would be asked about, and be off inside
+                raw = carry_out(
+                    Arguments(
+                        tuple(outputs), tuple(seeds), keep=True, graph=False, inputs=tuple(leaves),
+                        accumulate_grad=False,
+                    ),
+                    interceptor.get(),
+                )  # fmt: skip
             except RuntimeError as error:
                 if self.custom:
                     raise
@@ -284,20 +295,24 @@ class Rerun:
             return
         states = np.random.get_state(), random.getstate()  # noqa: NPY002
         changes = _Changes()
+        token = interceptor.set(changes.inside)
         try:
-            with changes:
+            with _Assignments(changes), changes:
                 yield
         finally:
+            interceptor.reset(token)
             np.random.set_state(states[0])  # noqa: NPY002
             random.setstate(states[1])
             changes.undo()
 
 
 class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
-    """Keeps tensors that were there before, as they were before they are changed in place."""
+    """Keeps tensors that were there before, as they were before they are changed in place, and the
+    ``.grad`` of leaves."""
 
     def __init__(self) -> None:
         super().__init__()
+        self.gradients: dict[int, tuple[torch.Tensor, Any, Any, int]] = {}
         self._own: set[int] = set()  # memory that was made inside
         self._before: dict[int, tuple[torch.Tensor, torch.Tensor, int]] = {}
 
@@ -315,12 +330,37 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
             self._own.update(map(memory_of, tensors_in(result)))
         return result
 
+    def inside(self, call: TorchCall) -> Any:
+        """Let a pass run that may add to leaves of the program."""
+        known = [leaf for leaf, *_ in self.gradients.values()]
+        for state in states_behind(call.arguments.outputs, known):
+            self.gradients[id(state[0])] = state
+        result = carry_out(call.arguments, self.inside)
+        return result if call.is_grad else True
+
     def undo(self) -> None:
         """Give the tensors of the program back the values and versions that they had."""
         with torch.no_grad():
             for tensor, before, version in self._before.values():
                 tensor.detach().copy_(before)
                 set_version((tensor,), (version,))
+        for state in self.gradients.values():
+            put_gradient(*state)
+
+
+class _Assignments(TorchFunctionMode):  # type: ignore[misc]  # as above
+    """Keeps what a ``.grad`` was before code of the program's assigns to it."""
+
+    def __init__(self, changes: _Changes) -> None:
+        super().__init__()
+        self._changes = changes
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if function in _ASSIGNING and id(args[0]) not in self._changes.gradients:
+            self._changes.gradients[id(args[0])] = args[0], *state_of(args[0])
+        return function(*args, **(kwargs or {}))
 
 
 def _argument(call: Call, name: str) -> Any:

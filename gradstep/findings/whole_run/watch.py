@@ -170,6 +170,7 @@ class Watch:
         self._counts: Counter[tuple[Any, bool]] = Counter()
         self._nodes: dict[int, int] = {}
         self._reached: set[int] = set()
+        self._missed: list[tuple[str, Any, int, int]] = []
         self._causes: set[Finding] = set()
         self._places: set[tuple[str, str, Source | None]] = set()  # of what was found
         self._looks: Counter[Any] = Counter()  # at traced calls, by their line
@@ -204,6 +205,7 @@ class Watch:
         answer = self._carry_out(engine, call, names, number, is_first=nth == 1)
         seconds, own = perf_counter() - started, process_time() - own
         with within_fence(f"what {facts.title} made"):
+            self._note_reached_inside()
             described = () if before is None else self._leaves.after(engine, before)
             loss = engine.scalar_statistics(call.roots[0]) if len(call.roots) == 1 else None
             told = replace(
@@ -284,6 +286,9 @@ class Watch:
             self._look_at_first(engine, leaves, names)
         self._look_at_terms(engine, call, facts.line, names)
         findings = lint(tuple(losses), names=names)
+        missed = {name for each in findings if each.code == "unreached" for name in each.leaves}
+        leaves = [leaf for leaf in names.tensors() if names.of(leaf) in missed] if missed else []
+        self._missed = [(names.of(leaf), leaf, *_gradient_of(leaf)) for leaf in leaves]
         if call.is_grad:  # it leaves .grad alone
             findings = Listing(finding for finding in findings if finding.code != "unreached")
         if not self._is_traced:
@@ -293,6 +298,19 @@ class Watch:
         if self._is_traced and looks <= _CHECKED:
             self._check(losses, names)
         return losses
+
+    def _note_reached_inside(self) -> None:
+        """Take note of leaves that the graph of the call does not lead to, and whose ``.grad`` has
+        changed: a pass inside a node adds to them."""
+        inside = {name for name, leaf, *before in self._missed if [*_gradient_of(leaf)] != before}
+        self._missed.clear()
+        if inside:
+            self.evidence.reached |= inside
+            self.evidence.seen[:] = [
+                (title, finding)
+                for title, finding in self.evidence.seen
+                if finding.code != "unreached" or not inside.issuperset(finding.leaves)
+            ]
 
     def _look_at_first(self, engine: Engine, leaves: Sequence[Any], names: Names) -> None:
         """Take note of how leaves begin, and of tensors that stand where a leaf was meant."""
@@ -497,3 +515,9 @@ def lines_of(run: Run) -> Iterator[tuple[Source | None, list[CallFacts]]]:
         if call.kind == "backward":
             by_line.setdefault(call.line, []).append(call)
     yield from by_line.items()
+
+
+def _gradient_of(leaf: Any) -> tuple[int, int]:
+    """Return the identity and the version of the ``.grad`` of a leaf."""
+    gradient = leaf.grad
+    return id(gradient), 0 if gradient is None else gradient._version
