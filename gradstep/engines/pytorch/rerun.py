@@ -32,7 +32,7 @@ from gradstep.engines.pytorch.nodes import TorchNode
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import set_version
 from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
-from gradstep.engines.pytorch.stepping.leaf_gradients import state_of, states_behind
+from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, leaves_behind
 from gradstep.engines.pytorch.tensors import put_gradient
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_bytes
@@ -297,7 +297,7 @@ class Rerun:
         changes = _Changes()
         token = interceptor.set(changes.inside)
         try:
-            with _Assignments(changes), changes:
+            with _Assignments(changes.gradients), changes:
                 yield
         finally:
             interceptor.reset(token)
@@ -312,7 +312,7 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
 
     def __init__(self) -> None:
         super().__init__()
-        self.gradients: dict[int, tuple[torch.Tensor, Any, Any, int]] = {}
+        self.gradients = StatesBefore()
         self._own: set[int] = set()  # memory that was made inside
         self._before: dict[int, tuple[torch.Tensor, torch.Tensor, int]] = {}
 
@@ -332,9 +332,7 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
 
     def inside(self, call: TorchCall) -> Any:
         """Let a pass run that may add to leaves of the program."""
-        known = [leaf for leaf, *_ in self.gradients.values()]
-        for state in states_behind(call.arguments.outputs, known):
-            self.gradients[id(state[0])] = state
+        self.gradients.note(leaves_behind(call.arguments.outputs))
         result = carry_out(call.arguments, self.inside)
         return result if call.is_grad else True
 
@@ -344,22 +342,22 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
             for tensor, before, version in self._before.values():
                 tensor.detach().copy_(before)
                 set_version((tensor,), (version,))
-        for state in self.gradients.values():
+        for state in self.gradients.states:
             put_gradient(*state)
 
 
 class _Assignments(TorchFunctionMode):  # type: ignore[misc]  # as above
     """Keeps what a ``.grad`` was before code of the program's assigns to it."""
 
-    def __init__(self, changes: _Changes) -> None:
+    def __init__(self, gradients: StatesBefore) -> None:
         super().__init__()
-        self._changes = changes
+        self._gradients = gradients
 
     def __torch_function__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        if function in _ASSIGNING and id(args[0]) not in self._changes.gradients:
-            self._changes.gradients[id(args[0])] = args[0], *state_of(args[0])
+        if function in _ASSIGNING:
+            self._gradients.note(args[:1])
         return function(*args, **(kwargs or {}))
 
 
