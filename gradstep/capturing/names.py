@@ -201,7 +201,16 @@ class Names:
 
     def tensors(self) -> Iterator[Any]:
         """Return all tensors with a name, in the order in which they were found."""
-        return iter(self._alive)
+        return filter(_has_place, self._alive)
+
+
+def _has_place(tensor: Any) -> bool:
+    """Return whether a tensor tells where it stands in a graph: one of several views of PyTorch's
+    does so no more when its base has been changed."""
+    try:
+        return isinstance(tensor.is_leaf, bool)
+    except RuntimeError:
+        return False
 
 
 _BARE: Final = frozenset([

@@ -106,7 +106,11 @@ async def main():
     optimizer, keyed = Optimizer(), {{Unprintable(): torch.ones(1)}}
     globals()[7] = net = Net()
     holder = Holder(net)
-    net(torch.ones(2, 3)).sum().backward()
+    base = torch.ones(3, requires_grad=True)
+    views = first, *_ = base.split(1)  # which PyTorch says nothing of when the base has changed
+    with torch.no_grad():
+        base.sub_(1)
+    (net(torch.ones(2, 3)).sum() + base.sum()).backward()
     print(net.linear.weight.grad.sum().item())
 
 
