@@ -13,8 +13,8 @@ from math import prod
 from typing import Any
 
 from gradstep.capturing.backward import add_backward
-from gradstep.capturing.forward import ForwardOf, Recorded, add_derived_forward, add_traced_forward
-from gradstep.capturing.gradients import HookChanges, add_hooks
+from gradstep.capturing.forward import Recorded, add_derived_forward, add_traced_forward
+from gradstep.capturing.gradients import DescribedGradients, HookChanges, add_hooks
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.roots import tensors_in
@@ -43,7 +43,7 @@ def capture(
     *,
     gradient: Any = None,
     names: Names | Mapping[str, Any] | None = None,
-    steps: Iterable[Step] = (),
+    steps: Iterable[Step] | DescribedGradients = (),
     hooks: HookChanges | None = None,
     plan: Plan | None = None,
     order: Sequence[GradFn] | None = None,
@@ -61,7 +61,7 @@ def capture(
         names: names of tensors, as a dictionary or :class:`Names`; by default the variables of the
             calling program.
         steps: the steps of a backward pass from these roots, whose gradients are included in the
-            backward half.
+            backward half; or these gradients, if they are described already.
         hooks: the changes that hooks made in these steps.
         plan: the plan of the whole backward pass, if already known.
         order: the nodes that run, if not all of them do.
@@ -79,7 +79,7 @@ def capture(
     known = names if isinstance(names, Names) else Names(names)
     with collector_paused():
         tensors, engine = _tensors(roots)
-        ran = list(steps)
+        ran = steps if isinstance(steps, DescribedGradients) else list(steps)
         if (known_graph := engine.known_graph(tensors, view, ran)) is not None:
             return replace(known_graph, title=title) if title else known_graph
         labels = [
@@ -95,20 +95,19 @@ def capture(
         for paths in dict.fromkeys(one.scope.paths for one in reader.records(whole) if one):
             if paths is not None:
                 known.add_parts(paths)
-        ids: dict[GradFn, int] = {}
-        ids_of: list[ForwardOf] = [ids.get]
-        recorded: Recorded = []
+        costs = engine.costs(whole, profile)
+        recorded: list[Recorded] = []
         if view != "forward":
-            ids.update(
-                add_backward(build, reader, running, whole, known, ran, live=live, lazy=lazy)
-            )
-            recorded += [
-                (ids[node], one)
-                for node, one in zip(running, reader.records(running), strict=True)
-                if node.kind != LEAF
-            ]
+            if not isinstance(ran, DescribedGradients):
+                ran = DescribedGradients.of(ran, engine.all_statistics)
+            ids = add_backward(build, reader, running, whole, known, ran, live=live, lazy=lazy)
             _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
             add_hooks(build, hooks or {})
+            add_costs(build, costs, ids.get)
+            del ids  # of a million nodes
+            pairs = zip(running, reader.records(running), strict=True)
+            made = [None if node.kind == LEAF else one for node, one in pairs]
+            recorded.append((range(len(made)), made))
         if view != "backward":
             traced = all(
                 type(one) is OpRecord
@@ -116,11 +115,11 @@ def capture(
                 if node.kind != LEAF
             )
             add = add_traced_forward if traced else add_derived_forward
-            forward_of, records = add(build, reader, tensors, labels, plan, running, ids, known)
-            ids_of.append(forward_of)
-            recorded += records
+            both = view == "both"
+            forward_of, records = add(build, reader, tensors, labels, plan, running, both, known)
+            recorded.append(records)
+            add_costs(build, costs, forward_of)
         build.rounds = rounds_of(recorded)
-        add_costs(build, engine.costs(whole, profile), ids_of)
         return build.graph()
 
 
@@ -182,13 +181,10 @@ def _add_seeds(
 
 
 def add_costs(
-    build: GraphBuilder,
-    costs: Mapping[Node, Cost],
-    ids_of: Iterable[Callable[[Node], int | None]],
+    build: GraphBuilder, costs: Mapping[Node, Cost], id_of: Callable[[Node], int | None]
 ) -> None:
-    """Enter the cost of each node at those that stand for it, in either half."""
-    for id_of in ids_of:
-        for node, cost in costs.items():
-            id = id_of(node)
-            if id is not None:
-                build.costs[id] = cost
+    """Enter the cost of each node at that which stands for it in one half."""
+    for node, cost in costs.items():
+        id = id_of(node)
+        if id is not None:
+            build.costs[id] = cost

@@ -6,21 +6,22 @@ a million nodes and a call for each costs more than all that is known about it.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from gradstep.capturing.gradients import add_gradients
+from gradstep.capturing.gradients import DescribedGradients
 from gradstep.capturing.names import Names
 from gradstep.capturing.op_records import sources_of
 from gradstep.capturing.saved_values import SavedReader, saved_values
 from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.columns import LazyColumn, LazyEntries
+from gradstep.graph.columns import LazyColumn, LazyEntries, SharedEntries, int_column
 from gradstep.graph.model import Shape
-from gradstep.records import GENERAL, LEAF, ONE_EDGE, PORT, TWO_EDGES, Extent, Step
+from gradstep.records import GENERAL, LEAF, ONE_EDGE, PORT, TWO_EDGES, Extent
 from gradstep.records import Node as GradFn
 
 Ids = Mapping[GradFn, int]
@@ -33,7 +34,7 @@ def add_backward(
     order: Sequence[GradFn],
     whole: Sequence[GradFn],
     names: Names,
-    steps: Sequence[Step],
+    gradients: DescribedGradients,
     *,
     live: bool,
     lazy: bool,
@@ -43,7 +44,7 @@ def add_backward(
     Args:
         order: the nodes in the order in which they run.
         whole: the plan of the whole graph, by which equally named nodes are counted.
-        steps: what is known of the pass; the gradients of these are described.
+        gradients: those of the pass, as far as it has run.
         live: work out formulas and saved values when they are read, and as they then are,
             which keeps the nodes alive.
         lazy: work out formulas when they are read.
@@ -81,13 +82,13 @@ def add_backward(
     _add_rules(build, reader, order, names, live, lazy)
     ids = dict(zip(order, range(len(order)), strict=True))
     _add_edges(build, order, ids)
-    add_gradients(build, engine, steps)
+    gradients.enter(build)
     return ids
 
 
 def _counts(
     engine: Engine, examples: Examples, types: Sequence[type[Any]], scopes: Sequence[str]
-) -> list[int]:
+) -> array[int]:
     """Return which of the equally named nodes of its scope each one is, in the order of the forward
     pass, which is that of the plan backwards; leaves, which are made first, keep that of the plan.
     """
@@ -108,18 +109,17 @@ def _counts(
     sizes = np.diff(starts, append=length)
     counts = np.empty(length, np.int64)
     counts[by_group] = np.arange(length) - np.repeat(starts, sizes) + 1
-    listed: list[int] = counts.tolist()
-    return listed
+    return int_column(counts)
 
 
 def _counts_within(
     reader: SavedReader, order: Sequence[GradFn], whole: Sequence[GradFn], names: Names
-) -> list[int]:
+) -> array[int]:
     scopes = names.scopes_of(reader.records(whole))
     types = list(map(type, whole))
     examples = dict(zip(types, whole, strict=True))
     counts = dict(zip(whole, _counts(reader.engine, examples, types, scopes), strict=True))
-    return [counts[node] for node in order]
+    return int_column([counts[node] for node in order])
 
 
 def _shapes(
@@ -146,8 +146,8 @@ def _add_sources(build: GraphBuilder, records: Sequence[Any], live: bool) -> Non
             len(records), lambda number: None if records[number] is None else records[number].source
         )
         return
-    sources = enumerate(sources_of(records))
-    build.sources = {number: source for number, source in sources if source is not None}
+    build.sources = SharedEntries()
+    build.sources.extend(0, sources_of(records))
 
 
 def _name_leaf(build: GraphBuilder, number: int, tensor: Any, names: Names) -> None:
@@ -190,11 +190,10 @@ def _add_rules(
         build.formulas = list(formulas)
 
 
-def _edges(order: Sequence[Any]) -> tuple[list[int], list[int], list[Any]]:
+def _edges(order: Sequence[Any]) -> tuple[array[int], array[int], list[Any]]:
     """Of every edge the number of the node it leaves, which of its outputs it is, and where it
     leads."""
-    sources: list[int] = []
-    output_nrs: list[int] = []
+    sources, output_nrs = array("i"), array("i")
     edges: list[Any] = []
     for number, node in enumerate(order):
         kind = node.kind
@@ -223,7 +222,7 @@ def _edges(order: Sequence[Any]) -> tuple[list[int], list[int], list[Any]]:
 
 def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
     sources, output_nrs, edges = _edges(order)
-    input_nrs = [0] * len(edges)
+    input_nrs = array("i", [0]) * len(edges)
     kinds: set[Any] = set(map(type, edges))
     ports = any(kind.kind == PORT for kind in kinds)
     for at, edge in enumerate(edges if ports else ()):
@@ -232,9 +231,11 @@ def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
     targets: list[Any] = list(map(ids.get, edges))
     if None in targets:  # edges that leave the part that runs
         kept = [target is not None for target in targets]
-        sources, output_nrs = list(compress(sources, kept)), list(compress(output_nrs, kept))
-        input_nrs, targets = list(compress(input_nrs, kept)), list(compress(targets, kept))
-    build.edge_sources, build.edge_targets = sources, targets
+        sources, output_nrs, input_nrs = (
+            array("i", compress(column, kept)) for column in (sources, output_nrs, input_nrs)
+        )
+        targets = list(compress(targets, kept))
+    build.edge_sources, build.edge_targets = sources, int_column(targets)
     build.edge_output_nrs, build.edge_input_nrs = output_nrs, input_nrs
     build.edge_kinds = ["gradient"] * len(targets)
     shapes, dtypes = build.shapes, build.dtypes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -25,8 +26,8 @@ from gradstep.records import LEAF, Plan, Tensor, resolve
 from gradstep.records import Node as GradFn
 
 ForwardOf = Callable[[GradFn], int | None]
-Recorded = list[tuple[int, Any]]
-"""Nodes, and what tracing knows of them: a record, or None."""
+Recorded = tuple[Sequence[int], Sequence[Any]]
+"""Nodes, and what tracing knows of each: a record, or None."""
 
 
 def add_traced_forward(
@@ -36,13 +37,14 @@ def add_traced_forward(
     labels: list[str],
     plan: Plan,
     running: Sequence[GradFn],
-    backward_ids: Mapping[GradFn, int],
+    both: bool,
     names: Names,
 ) -> tuple[ForwardOf, Recorded]:
     """Add every op, leaf and constant that the roots were computed from, in the order they ran;
     returns what tells of a grad_fn which of them it belongs to, and the records of all.
 
-    ``plan`` is that of the whole backward pass, of which the nodes in ``running`` run.
+    ``plan`` is that of the whole backward pass, of which the nodes in ``running`` run; with
+    ``both`` halves, these are in the graph.
     """
     engine = reader.engine
     origins = [engine.origin(tensor) for tensor in tensors]
@@ -62,10 +64,10 @@ def add_traced_forward(
     def forward_of(node: GradFn) -> int | None:
         return ids.get(node.record)
 
-    if backward_ids:
+    if both:
         forwards = list(map(ids.get, engine.records(running)))  # of leaves, made just now
         add_saved(build, reader, running, forwards, producer_of, forward_of, names)
-    return forward_of, [(id, record) for record, id in ids.items()]
+    return forward_of, ([*ids.values()], records)
 
 
 _REQUIRES_GRAD: Final = "requires grad"
@@ -159,7 +161,7 @@ def _add_inputs(
     build: GraphBuilder, records: Sequence[OpRecord], ids: Mapping[Record, int]
 ) -> None:
     first = id = len(build.edge_kinds)
-    sources, targets, output_nrs, input_nrs = [], [], [], []
+    sources, targets, output_nrs, input_nrs = (array("i") for _ in range(4))
     shapes, dtypes = [], []
     for record in records:
         for number, origin in enumerate(record.inputs):
@@ -176,10 +178,10 @@ def _add_inputs(
                 build.edge_statistics[id] = source.statistics
             id += 1
     build.edge_kinds += ["value"] * (id - first)
-    build.edge_sources += sources
-    build.edge_targets += targets
-    build.edge_output_nrs += output_nrs
-    build.edge_input_nrs += input_nrs
+    build.edge_sources.extend(sources)
+    build.edge_targets.extend(targets)
+    build.edge_output_nrs.extend(output_nrs)
+    build.edge_input_nrs.extend(input_nrs)
     build.edge_shapes.extend(shapes)
     build.edge_dtypes.extend(dtypes)
 
@@ -203,7 +205,7 @@ def add_derived_forward(
     labels: list[str],
     plan: Plan,
     running: Sequence[GradFn],
-    backward_ids: Mapping[GradFn, int],
+    both: bool,
     names: Names,
 ) -> tuple[ForwardOf, Recorded]:
     """Turn the whole backward graph round: what it cannot know (constants that no node keeps,
@@ -230,12 +232,12 @@ def add_derived_forward(
         source = resolve(value.edge)[0]
         return constants.get(_identity(engine, value)) if source is None else ids.get(source)
 
-    if backward_ids:
+    if both:
         forwards = [ids[node] for node in running]
         add_saved(build, reader, running, forwards, producer_of, ids.get, names)
     nodes = by_order[len(leaves) :]
     records = reader.records(nodes)
-    return ids.get, [(ids[node], one) for node, one in zip(nodes, records, strict=True)]
+    return ids.get, ([ids[node] for node in nodes], records)
 
 
 def _add_kept_constants(
@@ -297,7 +299,7 @@ def _add_constant_edges(
 def _add_derived_edges(
     build: GraphBuilder, order: Sequence[GradFn], ids: Mapping[GradFn, int]
 ) -> None:
-    sources, targets, output_nrs, input_nrs = [], [], [], []
+    sources, targets, output_nrs, input_nrs = (array("i") for _ in range(4))
     for node in order:
         for input_nr, edge in enumerate(node.edges):
             source, output_nr = resolve(edge)
@@ -307,10 +309,10 @@ def _add_derived_edges(
                 output_nrs.append(output_nr)
                 input_nrs.append(input_nr)
     build.edge_kinds += ["value"] * len(sources)
-    build.edge_sources += sources
-    build.edge_targets += targets
-    build.edge_output_nrs += output_nrs
-    build.edge_input_nrs += input_nrs
+    build.edge_sources.extend(sources)
+    build.edge_targets.extend(targets)
+    build.edge_output_nrs.extend(output_nrs)
+    build.edge_input_nrs.extend(input_nrs)
     build.edge_shapes.extend(map(build.shapes.__getitem__, sources))
     build.edge_dtypes.extend(map(build.dtypes.__getitem__, sources))
 

@@ -27,18 +27,24 @@ class LoopRound:
     """A round of a loop that the program runs: the ``number``-th, from 1 on, of the ``run``-th run
     of any loop; ``outer`` is the round of the loop around it."""
 
-    __slots__ = ("label", "loop", "number", "outer", "run", "value")
+    __slots__ = ("_named", "_value", "loop", "number", "outer", "run", "value")
 
     value: int | None
-    """Which object the loop's variable is: to have it would keep it alive."""
+    """While it runs, which object the loop's variable is: to have it would keep it alive."""
 
     def __init__(self, loop: Loop, run: int, number: int, outer: LoopRound | None) -> None:
         self.loop = loop
         self.run = run
         self.number = number
         self.outer = outer
-        self.label = ""
         self.value = None
+        self._named: str | None = None
+        self._value: object = None
+
+    @property
+    def label(self) -> str:
+        """The loop's variable and its value: ``i = 3``; "" where that is not known, or long."""
+        return "" if self._named is None else f"{self._named} = {text_of(self._value)}"
 
     def name(self, variables: Mapping[str, object]) -> None:
         """Take the values of the loop's variables, which are known once its body has begun."""
@@ -48,10 +54,9 @@ class LoopRound:
             value = variables[name]
             if self.value is None:
                 self.value = id(value)
-            if type(value) in _PLAIN and name != "_" and not self.label:
-                text = text_of(value)
-                if len(text) <= MOST_CHARACTERS:
-                    self.label = f"{name} = {text}"
+            plain = type(value) in _PLAIN and name != "_"
+            if plain and self._named is None and len(text_of(value)) <= MOST_CHARACTERS:
+                self._named, self._value = name, value  # a chain has a million such texts
 
 
 MOST_CHARACTERS: Final = 40

@@ -13,8 +13,11 @@ from itertools import count, takewhile
 from operator import itemgetter
 from types import CodeType, FrameType
 
+import numpy as np
+
 from gradstep.capturing.frames import is_of_program, values_of
 from gradstep.capturing.loops import Loop, LoopRound, branches, loops_around
+from gradstep.graph.columns import SharedEntries
 from gradstep.graph.model import Round
 
 
@@ -108,6 +111,8 @@ class Rounds:
         for loop in level.around[first + 1 :]:
             now = LoopRound(loop, next(self._runs), 1, now)
             rounds.append(now)
+        for over in level.rounds[first:]:
+            over.value = None
         for one in rounds[first:]:
             if at > one.loop.start:
                 one.name(variables)
@@ -236,36 +241,50 @@ def _variables(frame: FrameType, loops: Sequence[Loop]) -> Mapping[str, object]:
     return values_of(frame, [name for loop in loops for name in loop.names])
 
 
-def rounds_of(recorded: Iterable[tuple[int, object]]) -> dict[int, tuple[Round, ...]]:
-    """Return the rounds in which each node with a record ran, from the outermost on.
+def rounds_of(
+    recorded: Iterable[tuple[Sequence[int], Sequence[object]]],
+) -> SharedEntries[tuple[Round, ...]]:
+    """Return the rounds in which each node with a record ran, from the outermost on, of nodes and
+    their records.
 
     A loop that went round once counts for nothing: of training, every graph is one round.
     """
-    nodes = [
-        (node, one)
-        for node, record in recorded
-        if (one := getattr(record, "round", None)) is not None
-    ]
-    chains: dict[LoopRound, tuple[LoopRound, ...]] = {}
-    innermost = dict.fromkeys([one for _, one in nodes])
-    numbers: dict[tuple[int, LoopRound | None], set[int]] = {}
-    for one in dict.fromkeys(link for inner in innermost for link in _chain(inner, chains)):
-        numbers.setdefault((one.run, one.outer), set()).add(one.number)
-    several = [loop for loop, known in numbers.items() if len(known) > 1]
+    innermost: dict[LoopRound, int] = {}
+    places = np.zeros(0, np.int32)
+    for ids, records in recorded:
+        rounds = [getattr(record, "round", None) for record in records]
+        numbers = [
+            -1 if one is None else innermost.setdefault(one, len(innermost)) for one in rounds
+        ]
+        longer = np.full(max(len(places), 1 + max(ids, default=-1)), -1, np.int32)
+        longer[: len(places)] = places
+        longer[np.array(ids, np.int64)] = numbers
+        places = longer
+    runs: dict[tuple[int, LoopRound | None], int | None] = {}  # None of several rounds
+    for inner in innermost:
+        for one in _chain(inner):
+            key = one.run, one.outer
+            if runs.setdefault(key, one.number) != one.number:
+                runs[key] = None
+    several = [run for run, number in runs.items() if number is None]
     loops = {loop: nr for nr, loop in enumerate(sorted(several, key=itemgetter(0)))}
-    rounds = {
-        inner: tuple(
+    entries = [
+        tuple([
             Round(loops[one.run, one.outer], one.number, one.label or f"round {one.number}")
-            for one in chains[inner]
+            for one in _chain(inner)
             if (one.run, one.outer) in loops
-        )
+        ])
         for inner in innermost
-    }
-    return {node: around for node, one in nodes if (around := rounds[one])}
+    ]  # fmt: skip
+    is_in_some = np.array([*map(bool, entries), False])  # the last one stands for none
+    return SharedEntries(np.where(is_in_some[places], places, -1), entries)
 
 
-def _chain(one: LoopRound, known: dict[LoopRound, tuple[LoopRound, ...]]) -> tuple[LoopRound, ...]:
-    if (chain := known.get(one)) is None:
-        chain = (one,) if one.outer is None else (*_chain(one.outer, known), one)
-        known[one] = chain
+def _chain(one: LoopRound | None) -> list[LoopRound]:
+    """Return a round and those around it, from the outermost on."""
+    chain = []
+    while one is not None:
+        chain.append(one)
+        one = one.outer
+    chain.reverse()
     return chain

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradstep.capturing.names import Names
 from gradstep.engines.protocol import OWN_RESULT, Engine
 from gradstep.graph.builder import GraphBuilder
@@ -101,9 +103,10 @@ def add_saved(
     """Pair the two halves of each node in ``order``, whose other id is in ``forwards``, and link
     what it keeps to where it came from: an input's producer, or its own op; what it kept until it
     was freed, as far as the graph still tells."""
-    pairs = [(one, other) for other, one in enumerate(forwards) if one is not None]
-    build.pairs.update(pairs)
-    build.pairs.update([(other, one) for one, other in pairs])
+    ones = np.array([-1 if one is None else one for one in forwards], np.int64)
+    others = np.flatnonzero(ones >= 0)
+    build.pairs.put(ones[others], others)
+    build.pairs.put(others, ones[others])
     engine, saved = reader.engine, reader.read(order)
     sources: list[int] = []
     places: list[int] = []  # of the value, in ``saved``
@@ -127,17 +130,16 @@ def add_saved(
             sources.append(producer)
             places.append(at)
             labels.append(label)
-    ids = range(len(build.edge_kinds), len(build.edge_kinds) + len(sources))
+    first = len(build.edge_kinds)
     build.edge_kinds += ["saved"] * len(sources)
-    build.edge_sources += sources
-    build.edge_targets += [saved.nodes[at] for at in places]
-    build.edge_output_nrs += [0] * len(sources)
-    build.edge_input_nrs += [0] * len(sources)
+    build.edge_sources.extend(sources)
+    build.edge_targets.extend([saved.nodes[at] for at in places])
+    build.edge_output_nrs.extend([0] * len(sources))
+    build.edge_input_nrs.extend([0] * len(sources))
     build.edge_shapes.extend([saved.shapes[at] for at in places])
     build.edge_dtypes.extend([saved.dtypes[at] for at in places])
-    build.edge_labels.update(zip(ids, labels, strict=True))
-    sizes = zip(ids, [saved.nbytes[at] for at in places], strict=True)
-    build.edge_nbytes.update([(id, nbytes) for id, nbytes in sizes if nbytes])
+    build.edge_labels.extend(first, labels)
+    build.edge_nbytes.extend(first, [saved.nbytes[at] or None for at in places])
 
 
 def name_of_input(value: Any, names: Names) -> str:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import CodeType
 
+from gradstep.graph.columns import SharedEntries
 from gradstep.graph.model import Graph, Source
 from gradstep.graph.saved_columns import SavedColumns
 
@@ -16,15 +17,17 @@ from gradstep.graph.saved_columns import SavedColumns
 def with_portable_sources(graph: Graph, here: Path) -> Graph:
     """Return ``graph`` with its source files named by :func:`portable`."""
     names: dict[str, str] = {}
-    known: dict[int, Source] = {}  # by identity, as nearly all ops of a line share it
 
     def named(at: Source) -> Source:
         if at.file not in names:
             names[at.file] = portable(at.file, here)
-        return known.setdefault(id(at), Source(names[at.file], at.line))
+        return Source(names[at.file], at.line)
 
-    sources = {nr: known.get(id(at)) or named(at) for nr, at in graph.sources.items()}
-    return replace(graph, sources=sources, saved=SavedColumns.of(graph.saved).with_lines(named))
+    return replace(
+        graph,
+        sources=SharedEntries.of(graph.sources).mapped(named),
+        saved=SavedColumns.of(graph.saved).with_lines(named),
+    )
 
 
 def definition(code: CodeType) -> Source:

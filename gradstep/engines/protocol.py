@@ -194,10 +194,10 @@ class Engine(Protocol):
         ...
 
     def known_graph(
-        self, tensors: Sequence[EngineTensor], view: str, steps: Sequence[Step]
+        self, tensors: Sequence[EngineTensor], view: str, steps: Iterable[Step | int]
     ) -> Graph | None:
-        """Return the graph of a call that was recorded, with the gradients of ``steps``; None of
-        one that is to be captured."""
+        """Return the graph of a call that was recorded, with the gradients of ``steps``, or of
+        those with these indices; None of one that is to be captured."""
         return None
 
     def call(
@@ -212,6 +212,10 @@ class Engine(Protocol):
 
     def settle_trace(self) -> None:
         """Let whoever traces the program note what it was told so far."""
+        return
+
+    def drop_trace(self, nodes: Sequence[EngineNode]) -> None:
+        """Let go of what was traced of the ops of ``nodes``, which nobody will ask for again."""
         return
 
     def driver(self, call: EngineCall, *, halting: bool = False, keep: bool = True) -> Driver:

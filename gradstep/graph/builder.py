@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from gradstep.graph.columns import InOrder, LazyColumn, LazyEntries
+from gradstep.graph.columns import InOrder, LazyColumn, LazyEntries, Partners, SharedEntries
 from gradstep.graph.model import (
     Cost,
     EdgeKind,
@@ -51,30 +52,30 @@ class GraphBuilder:
     halves: list[Half] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     stems: dict[int, str] | LazyEntries[str] = field(default_factory=dict)
-    counts: list[int] = field(default_factory=list)
+    counts: array[int] = field(default_factory=lambda: array("i"))
     scopes: list[str] = field(default_factory=list)
     shapes: list[Shape | None] = field(default_factory=list)
     dtypes: list[str] = field(default_factory=list)
     details: list[str] = field(default_factory=list)
     formulas: list[str] | LazyColumn[str] = field(default_factory=list)
     variables: dict[int, str] = field(default_factory=dict)
-    sources: dict[int, Source] | LazyEntries[Source] = field(default_factory=dict)
-    rounds: dict[int, tuple[Round, ...]] = field(default_factory=dict)
+    sources: SharedEntries[Source] | LazyEntries[Source] = field(default_factory=SharedEntries)
+    rounds: SharedEntries[tuple[Round, ...]] = field(default_factory=SharedEntries)
     orders: dict[int, int] | InOrder = field(default_factory=dict)
-    pairs: dict[int, int] = field(default_factory=dict)
+    pairs: Partners = field(default_factory=Partners)
     saved: SavedColumns | LazyEntries[tuple[SavedValue, ...]] = field(default_factory=SavedColumns)
     statistics: StatisticsColumns = field(default_factory=StatisticsColumns)
     undefined: set[int] = field(default_factory=set)
     groups: dict[int, Group] = field(default_factory=dict)
     edge_kinds: list[EdgeKind] = field(default_factory=list)
-    edge_sources: list[int] = field(default_factory=list)
-    edge_targets: list[int] = field(default_factory=list)
-    edge_output_nrs: list[int] = field(default_factory=list)
-    edge_input_nrs: list[int] = field(default_factory=list)
+    edge_sources: array[int] = field(default_factory=lambda: array("i"))
+    edge_targets: array[int] = field(default_factory=lambda: array("i"))
+    edge_output_nrs: array[int] = field(default_factory=lambda: array("i"))
+    edge_input_nrs: array[int] = field(default_factory=lambda: array("i"))
     edge_shapes: list[Shape | None] = field(default_factory=list)
     edge_dtypes: list[str] = field(default_factory=list)
-    edge_labels: dict[int, str] = field(default_factory=dict)
-    edge_nbytes: dict[int, int] = field(default_factory=dict)
+    edge_labels: SharedEntries[str] = field(default_factory=SharedEntries)
+    edge_nbytes: SharedEntries[int] = field(default_factory=SharedEntries)
     edge_statistics: StatisticsColumns = field(default_factory=StatisticsColumns)
     edge_undefined: set[int] = field(default_factory=set)
     edge_counts: dict[int, int] = field(default_factory=dict)
@@ -92,7 +93,7 @@ class GraphBuilder:
         *,
         kinds: list[NodeKind],
         names: list[str],
-        counts: list[int],
+        counts: array[int],
         shapes: list[Shape | None],
         dtypes: list[str],
     ) -> None:
@@ -187,11 +188,10 @@ class GraphBuilder:
         self.scopes += scopes
         self.shapes += shapes
         self.dtypes += dtypes
-        self.details += details
+        same: dict[str, str] = {}
+        self.details += [same.setdefault(detail, detail) for detail in details]
         self.formulas.extend([""] * len(ids))
-        for id, source in zip(ids, sources, strict=True):
-            if source is not None:
-                self.sources[id] = source
+        self.sources.extend(ids.start, sources)
         for id, one in zip(ids, statistics, strict=False):
             if one is not None:
                 self.statistics[id] = one

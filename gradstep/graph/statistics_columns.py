@@ -7,7 +7,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from gradstep.graph.columns import Ints
+from gradstep.graph.columns import SmallInts
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 
@@ -24,9 +24,9 @@ class StatisticsColumns(Mapping[int, Statistics]):
     (None, 5.0, 1)
     """
 
-    def __init__(self, table: StatisticsTable | None = None, rows: Ints | None = None) -> None:
+    def __init__(self, table: StatisticsTable | None = None, rows: SmallInts | None = None) -> None:
         self._table = StatisticsTable(0) if table is None else table
-        self._rows: Ints = np.zeros(0, np.int64) if rows is None else rows
+        self._rows: SmallInts = np.zeros(0, np.int32) if rows is None else rows
         if len(self._table):
             unknown = self._table.columns[0, self._rows] < 0
             self._rows = np.where(unknown, -1, self._rows)

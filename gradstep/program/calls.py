@@ -346,12 +346,15 @@ def run_and_read(
     intercepted: InterceptedCall, view: View, read: Callable[[Graph], T], *, lazy: bool = True
 ) -> tuple[T, bool | Gradients]:
     """Carry out the call; what ``read`` makes of its graph with the gradients that flowed, and what
-    to answer.  A ``lazy`` graph costs less, and can be read by ``read`` only."""
+    to answer.  A ``lazy`` graph costs less, can be read by ``read`` only, and is the last one: what
+    was traced before is dropped."""
     with collector_slowed(_KEPT):
         observed = _observed(intercepted)
         with collector_paused():  # all that is made from here on is needed up to the end
             graph = observed.graph(view, lazy=lazy)
             observed.forget()  # the graph has what it needs: half of the memory
+            if lazy:
+                observed.drop_trace()
             answer = read(graph)
             observed.release()
             gradients = observed.gradients if intercepted.call.is_grad else True

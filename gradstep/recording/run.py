@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradstep.graph.columns import Ints
+from gradstep.graph.columns import SmallInts
 from gradstep.graph.model import Graph
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.serialize import from_json, to_json
@@ -201,8 +201,8 @@ def with_flow(graph: Graph, flow: Flow) -> Graph:
     )
 
 
-def _rows(numbers: Mapping[int, int], length: int) -> Ints:
-    rows = np.full(length, NONE, np.int64)
+def _rows(numbers: Mapping[int, int], length: int) -> SmallInts:
+    rows = np.full(length, NONE, np.int32)
     rows[list(numbers)] = list(numbers.values())
     return rows
 

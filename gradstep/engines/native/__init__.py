@@ -32,7 +32,7 @@ from autograd_core.autograd.version import Detached
 from autograd_core.own_files import hide_files
 from autograd_core.tensor import Tensor
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import Departure
+from gradstep.capturing.op_records import Departure, OpRecord
 from gradstep.engines import interception
 from gradstep.engines.native.arrays import array_of, shown
 from gradstep.engines.native.rules import extent, formula, rules_with_names
@@ -79,6 +79,12 @@ class NativeEngine(Engine):
 
     def settle_trace(self) -> None:
         settle()
+
+    def drop_trace(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            if node.notes is not None and type(node.notes.record) is OpRecord:
+                node.notes.record.inputs = ()  # the last one leads to all others
+                node.notes.record = None
 
     def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
         # the debugger reads graphs itself, and is not loaded where none is stepped through

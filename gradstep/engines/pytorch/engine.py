@@ -78,6 +78,10 @@ class PyTorchEngine(Engine):
     def run(self, call: TorchCall) -> Any:
         return run(call)
 
+    def drop_trace(self, nodes: Sequence[TorchNode]) -> None:
+        if nodes:
+            nodes[0].graph.drop_trace()
+
     def driver(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> TorchDriver:
         return TorchDriver(call, halting=halting, keep=keep)
 

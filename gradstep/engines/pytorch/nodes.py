@@ -287,6 +287,11 @@ class TorchGraph:
                 if is_scalar and isinstance(root.origin, torch.Tensor):
                     root.number = copy_of(root.origin)
 
+    def drop_trace(self) -> None:
+        """Let go of what led from PyTorch's nodes here, and of where these were made."""
+        self.nodes.clear()
+        self.origins.forget()
+
     def tensor(self, origin: Any) -> SeenTensor:
         """Return a tensor, or a GradientEdge, as a root; reads the graph behind it."""
         with unobserved():

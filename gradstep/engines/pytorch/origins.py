@@ -163,6 +163,11 @@ class Origins:
             if number in self.records:
                 self.records[number].called = DROPOUT
 
+    def forget(self) -> None:
+        """Forget the places of all that was made so far."""
+        del self._starts[:], self._stops[:], self._lines[:]
+        del self._scope_starts[:], self._scopes[:], self._round_starts[:], self._rounds[:]
+
     def _make_room(self) -> None:
         """Forget the places of what was made before the last graph but one that was freed, and,
         where those are too few, the older half of all."""

@@ -44,9 +44,10 @@ class RecordedEngine(Engine):
         return RecordedPlan(tensors[0].call.order)
 
     def known_graph(
-        self, tensors: Sequence[RecordedTensor], view: str, steps: Sequence[Step]
+        self, tensors: Sequence[RecordedTensor], view: str, steps: Iterable[Step | int]
     ) -> Graph:
-        return drawn(tensors[0].call, view, [step.index for step in steps])
+        indices = [step if isinstance(step, int) else step.index for step in steps]
+        return drawn(tensors[0].call, view, indices)
 
     def call(
         self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool

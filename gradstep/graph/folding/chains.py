@@ -6,8 +6,12 @@ joins its producer, or, where it prepares a leaf, the one op that uses it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from gradstep.graph.columns import int_column
 from gradstep.graph.folding.units import Units
 from gradstep.graph.model import Graph
 
@@ -27,7 +31,7 @@ class Heads:
     """``mains`` is for each unit the one in whose box it stands, mostly itself, which is then a
     head; ``joint`` are the units in the box of a head that has several, in order."""
 
-    mains: list[int]
+    mains: Sequence[int]
     joint: dict[int, list[int]]
 
     def members(self, head: int) -> list[int]:
@@ -45,11 +49,11 @@ def find_heads(graph: Graph, units: Units) -> Heads:
     return Heads(mains, joint)
 
 
-def _find_mains(graph: Graph, units: Units) -> list[int]:
+def _find_mains(graph: Graph, units: Units) -> Sequence[int]:
     """Only edges that are the sole way in or out of a shape op are contracted, so that what was
     without cycles stays so, and the order of the heads is still one in which they can run.
     """
-    mains = list(range(len(units)))
+    mains = int_column(np.arange(len(units)))
     before: set[int] = set()  # these join the op that uses them
     kinds, stems = graph.kinds, units.stems
     reshaping = {stem for stem in set(stems) if stem.replace("_", "").lower() in SHAPE_OPS}

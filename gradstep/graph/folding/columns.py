@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.graph.columns import Ints, codes
+from gradstep.graph.columns import Ints, Partners, SmallInts, codes
 from gradstep.graph.model import LEAF_KINDS, EdgeKind, Graph, Half, NodeKind
 
 Truths = NDArray[np.bool_]
@@ -32,21 +32,21 @@ class FoldingColumns(NamedTuple):
     is_leaf: Truths
     is_end: Truths
     is_backward: Truths
-    partners: Ints
+    partners: SmallInts
     flows: Truths
     is_gradient: Truths
-    sources: Ints
-    targets: Ints
-    producers: Ints
-    readers: Ints
+    sources: SmallInts
+    targets: SmallInts
+    producers: SmallInts
+    readers: SmallInts
 
 
 def columns_of(graph: Graph, halves: Sequence[Half]) -> FoldingColumns:
     """Return the columns of ``graph``, of which ``halves`` are shown."""
     kinds, edge_kinds = codes(graph.kinds, NODE_KINDS), codes(graph.edge_kinds, EDGE_KINDS)
     half_of = codes(graph.halves, HALVES)
-    sources = np.array(graph.edge_sources, np.int64)
-    targets = np.array(graph.edge_targets, np.int64)
+    sources = np.array(graph.edge_sources, np.int32)
+    targets = np.array(graph.edge_targets, np.int32)
     is_gradient = among(("gradient",), EDGE_KINDS)[edge_kinds]
     return FoldingColumns(
         shown=among(halves, HALVES)[half_of],
@@ -54,7 +54,7 @@ def columns_of(graph: Graph, halves: Sequence[Half]) -> FoldingColumns:
         is_leaf=among(LEAF_KINDS, NODE_KINDS)[kinds],
         is_end=among(("output", "seed"), NODE_KINDS)[kinds],
         is_backward=among(("backward",), HALVES)[half_of],
-        partners=_partners(graph.pairs, len(graph)),
+        partners=Partners.of(graph.pairs).column(len(graph)),
         flows=among(("value", "gradient"), EDGE_KINDS)[edge_kinds],
         is_gradient=is_gradient,
         sources=sources,
@@ -67,14 +67,6 @@ def columns_of(graph: Graph, halves: Sequence[Half]) -> FoldingColumns:
 def among(chosen: Collection[str], words: Sequence[str]) -> Truths:
     """Mark which of ``words`` are ``chosen``."""
     return np.array([word in chosen for word in words], np.bool_)
-
-
-def _partners(pairs: Mapping[int, int], count: int) -> Ints:
-    partners = np.full(count, -1, np.int64)
-    ends = (np.fromiter(side, np.int64, len(pairs)) for side in (pairs.keys(), pairs.values()))
-    one, other = ends
-    partners[one] = other
-    return partners
 
 
 def positions(row: Ints, count: int) -> Ints:

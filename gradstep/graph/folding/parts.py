@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gradstep.graph.columns import int_column
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.model import Graph, Part, Totals
 from gradstep.graph.saved_columns import SavedColumns
@@ -112,7 +114,8 @@ def subgraph(
     for chosen_ids, whole in ((ids, _OF_EACH_NODE), (edges, _OF_EACH_EDGE)):
         for name in whole:
             column = getattr(graph, name)
-            columns[name] = [column[id] for id in chosen_ids]
+            chosen = [column[id] for id in chosen_ids]
+            columns[name] = int_column(chosen) if isinstance(column, array) else chosen
     for numbers, sparse in ((number, _OF_SOME_NODES), (edge_number, _OF_SOME_EDGES)):
         for name in sparse:
             column = getattr(graph, name)
@@ -129,8 +132,8 @@ def subgraph(
             if (pair := graph.pairs.get(old)) is not None and pair in number
         },
         undefined=frozenset(new for old, new in number.items() if old in graph.undefined),
-        edge_sources=[number[graph.edge_sources[id]] for id in edges],
-        edge_targets=[number[graph.edge_targets[id]] for id in edges],
+        edge_sources=int_column([number[graph.edge_sources[id]] for id in edges]),
+        edge_targets=int_column([number[graph.edge_targets[id]] for id in edges]),
         edge_undefined=frozenset(
             new for old, new in edge_number.items() if old in graph.edge_undefined
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from gradstep.graph.folding.units import Units
@@ -18,6 +19,9 @@ class Segment(NamedTuple):
     loop: int = -1
 
 
+_Key = tuple[str, tuple[Round, ...]]
+
+
 class Paths:
     """Tells the path of each unit, from the outermost segment on.
 
@@ -29,21 +33,20 @@ class Paths:
         pairs = zip(units.forward, units.backward, strict=True)
         self._rounds = [rounds.get(one) or rounds.get(other, ()) for one, other in pairs]
         self._scopes = units.scopes
-        self._known: dict[tuple[str, tuple[Round, ...]], tuple[Segment, ...]] = {}
+        self._last: tuple[_Key, tuple[Segment, ...]] = ("", ()), ()
         self._scope_of: dict[int, Sequence[str]] = {}
-        for scope, around in dict.fromkeys(zip(units.scopes, self._rounds, strict=True)):
+        for (scope, around), _ in groupby(zip(units.scopes, self._rounds, strict=True)):
             names = _names(scope)
             for one in around:
                 known = self._scope_of.get(one.loop, names)
                 self._scope_of[one.loop] = known[: _shared(known, names)]
 
     def of(self, unit: int) -> tuple[Segment, ...]:
-        """Return the path of a unit."""
+        """Return the path of a unit: the same one as of the last unit, where it is equal."""
         key = self._scopes[unit], self._rounds[unit]
-        path = self._known.get(key)
-        if path is None:
-            path = self._known[key] = self._path(*key)
-        return path
+        if key != self._last[0]:
+            self._last = key, self._path(*key)
+        return self._last[1]
 
     def _path(self, scope: str, rounds: tuple[Round, ...]) -> tuple[Segment, ...]:
         names = _names(scope)

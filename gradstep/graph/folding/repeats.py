@@ -8,7 +8,6 @@ would, are the steps of a loop; where no round reads another they are siblings, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -185,9 +184,8 @@ class Wiring:
         np.maximum.at(last_use, place[read], last_reader)
         self.last_use: list[int] = last_use.tolist()
 
-        counts = np.array([len(sources) for sources in units.inputs], np.int64)
-        sources = np.fromiter(chain.from_iterable(units.inputs), np.int64, int(counts.sum()))
-        readers, producers = np.repeat(place, counts), place[sources]
+        readers = np.repeat(place, units.inputs.sizes)
+        producers = place[np.array(units.inputs.flat, np.int64)]
         links = (readers >= 0) & (producers >= 0) & (readers != producers)
         readers, producers = readers[links], producers[links]
         # of several links between two siblings the first counts

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradstep.graph.columns import Ints, grouped
+from gradstep.graph.columns import Groups, Ints, int_column
 from gradstep.graph.folding.columns import FoldingColumns, positions
 from gradstep.graph.model import PARAMETER_KINDS, Graph
 
@@ -30,12 +30,12 @@ class Units:
     which gets a gradient.  ``scopes`` and ``stems`` are those of the nodes that name them.
     """
 
-    forward: list[int]
-    backward: list[int]
-    of: list[int]
-    inputs: list[tuple[int, ...]]
-    user_counts: list[int]
-    last_users: list[int]
+    forward: Sequence[int]
+    backward: Sequence[int]
+    of: Sequence[int]
+    inputs: Groups
+    user_counts: Sequence[int]
+    last_users: Sequence[int]
     final: set[int]
     parameters: dict[int, dict[str, None]]
     fed: set[int]
@@ -163,12 +163,12 @@ def _connect(graph: Graph, columns: FoldingColumns, forward: Ints, backward: Int
         if graph.kinds[leaf] in ("leaf", "parameter"):
             fed.add(unit)
     return Units(
-        forward=first,
-        backward=second,
-        of=of.tolist(),
-        inputs=grouped(users, sources, count),
-        user_counts=np.bincount(sources, minlength=count).tolist(),
-        last_users=last_users.tolist(),
+        forward=int_column(forward),
+        backward=int_column(backward),
+        of=int_column(of),
+        inputs=Groups.by_key(users, sources, count),
+        user_counts=int_column(np.bincount(sources, minlength=count)),
+        last_users=int_column(last_users),
         final={unit for end, unit in final if graph.kinds[end] in ("output", "seed")},
         parameters=parameters,
         fed=fed,

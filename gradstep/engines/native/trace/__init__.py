@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from types import CodeType
 from typing import Any, Final
 from weakref import ref
 
@@ -48,6 +49,7 @@ from gradstep.graph.model import Source
 from gradstep.graph.statistics import statistics
 
 _FORWARD: Final = "an op of the forward pass"
+_MOST_PLACES: Final = 1 << 12
 _SMALL: Final = 1 << 12  # bytes; less is bounded by the number of records, which take as much
 
 
@@ -69,6 +71,8 @@ class GraphTracer:
         self._scopes = Scopes()
         self._rounds = Rounds()
         self.is_paused = False  # ops are not recorded, for a while
+        self._shapes: tuple[Any] = (None,)  # of the last op, which many in a row share
+        self._places: dict[int, Instruction] = {}
 
     def describe(self, *, on: bool) -> None:
         """Describe and copy values at once, where that was asked for; or else only refer to them,
@@ -89,7 +93,7 @@ class GraphTracer:
         try:
             caller = sys._getframe(2)
             frame = user_frame(caller)
-            place = None if frame is None else (frame.f_code, frame.f_lasti)
+            place = None if frame is None else self._place(frame.f_code, frame.f_lasti)
             scope, grads = self._scopes.now, node is not None or is_grad_enabled()
             note = (name, values, attributes, outputs, node, place, scope, grads)
             deferred = self._deferred
@@ -108,6 +112,16 @@ class GraphTracer:
                 self.settle()
         except Exception as error:
             not_shown(_FORWARD, error)
+
+    def _place(self, code: CodeType, at: int) -> Instruction:
+        """Return one pair for all ops at an instruction."""
+        key = id(code) + at
+        place = self._places.get(key)
+        if place is None or place[0] is not code or place[1] != at:
+            if len(self._places) > _MOST_PLACES:
+                self._places.clear()
+            place = self._places[key] = code, at
+        return place
 
     @fenced(_FORWARD)
     def settle(self) -> None:
@@ -178,7 +192,9 @@ class GraphTracer:
         if len(outputs) == 1:
             (first,) = outputs
             first._record = (record, 0)
-            record.shapes = (first._shape,)
+            if self._shapes[0] is not first._shape:
+                self._shapes = (first._shape,)
+            record.shapes = self._shapes
             record.dtype = first.dtype.name
             if self._refers and first.array.nbytes <= _SMALL and first.version is not INFERENCE:
                 versions = first.version
