@@ -109,3 +109,24 @@ def test_a_pass_that_failed_is_not_the_one_that_freed_the_graph(run: Run) -> Non
     printed = run(CARRIED, "check", "--call", "5")
     assert "mul:3" not in printed
     assert "at or just after tanh:1" in printed
+
+
+ANOTHER_BETWEEN = """\
+import LIBRARY as torch
+w = torch.ones(4, requires_grad=True)
+first, second = w.exp().sum(), w.exp().sum()
+first.backward()
+second.backward()
+first.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("check",), ("debug", "--batch", "--call", "1,2", "--ex", "continue", "--ex", "quit")],
+    ids=["plainly", "stepped"],
+)
+def test_the_call_that_freed_a_graph_is_told_from_those_of_others(
+    run: Run, command: tuple[str, ...]
+) -> None:
+    assert "train.py:3, freed at train.py:4" in run(ANOTHER_BETWEEN, *command)

@@ -191,7 +191,7 @@ def _hint(nodes: Sequence[Node]) -> str:
     """Say what to do to see more, or why this pass will not run; "" when all is well."""
     freed = next((node for node in nodes if node.is_freed), None)
     if freed is not None:
-        where = "" if freed.freed_at is None else ", at {}:{}".format(*freed.freed_at[:2])
+        where = "" if freed.freed_at is None else f", at {Source(*freed.freed_at).place}"
         return (
             f"an earlier backward pass freed the values this graph saved{where}: call that one "
             "with retain_graph=True"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from threading import Lock
 from types import FrameType
 from typing import Any, Final
@@ -16,7 +15,7 @@ from gradstep.capturing.frames import user_source
 from gradstep.engines.interception import interceptor, tell_if_unheard
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_at_freed
-from gradstep.engines.pytorch.nodes import TorchGraph
+from gradstep.engines.pytorch.nodes import TorchGraph, note_of_freed
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     is_traced,
@@ -183,5 +182,5 @@ def _who_freed(roots: Any) -> str:
     for node in graph.nodes.values():
         at = node.freed_at
         if at is not None and any(state == "freed" for _, _, state in node.saved()):
-            return f"the call at {Path(at.file).name}:{at.line} freed them"
+            return note_of_freed(at)
     return ""

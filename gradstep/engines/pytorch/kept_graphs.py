@@ -7,7 +7,6 @@ to its end, and lets go of it then: a later call of the program's fails as it do
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 from weakref import WeakSet
 
@@ -41,11 +40,13 @@ def free(call: TorchCall, nodes: Iterable[TorchNode], *, whole: bool) -> None:
     packed, only later calls are refused.  The line of a ``whole`` pass, one that did not raise, is
     remembered."""
     nodes = list(nodes)
+    if not whole:
+        call = call._replace(line=None)
     line = None if call.line is None else Source(*call.line)
     numbers = [node.sequence_nr for node in nodes if not hasattr(node.origin, "variable")]
-    if whole and numbers and line is not None and (origins := current.get()) is not None:
+    if numbers and line is not None and (origins := current.get()) is not None:
         origins.freed(max(numbers), line)
-    freed = Freed(_WORDS, _note_of(line))
+    freed = Freed(_WORDS, line)
     with unobserved():
         mark_as_freed(call, [node.origin for node in nodes if not _free(node, freed)])
 
@@ -68,10 +69,6 @@ def _nothing(value: torch.Tensor) -> None:
     """Keep nothing of a value."""
 
 
-def _note_of(line: Source | None) -> str:
-    return "" if line is None else f"the call at {Path(line.file).name}:{line.line} freed them"
-
-
 @fenced("that a graph is freed")
 def refuse_at_freed(roots: Sequence[Any]) -> None:
     """Have marked nodes that the engine will come upon raise PyTorch's own error when they run, as
@@ -81,7 +78,7 @@ def refuse_at_freed(roots: Sequence[Any]) -> None:
     for node in nodes_behind(roots):
         mark = node.metadata.get(FREED_MARK)
         if mark is not None and TorchGraph(Origins()).keeps_values(node):
-            node.register_prehook(Freed(_WORDS, _note_of(mark.line)))
+            node.register_prehook(Freed(_WORDS, mark.line))
 
 
 def nodes_behind(roots: Sequence[Any]) -> Iterator[Any]:

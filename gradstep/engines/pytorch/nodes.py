@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, Final
 from weakref import WeakKeyDictionary
@@ -47,16 +48,21 @@ class Freed:
     what PyTorch does.
 
     Attributes:
-        note: which call that was, "" where it is unknown.
+        line: of that call, None where it is unknown.
     """
 
-    def __init__(self, words: str, note: str) -> None:
-        self._words, self.note = words, note
+    def __init__(self, words: str, line: Source | None) -> None:
+        self._words, self.line = words, line
 
     def __call__(self, nothing: object) -> Any:
         error = RuntimeError(self._words)
-        error.gradstep_note = self.note  # type: ignore[attr-defined]
+        error.gradstep_note = note_of_freed(self.line)  # type: ignore[attr-defined]
         raise error
+
+
+def note_of_freed(line: Source | None) -> str:
+    """Say which call freed values, "" where its line is unknown."""
+    return "" if line is None else f"the call at {line.place} freed them"
 
 
 FREED_MARK: Final = "gradstep: freed"
@@ -190,7 +196,12 @@ class TorchNode:
         if self in self.graph.known_ends:
             return self.graph.known_ends[self]
         mark = self.origin.metadata.get(FREED_MARK)
-        return mark.line if mark is not None else self.graph.origins.freed_at(self.sequence_nr)
+        if mark is None:
+            freed = (raw.unpack_hook for raw in self.raw_saved())
+            mark = next((hook for hook in freed if type(hook) is Freed), None)
+        if mark is not None:
+            return mark.line
+        return self.graph.origins.freed_at(self.sequence_nr) or self.graph.freed_by.get(self)
 
     def changed_at(self, name: str) -> tuple[Source, ...]:
         """Return the lines that changed in place what it kept as ``name``, the first one first."""
@@ -274,6 +285,22 @@ class TorchGraph:
         self.plans: dict[Any, Any] = {}  # of passes, by the edges that they begin at
         self.known_places: dict[TorchNode, Any] = {}  # of nodes that settled, what made them
         self.known_ends: dict[TorchNode, Any] = {}  # and, of those that are freed, which line did
+
+    @cached_property
+    def freed_by(self) -> dict[TorchNode, Source]:
+        """The lines of the calls that began at nodes of this graph and freed it, by all nodes that
+        they came to."""
+        by_number = {node.sequence_nr: node for node in self.nodes.values()}
+        lines: dict[TorchNode, Source] = {}
+        for number, line in self.origins.freed_roots:
+            waiting = [by_number[number]] if number in by_number else []
+            while waiting:
+                node = waiting.pop()
+                if node not in lines:
+                    lines[node] = line
+                    ends = (edge.node if isinstance(edge, Port) else edge for edge in node.edges)
+                    waiting += [end for end in ends if end is not None]
+        return lines
 
     def settle(self, order: Sequence[TorchNode], roots: Iterable[SeenTensor]) -> None:
         """Keep what is told of the nodes of ``order``, and the numbers of tensors of one element,

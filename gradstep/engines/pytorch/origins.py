@@ -100,7 +100,8 @@ class Origins:
         self.retaining: WeakValueDictionary[int, torch.Tensor] = WeakValueDictionary()  # by id
         self.changes = Changes()
         self.recorder: Any = None  # the same, which stays known when it records no more
-        self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
+        # where calls that freed their graph began, each with its line
+        self.freed_roots: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
         self._forgotten = -1
         self._room = MANY
         self.modules = ModulesRun()
@@ -171,7 +172,7 @@ class Origins:
     def _make_room(self) -> None:
         """Forget the places of what was made before the last graph but one that was freed, and,
         where those are too few, the older half of all."""
-        freed = self._freed[-2][0] if len(self._freed) > 1 else -1
+        freed = self.freed_roots[-2][0] if len(self.freed_roots) > 1 else -1
         old = bisect_right(self._starts, freed)
         old_scopes = max(bisect_right(self._scope_starts, freed) - 1, 0)
         if max(len(self._starts) - old, len(self._scopes) - old_scopes) >= MOST:
@@ -242,9 +243,9 @@ class Origins:
         before it kept."""
         self.modules.clear()
         self._given.clear()
-        if len(self._freed) == MOST_CALLS:
-            self._forgotten = max(self._forgotten, self._freed[0][0])
-        self._freed.append((number, line))
+        if len(self.freed_roots) == MOST_CALLS:
+            self._forgotten = max(self._forgotten, self.freed_roots[0][0])
+        self.freed_roots.append((number, line))
 
     def freed_at(self, number: int) -> Source | None:
         """Return the line whose call freed what node ``number`` kept, None if it may be several.
@@ -254,7 +255,7 @@ class Origins:
         >>> origins.freed_at(3), origins.freed_at(10)
         (Source(file='train.py', line=12), None)
         """
-        lines = {line for root, line in self._freed if root >= number > self._forgotten}
+        lines = {line for root, line in self.freed_roots if root >= number > self._forgotten}
         return lines.pop() if len(lines) == 1 else None
 
     def place(self, number: int) -> Origin | None:

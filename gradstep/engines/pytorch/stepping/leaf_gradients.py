@@ -144,8 +144,8 @@ class LeafGradients:
             known, its_version = self._known[index]
             is_known = held is known and version == its_version
             if not is_known and index - 1 > self._looked_behind:
+                self._doubt(index - 1, [index])
                 self._note(index - 1, [index])
-                self._is_unsure(index - 1)
             self.before[index] = self._last(index, inf) if is_known else state_of(leaf)
 
     def has_run(self, index: int, added: Any, *, may_change: bool) -> Any:
@@ -204,14 +204,16 @@ class LeafGradients:
                     changed.append(index)
             self._note(node, changed)
             if changed and not runs_user_code and self._looked_behind < node - 1:
-                counted = set(map(_storage_of, self._grown))  # views in one storage count together
-                if any(_storage_of(self.leaves[index].grad) not in counted for index in changed):
-                    self._is_unsure(node)
+                self._doubt(node, changed)
             self._grown.clear()
         self._looked_behind = node
 
-    def _is_unsure(self, node: int) -> None:
-        """Note that nobody knows what changed a ``.grad``, by the time that ``node`` had run."""
+    def _doubt(self, node: int, changed: Iterable[int]) -> None:
+        """Note that nobody knows what changed leaves, by the time that ``node`` had run; not where
+        others were added to: views in one storage count their changes together."""
+        grown = set(map(_storage_of, self._grown))
+        if all(_storage_of(self.leaves[index].grad) in grown for index in changed):
+            return
         if not self.unsure:
             first, last = step_number(self._looked_behind + 1), step_number(node)
             tell(
