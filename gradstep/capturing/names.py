@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import sysconfig
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import CO_OPTIMIZED
 from itertools import chain, count, islice
@@ -218,6 +219,8 @@ _BARE: Final = frozenset([
     BuiltinFunctionType,
 ])  # fmt: skip
 """Kinds of variables that hold no tensor: nearly all of a program's."""
+_CONTAINERS: Final = frozenset([dict, OrderedDict, set])
+"""Kinds of attributes of which only those without an underscore are looked into."""
 
 _INSTEAD = {"x": "input", "self": "input"}
 """PyTorch's names for what our ops call so."""
@@ -316,6 +319,8 @@ def _kept_by(name: str, value: Any) -> Named:
     for path, part in parts:
         for attribute, element in list(islice(variables_in(part).items(), MOST_ELEMENTS)):
             if type(element) in _BARE or not isinstance(attribute, str):
+                continue
+            if type(element) in _CONTAINERS and attribute.startswith("_"):
                 continue
             called = f"{name}.{path}.{attribute}" if path else f"{name}.{attribute}"
             if (

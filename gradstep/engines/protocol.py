@@ -229,6 +229,12 @@ class Engine(Protocol):
         every gradient that a node sends, every sum of several, and all that the call makes."""
         return None
 
+    def told_later(self, call: EngineCall) -> Callable[[], Driver] | None:
+        """Carry out ``call``, of which somebody may want to know later; returns what makes a driver
+        whose Steps tell of it as it was then, whatever the program has done since. None, and
+        nothing is done, where this library knows nothing quicker than its driver."""
+        return None
+
     def kept_tensor(self, node: EngineNode, name: str, kept: Any) -> Any:
         """Return the tensor that ``node.saved()`` tells of, None where there is none, or where to
         ask for it would run code of the program's."""

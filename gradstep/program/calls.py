@@ -15,6 +15,7 @@ from gradstep.capturing import View
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names, caller_names
 from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.engines.driver import Driver
 from gradstep.engines.interception import asking, listen, stop_listening
 from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.tracing import Values, trace
@@ -315,6 +316,11 @@ def run_and_keep(
     intercepted: InterceptedCall, view: View
 ) -> tuple[Callable[[], Graph], bool | Gradients]:
     """Carry out the call; what makes its graph, where anybody asks for it, and what to answer."""
+    call, names = intercepted.call, intercepted.names
+    engine = engine_of_call(call)
+    if not engine.is_profiled() and (told := engine.told_later(call)) is not None:
+        names.settle()
+        return partial(_graph_of, told, call, names, view), True
     with collector_slowed(_KEPT):
         observed = _observed(intercepted)
         with collector_paused():
@@ -324,6 +330,14 @@ def run_and_keep(
                 observed.forget()
             observed.release()
     return make, observed.gradients if intercepted.call.is_grad else True
+
+
+def _graph_of(told: Callable[[], Driver], call: BackwardCall, names: Names, view: View) -> Graph:
+    """Return the graph of a call that has run."""
+    with collector_paused():
+        observed = ObservedPass(call, names, drops=True, driver=told())
+        observed.run()
+        return observed.graph(view)
 
 
 def _itself(value: T) -> T:

@@ -76,6 +76,43 @@ def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None
     assert re.search(rf"a\.grad +{gradient} ", Path("out.txt").read_text())
 
 
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize(
+    "after",
+    [
+        "opt.zero_grad(set_to_none=False)",
+        "torch.nn.utils.clip_grad_norm_(net.parameters(), 1e-3); opt.step()",
+        "gradient.fill_(7); y.detach_(); x.zero_()",
+        "net.double(); net[0].weight.data = torch.ones(5, 2)",
+        "del net, x, y",
+    ],
+)
+def test_the_last_call_is_drawn_as_it_was_then(run: Run, after: str, hooked: bool) -> None:
+    script = f"""
+        import LIBRARY as torch
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+        opt = torch.optim.SGD(net.parameters(), 0.1)
+        gradient = torch.ones(4, 1)
+        for n in range(3):
+            x = torch.randn(4, 2)
+            y = net(x)
+            if {hooked}:
+                y.register_hook(lambda g: g * 2)
+            y.backward(gradient)
+            if n < 2:
+                opt.step()
+        {after}
+    """
+    drawn = []
+    for call in ("3", "last"):
+        code, _, err = run(script, "--call", call, "-o", "out.txt", "train.py")
+        assert code == 0, err
+        drawn.append(Path("out.txt").read_text())
+    assert drawn[0] == drawn[1]
+    assert "2.bias" in drawn[0]
+
+
 def test_a_script_without_a_call_is_drawn_at_its_end(run: Run) -> None:
     code, _, err = run(SQUARE.replace("loss.backward()", "print('the end')"))
     assert code == 0, err

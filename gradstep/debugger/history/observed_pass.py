@@ -9,7 +9,7 @@ from typing import Final, Self
 from gradstep.capturing import View, capture
 from gradstep.capturing.gradients import Describe, DescribedGradients, changes_of
 from gradstep.capturing.names import Names
-from gradstep.engines.driver import NodeEffects
+from gradstep.engines.driver import Driver, NodeEffects
 from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.model import Graph
 from gradstep.records import BackwardCall, Gradients, Node, Plan, Step
@@ -50,14 +50,21 @@ class ObservedPass:
     ``.grad`` is as it was and nothing has been freed.
 
     With ``drops`` it runs once, and keeps no more than some steps at a time: the gradients of the
-    others are described, and cannot be undone.
+    others are described, and cannot be undone.  A ``driver`` that is given tells of the call, which
+    has run.
     """
 
-    def __init__(self, call: BackwardCall, names: Names, *, drops: bool = False) -> None:
-        self._call = call
+    def __init__(
+        self,
+        call: BackwardCall,
+        names: Names,
+        *,
+        drops: bool = False,
+        driver: Driver | None = None,
+    ) -> None:
         self._names = names
         self._engine = engine_of_call(call)
-        self._driver = self._engine.driver(call)
+        self._driver = self._engine.driver(call) if driver is None else driver
         self._steps: list[Step] = []
         self._drops = drops
         self._described = DescribedGradients()  # of the steps that were dropped
@@ -134,9 +141,10 @@ class ObservedPass:
         read before anything else runs."""
         if self._drops:
             self.describe()
-        plan = None if self._call.inputs else self._driver.plan  # else it may be a part
+        call = self._driver.call
+        plan = None if call.inputs else self._driver.plan  # else it may be a part
         return graph_of_call(
-            self._call, view, self._names, self._described if self._drops else self.steps,
+            call, view, self._names, self._described if self._drops else self.steps,
             self.order, self._driver.effects, title, plan=plan, lazy=lazy,
         )  # fmt: skip
 

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from gradstep.capturing.op_records import Departure
+from gradstep.engines.driver import Driver
 from gradstep.engines.profiling import is_profiling
 from gradstep.engines.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
@@ -26,6 +27,7 @@ from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import FunctionNode, hook_tables, unobserved
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run, measured
+from gradstep.engines.pytorch.stepping.told_later import told_later
 from gradstep.engines.pytorch.tensors import (
     SeenTensor,
     array_of,
@@ -87,6 +89,9 @@ class PyTorchEngine(Engine):
 
     def kept_run(self, call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
         return kept_run(call, on_gradients)
+
+    def told_later(self, call: TorchCall) -> Callable[[], Driver] | None:
+        return told_later(call)
 
     def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
         return None if kept is None else node.value_of(name)

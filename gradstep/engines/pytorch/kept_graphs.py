@@ -69,6 +69,11 @@ def _nothing(value: torch.Tensor) -> None:
     """Keep nothing of a value."""
 
 
+def any_marked() -> bool:
+    """Return whether nodes live that are marked as freed."""
+    return bool(_marks)
+
+
 @fenced("that a graph is freed")
 def refuse_at_freed(roots: Sequence[Any]) -> None:
     """Have marked nodes that the engine will come upon raise PyTorch's own error when they run, as

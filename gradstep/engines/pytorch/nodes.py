@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import torch
@@ -35,7 +35,7 @@ from gradstep.engines.pytorch.tensors import (
     shape_of,
 )
 from gradstep.graph.model import Cost, Source
-from gradstep.records import GENERAL, LEAF, KeptValue, Port, SavedState
+from gradstep.records import GENERAL, LEAF, Extent, KeptValue, Port, SavedState
 
 _ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
 _CONVOLUTION = "ConvolutionBackward0"
@@ -255,17 +255,18 @@ _classes: Final[WeakKeyDictionary[type, dict[tuple[str, bool], type[TorchNode]]]
 than to read ten nodes."""
 
 
+def saved_places(kind: type) -> tuple[tuple[str, str, str], ...]:
+    """Return what nodes of a class of PyTorch's keep, and where PyTorch has that."""
+    prefix = "_raw_saved_"
+    names = [name.removeprefix(prefix) for name in dir(kind) if name.startswith(prefix)]
+    return tuple([(name, f"{prefix}{name}", f"_saved_{name}") for name in names])
+
+
 def _class_of(name: str, origin: type, transposed: bool) -> type[TorchNode]:
     """Return a class for nodes of a name."""
-    saved = tuple(
-        [
-            attribute.removeprefix("_raw_saved_")
-            for attribute in dir(origin)
-            if attribute.startswith("_raw_saved_")
-        ]
-    )
+    places = saved_places(origin)
+    saved = tuple([kept for kept, *_ in places])
     is_function = issubclass(origin, FunctionNode)
-    places = tuple([(kept, f"_raw_saved_{kept}", f"_saved_{kept}") for kept in saved])
     if is_function:
         places = (("saved", "_raw_saved_tensors", "saved_tensors"),)
     members = {
@@ -318,6 +319,27 @@ class TorchGraph:
         """Let go of what led from PyTorch's nodes here, and of where these were made."""
         self.nodes.clear()
         self.origins.forget()
+
+    def put_back(
+        self,
+        roots: Iterable[SeenTensor],
+        edges: Iterable[tuple[Any, int]],
+        nodes: Iterable[Any],
+        kept: Iterable[Sequence[tuple[str, KeptFacts]]],
+        number_of: Callable[[int], Any],
+    ) -> None:
+        """Read the graph as it was in a pass: the ``edges`` at which ``roots`` entered it, what its
+        ``nodes`` kept, and the numbers of roots and leaves, None where they are not needed."""
+        for root, edge in zip(roots, edges, strict=True):
+            root.edge = self.place(*edge)
+            root.number = number_of(root.gradstep_identity)
+        for origin, values in zip(nodes, kept, strict=True):
+            node = self.nodes[origin]
+            node._saved = [(name, seen_by(node, facts), "kept") for name, facts in values]
+            if type(node) is TorchLeaf:
+                leaf = node.tensor  # the program may have given it other data since
+                leaf._shape, leaf.dtype = node.output_shape, node.output_dtype
+                leaf.number = number_of(leaf.gradstep_identity)
 
     def tensor(self, origin: Any) -> SeenTensor:
         """Return a tensor, or a GradientEdge, as a root; reads the graph behind it."""
@@ -392,14 +414,13 @@ class TorchGraph:
 
     def edge_of(self, tensor: torch.Tensor) -> Any:
         """Return where a gradient of ``tensor`` would go, None where that is outside this graph."""
-        leaf = self.leaves.get(id(tensor))
-        if leaf is not None or not tensor.requires_grad:
-            return leaf
-        try:
-            node = self.nodes.get(tensor.grad_fn)
-        except RuntimeError:  # a view whose base was changed in place under no_grad
-            return None
-        return None if node is None else _place(node, tensor.output_nr)
+        return self.edge_at(id(tensor), *_maker_of(tensor))
+
+    def edge_at(self, identity: int, maker: Any, nr: int) -> Any:
+        """Return where a gradient of a tensor would go that is known by its identity, and that is
+        output ``nr`` of the node ``maker``."""
+        node = self.leaves.get(identity) or self.nodes.get(maker)
+        return None if node is None else _place(node, nr)
 
 
 def why_opaque(kind: type) -> str:
@@ -489,15 +510,50 @@ def _lost(node: TorchNode, name: str, raw: Any, error: RuntimeError) -> SavedSta
     return "changed"
 
 
-def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
-    edge = node.graph.edge_of(tensor)
+def _maker_of(tensor: torch.Tensor) -> tuple[Any, int]:
+    """Return the node of PyTorch that made a tensor, and which of its outputs it is."""
+    try:
+        return (tensor.grad_fn, tensor.output_nr) if tensor.requires_grad else (None, 0)
+    except RuntimeError:  # a view whose base was changed in place under no_grad
+        return None, 0
+
+
+class KeptFacts(NamedTuple):
+    """What is to be told of a value that a node keeps, besides its place in the graph: who made it,
+    and what it is called where nobody did."""
+
+    extent: Extent
+    identity: int
+    maker: Any
+    output_nr: int
+    record: Any
+    number: float | None
+    called: str
+
+
+def facts_of(tensor: torch.Tensor, origins: Origins) -> KeptFacts:
+    """Read what is to be told of a value that a node keeps."""
+    record = None if origins.ops is None else origins.ops.origin(tensor)
+    number = _number_of(tensor) if tensor.dim() == 0 else None
+    facts = (
+        extent_of(tensor), id(tensor), *_maker_of(tensor), record, number, origins.given_as(tensor)
+    )  # fmt: skip
+    return tuple.__new__(KeptFacts, facts)  # as an Extent is made
+
+
+def seen_by(node: TorchNode, facts: KeptFacts) -> SavedTensor:
+    """Return a value that a node keeps, as readers of the graph see it."""
+    extent, identity, maker, nr, record, number, called = facts
+    edge = node.graph.edge_at(identity, maker, nr)
+    if edge is not None:
+        number, called = None, ""
     owner = edge.node if type(edge) is Port else edge
-    ops = node.graph.origins.ops
-    record = None if ops is None else ops.origin(tensor)
-    number = _number_of(tensor) if edge is None and tensor.dim() == 0 else None
-    called = node.graph.origins.given_as(tensor) if edge is None else ""
-    facts = (extent_of(tensor), edge, id(tensor), owner is node, record, number, called)
-    return tuple.__new__(SavedTensor, facts)  # as an Extent is made
+    seen = (extent, edge, identity, owner is node, record, number, called)
+    return tuple.__new__(SavedTensor, seen)
+
+
+def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
+    return seen_by(node, facts_of(tensor, node.graph.origins))
 
 
 def _number_of(tensor: torch.Tensor) -> float | None:

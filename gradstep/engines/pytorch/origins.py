@@ -51,7 +51,7 @@ from gradstep.engines.pytorch.private import (
     uncompiled,
     unobserved,
 )
-from gradstep.graph.fence import fenced, not_shown, read
+from gradstep.graph.fence import attribute_of, fenced, not_shown, read
 from gradstep.graph.model import Source
 
 DROPOUT: Final = "dropout"
@@ -217,12 +217,7 @@ class Origins:
             return ""
         if isinstance(place, str):
             return place
-        parameters = list(read(lambda: signature(module.forward).parameters.values()))[1:]
-        usual = [
-            parameter.name
-            for parameter in parameters
-            if parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-        ]
+        usual = _parameters_of(attribute_of(module, "forward"))
         return usual[place] if place < len(usual) else ""
 
     def record(self, number: int) -> Any:
@@ -267,6 +262,14 @@ class Origins:
         at = bisect_right(self._round_starts, number) - 1
         inside = self._rounds[at] if at >= 0 else None
         return _place(scope, line, DROPOUT if number in self._dropouts else "", inside)
+
+
+@lru_cache(maxsize=256)
+def _parameters_of(forward: Any) -> list[str]:
+    """Return what a method calls what it is given by position; to read it takes as long as ten
+    small nodes."""
+    parameters = list(read(lambda: signature(forward).parameters.values()))[1:]
+    return [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
 
 
 _NOT_GIVEN: Final[tuple[None, Any, str]] = (None, None, "")

@@ -66,6 +66,7 @@ NAMES: Final = (
         )
     ),
     PrivateName("_foreach_norm", "--fail-on takes longer"),
+    PrivateName("_C._nn.flatten_dense_tensors", "render --call last takes longer"),
     *(
         PrivateName(path, "lines that changed a saved value in place are unknown")
         for path in ("_C._len_torch_function_stack", "multiprocessing.reductions.StorageWeakRef")
@@ -228,6 +229,17 @@ def norms(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     return norms
 
 
+_flatten: Final[Any] = _find("_C._nn.flatten_dense_tensors")
+
+
+def flattened(tensors: list[torch.Tensor]) -> torch.Tensor:
+    """Return a copy of the elements of tensors of one dtype, on one device, one after the other."""
+    if _flatten is None or len(tensors) == 1:  # of one it would make no copy
+        return torch.cat([tensor.reshape(-1) for tensor in tensors])
+    flat: torch.Tensor = _flatten(tensors)
+    return flat
+
+
 def skip_code(code: CodeType) -> None:
     """Have ``torch.compile`` not look at frames of this code, only at those that it calls."""
     _set_strategy(code, whole=False)
@@ -381,7 +393,9 @@ def gathered_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the parameters of a module that FSDP has cut into parts, each with the whole one that
     ops use in its place."""
     for part in module.modules():
-        state = getattr(part, "_get_fsdp_state", _nothing)()
+        if not hasattr(type(part), "_get_fsdp_state"):  # of the instance it takes ten times as long
+            continue
+        state = part._get_fsdp_state()
         group = getattr(state, "_fsdp_param_group", None)
         for parameter in getattr(group, "fsdp_params", ()):
             whole = getattr(parameter, "_unsharded_param", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gradstep.engines.pytorch.private import set_version, unobserved
+from gradstep.engines.pytorch.private import flattened, set_version, unobserved
 from gradstep.graph.statistics import HUGE, TINY, Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each, statistics_of_parts
 from gradstep.records import Extent, resolve
@@ -56,6 +56,10 @@ class SeenTensor:
         if self._edge is UNREAD:
             self._edge = self.graph.edge_behind(self.origin)
         return self._edge
+
+    @edge.setter
+    def edge(self, edge: Any) -> None:
+        self._edge = edge
 
     @property
     def gradstep_identity(self) -> int:
@@ -178,11 +182,14 @@ def is_plain(tensor: Any) -> bool:
     return _is_array(tensor) and bool(tensor.is_contiguous())
 
 
+_KINDS: Final = (torch.Tensor, torch.nn.Parameter)
+
+
 def _is_array(tensor: Any) -> bool:
     """Return whether NumPy can read a tensor as an array."""
     try:
         return (
-            type(tensor) in (torch.Tensor, torch.nn.Parameter)
+            type(tensor) in _KINDS
             and tensor.dtype in (torch.float32, torch.float64)
             and tensor.is_cpu
             and tensor.layout is torch.strided
@@ -242,6 +249,45 @@ def copy_of(tensor: torch.Tensor) -> torch.Tensor | None:
     """Return a copy of a tensor as it is now, without a graph; None of one without memory."""
     with unobserved(), torch.no_grad():
         return tensor.detach().clone() if has_memory(tensor) else None
+
+
+class Copies:
+    """Copies of tensors as they are now, by the identity that each has now: small ones of one kind
+    are made together, and told apart when one is asked for."""
+
+    def __init__(self, tensors: Iterable[torch.Tensor | None]) -> None:
+        self._apart: dict[int, Any] = {id(None): None}
+        self._together: list[tuple[list[tuple[int, Any]], torch.Tensor]] = []
+        alike: dict[torch.dtype, dict[int, torch.Tensor]] = {}
+        for tensor in tensors:
+            if tensor is None or (at := id(tensor)) in self._apart:
+                continue
+            if (
+                type(tensor) in _KINDS
+                and tensor.is_cpu
+                and tensor.layout is torch.strided
+                and not tensor.is_nested
+                and tensor.numel() <= _SMALL
+            ):
+                dtype = tensor.dtype
+                if dtype not in alike:
+                    alike[dtype] = {}
+                alike[dtype][at] = tensor
+            else:
+                copy = copy_of(tensor)
+                self._apart[at] = tensor if copy is None else copy
+        for given in alike.values():
+            shapes = [(at, tensor.shape) for at, tensor in given.items()]
+            self._together.append((shapes, flattened([*given.values()])))
+
+    def of(self, identity: int) -> Any:
+        """Return the copy of the tensor that had this identity; None of None."""
+        while self._together:
+            shapes, flat = self._together.pop()
+            parts = flat.split([shape.numel() for _, shape in shapes])
+            for (at, shape), part in zip(shapes, parts, strict=True):
+                self._apart[at] = part.view(shape)
+        return self._apart.get(identity)
 
 
 def view_of(t: torch.Tensor) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from math import inf
@@ -42,11 +42,21 @@ from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
 from gradstep.engines.pytorch.private import hook_tables, metadata_of, unobserved
 from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
-from gradstep.engines.pytorch.stepping.leaf_gradients import has_late_hooks
-from gradstep.engines.pytorch.stepping.observed_engine import HOOKS_ONCE_MORE, ObservedEngine
+from gradstep.engines.pytorch.stepping.leaf_gradients import State, has_late_hooks
+from gradstep.engines.pytorch.stepping.observed_engine import (
+    HOOKS_ONCE_MORE,
+    NodeRun,
+    ObservedEngine,
+)
 from gradstep.engines.pytorch.stepping.replay import NodeReplay, call_in_pass, places_of, replays
 from gradstep.engines.pytorch.stepping.steps import StepMaker
-from gradstep.engines.pytorch.tensors import describe_later, extent_of, numbers_of, same_bits
+from gradstep.engines.pytorch.tensors import (
+    copy_of,
+    describe_later,
+    extent_of,
+    numbers_of,
+    same_bits,
+)
 from gradstep.graph.collector import collector_paused, collector_slowed
 from gradstep.graph.fence import is_ours, run_of, tell
 from gradstep.graph.statistics_table import StatisticsTable
@@ -139,6 +149,11 @@ class TorchDriver(BasicDriver):
 
     def only_forward(self) -> None:
         self._hands_out_early = True
+
+    def tell_of(self, runs: Mapping[Any, NodeRun], before: Mapping[Any, State]) -> None:
+        """Have the Steps tell of a pass that has run: what each node did, in their order, and what
+        each leaf held ``before``."""
+        self._engine.has_run_as(runs, before)
 
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass; the engine runs in the thread that calls this."""
@@ -391,6 +406,8 @@ class TorchDriver(BasicDriver):
         if self._engine.retains or self.call.inputs or graph.origins.ops is not None:
             return None  # values are still to be read, or other nodes than those that ran
         graph.settle(self.order, self.call.roots)
+        seeds = [seed if seed is None else copy_of(seed) for seed in self.call.seeds]
+        self.call = self.call._replace(seeds=tuple(seeds))
         return describe_later(gradients)
 
     def step_when_run(self, step: Step) -> Step:

@@ -114,6 +114,11 @@ class LeafGradients:
             self._sharing = _sharing_memory(self._known)
         self._has_begun = True
 
+    def knew(self, states: Mapping[int, State]) -> None:
+        """Take note of what leaves held before a pass that nobody saw."""
+        self.first, self.before = dict(states), dict(states)
+        self._has_begun = True
+
     def keep_first(self) -> None:
         """Keep what all leaves hold: the pass begins, and what it adds is told when it is over."""
         for index in self.leaves:

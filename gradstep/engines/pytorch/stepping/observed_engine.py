@@ -6,7 +6,7 @@ keep what the engine gives them, and nothing else: what they cost is what record
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain, count, pairwise
@@ -31,6 +31,7 @@ from gradstep.engines.pytorch.private import hook_nodes, hook_tables, running_pa
 from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from gradstep.engines.pytorch.stepping.leaf_gradients import (
     LeafGradients,
+    State,
     StatesBefore,
     has_late_hooks,
     leaves_behind,
@@ -158,6 +159,14 @@ class ObservedEngine:
         if index in self.runs or self.order[index] in self.ends:
             return True
         return self._done and self._error is None
+
+    def has_run_as(self, runs: Mapping[Any, NodeRun], before: Mapping[Any, State]) -> None:
+        """Take note of a pass that has run: what each node did, in their order, and what each leaf
+        held ``before``."""
+        self.runs = {self.index[node]: run for node, run in runs.items()}
+        self.gradients.knew({self.index[node]: state for node, state in before.items()})
+        self._done = True
+        self._take_real_order(0)
 
     def advance(
         self, index: int, stop: int, *, passed: int = 0, muted: Collection[tuple[int, int]] = ()

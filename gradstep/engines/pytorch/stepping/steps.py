@@ -251,5 +251,10 @@ def _sum(before: Any, added: Any) -> Any:
 
 def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -> HookCall:
     """Tell what hooks made of gradients."""
-    old, new = (tuple(g if g is None else array_of(g) for g in gs) for gs in (before, after))
-    return HookCall(kind, name, 0, old, new)
+    return HookCall(kind, name, 0, tuple(map(_numbers, before)), tuple(map(_numbers, after)))
+
+
+def _numbers(gradient: Any) -> Any:
+    """Return the numbers of a gradient, which the program may change later."""
+    copy = None if gradient is None else copy_of(gradient)
+    return None if copy is None else array_of(copy)

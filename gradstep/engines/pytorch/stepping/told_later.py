@@ -1,0 +1,251 @@
+"""A pass that runs as it would plainly, and of which a driver can tell later, or never.
+
+While it runs, hooks behind its nodes keep what they are given, and nothing is made of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from math import prod
+from sys import _getframe
+from types import FrameType
+from typing import Any, Final, NamedTuple
+from weakref import ref
+
+import torch
+
+from gradstep.engines.driver import Driver
+from gradstep.engines.pytorch.calls import TorchCall, is_shared_with_processes
+from gradstep.engines.pytorch.entry import carry_out, is_engine_call
+from gradstep.engines.pytorch.kept_graphs import any_marked
+from gradstep.engines.pytorch.nodes import KeptFacts, facts_of, saved_places, why_opaque
+from gradstep.engines.pytorch.private import (
+    FunctionNode,
+    dispatch_mode,
+    hook_nodes,
+    hook_tables,
+    metadata_of,
+    running_pass,
+    unobserved,
+)
+from gradstep.engines.pytorch.stepping.driver import TorchDriver
+from gradstep.engines.pytorch.stepping.leaf_gradients import state_of
+from gradstep.engines.pytorch.stepping.observed_engine import NodeRun
+from gradstep.engines.pytorch.tensors import Copies, shape_of
+from gradstep.graph.collector import collector_paused
+from gradstep.graph.fence import not_shown
+
+MOST: Final = 1 << 25
+"""Bytes of the gradients of a pass that are kept at most."""
+
+
+class _Walked(NamedTuple):
+    """The nodes behind some roots, with what each leads to and what it keeps; the nodes of leaves
+    among them, and how many edges lead to each node."""
+
+    nodes: list[Any]
+    following: list[Any]
+    kept: list[list[tuple[str, KeptFacts]]]
+    ends: list[Any]
+    senders: dict[Any, int]
+
+
+def told_later(call: TorchCall) -> Callable[[], Driver] | None:
+    """Carry out ``call``; returns what makes a driver that tells of each node as it was then,
+    whatever the program has done since.
+
+    Nothing is done, and None returned, where that takes a driver: where code of the program's may
+    run inside the pass, where not all is on the CPU, or where its gradients would take more than
+    :data:`MOST` bytes.
+    """
+    if not _may_be_plain(call):
+        return None
+    try:
+        with collector_paused(), unobserved():
+            walked = _walk(call)
+            if walked is None or not _are_small(walked):
+                return None
+            kept = _KeptPass(call, walked)
+    except RuntimeError:  # something is freed, or was changed
+        return None
+    return kept.driver if kept.run() else None
+
+
+def _may_be_plain(call: TorchCall) -> bool:
+    origins = call.roots[0].graph.origins
+    return not (
+        call.is_grad or call.graph or call.inputs or origins.ops or origins.hooks
+        or origins.retaining or any_marked() or dispatch_mode() or torch.is_anomaly_enabled()
+        or torch.cuda.is_initialized() or is_shared_with_processes()
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def _places(kind: type) -> Any:
+    """Return what nodes of a class keep, None where they may run code of the program's."""
+    return None if issubclass(kind, FunctionNode) or why_opaque(kind) else saved_places(kind)
+
+
+def _walk(call: TorchCall) -> _Walked | None:
+    """Walk over the nodes behind the roots of ``call``; None where one is not plain."""
+    nodes = list(dict.fromkeys([_node_of(root) for root in call.arguments.outputs]))
+    if None in nodes:
+        return None
+    origins = call.roots[0].graph.origins
+    senders = dict.fromkeys(nodes, 0)
+    walked = _Walked(nodes, [], [], [], senders)
+    for node in nodes:
+        following = node.next_functions
+        walked.following.append(following)
+        for target, _ in following:
+            if target is None:
+                continue
+            if target not in senders:
+                senders[target] = 0
+                nodes.append(target)
+            senders[target] += 1
+        kept: list[tuple[str, KeptFacts]] = []
+        walked.kept.append(kept)
+        kind: Any = type(node)
+        places = _places(kind)
+        if places is None:
+            return None
+        if not following and hasattr(node, "variable"):
+            if any(hook_tables(node.variable)):
+                return None
+            walked.ends.append(node)
+        for name, raw_place, place in places:
+            raw = getattr(node, raw_place, None)
+            if raw is None:
+                continue
+            if getattr(raw, "unpack_hook", raw) is not None:  # or there are several
+                return None
+            tensor = getattr(node, place)
+            if isinstance(tensor, torch.Tensor):
+                kept.append((name, facts_of(tensor, origins)))
+    return walked
+
+
+def _node_of(root: Any) -> Any:
+    return root.grad_fn if isinstance(root, torch.Tensor) else root.node
+
+
+def _are_small(walked: _Walked) -> bool:
+    """Return whether the gradients that arrive at the nodes take :data:`MOST` bytes at most."""
+    left = MOST
+    for node in walked.nodes:
+        count = walked.senders[node]
+        for described in metadata_of(node):
+            shape = shape_of(described)
+            if shape is None:  # of a nested one
+                return False
+            left -= prod(shape) * described.dtype.itemsize * (count + 1 if count > 1 else 1)
+        if left < 0:
+            return False
+    return True
+
+
+class _KeptPass:
+    """Runs the pass of ``call``, and keeps what is needed to tell of it; gradients go by their
+    identity."""
+
+    def __init__(self, call: TorchCall, walked: _Walked) -> None:
+        self._call, self._walked = call, walked
+        self._edges = [(_node_of(root), root.output_nr) for root in call.arguments.outputs]
+        leaves = [end.variable for end in walked.ends]
+        self._empty = {end for end, x in zip(walked.ends, leaves, strict=True) if x.grad is None}
+        self._before = [copy for _, copy, _ in map(state_of, leaves)]
+        self._given: list[Any] = [*call.seeds, *_scalars((*call.arguments.outputs, *leaves))]
+        self._seeds = [id(seed) for seed in call.seeds]
+        self._runs: dict[Any, NodeRun] = {}
+        self._told: list[tuple[Any, list[int], list[int], int]] = []
+        self._copies = Copies(())
+        self._pass: int | None = None  # the engine's number of this pass
+        self._frame: FrameType | None = None  # that runs it
+
+    def run(self) -> bool:
+        """Carry out the call, unless there are hooks of the program's behind its nodes; returns
+        whether it was.
+
+        Raises:
+            BaseException: what a node raised.
+        """
+        others: list[Any] = []
+        with unobserved():
+            unhook = hook_nodes(self._hooks(), others)
+        if others:
+            unhook()
+            return False
+        self._frame = _getframe()
+        try:
+            carry_out(self._call.arguments)
+        finally:
+            self._frame = None  # a cycle
+            unhook()
+        with unobserved(), torch.no_grad():
+            self._keep_numbers()
+        return True
+
+    def _hooks(self) -> list[tuple[Any, Any]]:
+        """List the hooks that keep what nodes are given, each with the method that registers it."""
+        walked = self._walked
+        # where nobody else holds what becomes a .grad as it is, the engine need not copy it
+        taken_over = {end for end in self._empty if walked.senders[end] == 1}
+        hooks = []
+        for node, following in zip(walked.nodes, walked.following, strict=True):
+            numbers = [nr for nr, (target, _) in enumerate(following) if target in taken_over]
+            hooks.append((node.register_hook, partial(self._after, node, numbers)))
+        return hooks
+
+    def _after(
+        self, node: Any, numbers: list[int], sent: Sequence[Any], arrived: tuple[Any, ...]
+    ) -> None:
+        try:
+            running = running_pass()
+            if running != self._pass or running is None:  # others may come upon its nodes
+                if self._pass is not None or not is_engine_call(_getframe(), self._frame):
+                    return
+                self._pass = running
+            if numbers:
+                sent = list(sent)
+                for nr in numbers:
+                    if sent[nr] is not None:
+                        sent[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
+            self._runs[node] = sent, arrived, 0.0, getattr(node, "variable", None)
+        except Exception as error:
+            not_shown("what a node did", error)
+
+    def _keep_numbers(self) -> None:
+        """Keep copies of all that is told of: the program may change it from here on."""
+        given = self._given
+        for node, (sent, arrived, _, leaf) in self._runs.items():
+            if type(sent) is list:
+                sent = [gradient() if type(gradient) is ref else gradient for gradient in sent]
+            held = None if leaf is None else leaf.grad
+            given += (*sent, *arrived, held)
+            self._told.append((node, [*map(id, sent)], [*map(id, arrived)], id(held)))
+        self._copies = Copies(given)
+        self._runs.clear()
+        given.clear()
+
+    def driver(self) -> TorchDriver:
+        """Return what tells of the pass."""
+        walked, graph, copy = self._walked, self._call.roots[0].graph, self._copies.of
+        call = self._call._replace(seeds=tuple(map(copy, self._seeds)))
+        with unobserved():
+            graph.put_back(call.roots, self._edges, walked.nodes, walked.kept, copy)
+            driver = TorchDriver(call)
+        node_of = graph.nodes.__getitem__
+        runs = {
+            node_of(node): (tuple(map(copy, sent)), tuple(map(copy, arrived)), 0.0, copy(held))
+            for node, sent, arrived, held in self._told
+        }
+        before = zip(map(node_of, walked.ends), self._before, strict=True)
+        driver.tell_of(runs, {node: (gradient, gradient, 0) for node, gradient in before})
+        return driver
+
+
+def _scalars(tensors: Iterable[Any]) -> list[Any]:
+    """List the tensors of one element, whose number is told."""
+    return [x for x in tensors if isinstance(x, torch.Tensor) and x.numel() == 1]
