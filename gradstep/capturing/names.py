@@ -91,6 +91,10 @@ class Names:
         """Keep no tensors alive: names are asked for only of those that were there by now."""
         self._alive.clear()
 
+    def keep_leaves(self) -> None:
+        """Keep no tensor alive that came out of an op: the program may be waiting for its end."""
+        self._alive = [tensor for tensor in self.tensors() if tensor.is_leaf]
+
     def add_missing(self, others: Names) -> None:
         """Add the names and modules of ``others`` for tensors that have no name here."""
         for tensor in others.tensors():
@@ -203,6 +207,10 @@ class Names:
     def tensors(self) -> Iterator[Any]:
         """Return all tensors with a name, in the order in which they were found."""
         return filter(_has_place, self._alive)
+
+    def has_elements(self, name: str) -> bool:
+        """Return whether tensors are elements of what is called ``name``."""
+        return any(known.startswith(f"{name}[") for known in self._names.values())
 
 
 def _has_place(tensor: Any) -> bool:

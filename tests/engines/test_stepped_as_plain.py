@@ -1184,7 +1184,7 @@ def test_several_values_of_a_node_that_are_freed_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "edges"), [("plain", {0: [0]}), ("create_graph", {}), ("grad", {})]
+    ("form", "edges"), [("plain", {0: [0]}), ("create_graph", {}), ("grad", {}), ("shared", {})]
 )
 def test_only_a_plain_pass_hands_over_what_becomes_a_grad(form: str, edges: Any) -> None:
     x = pytorch.ones((), requires_grad=True)
@@ -1195,7 +1195,12 @@ def test_only_a_plain_pass_hands_over_what_becomes_a_grad(form: str, edges: Any)
         handed.append(engine._handed_over_to_leaves(0, set(engine.order[1:])))
         return False
 
-    with intercepting(debugged, EVERY):
+    with contextlib.ExitStack() as stack:
+        if form == "shared":
+            store = pytorch.distributed.HashStore()
+            pytorch.distributed.init_process_group("gloo", store=store, rank=0, world_size=1)
+            stack.callback(pytorch.distributed.destroy_process_group)
+        stack.enter_context(intercepting(debugged, EVERY))
         if form == "grad":
             pytorch.autograd.grad(x.exp(), [x])
         else:

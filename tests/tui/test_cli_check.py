@@ -124,6 +124,31 @@ def test_what_a_backward_changes_is_changed_as_often_as_plainly(run: Run) -> Non
         """)
 
 
+FREED = """\
+import gc, weakref
+import LIBRARY as torch
+
+net = torch.nn.Linear(3, 1)
+
+
+def step():
+    y = net(torch.ones(2, 3))
+    y.pow(2).sum().backward()
+    return weakref.ref(y)
+
+
+kept = step()
+gc.collect()
+print("freed" if kept() is None else "alive")
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "why"])
+def test_what_the_program_lets_go_of_goes(gradstep: Gradstep, command: str) -> None:
+    words = [command, "train.py", *(["net.weight"] if command == "why" else [])]
+    assert gradstep(FREED, *words).out.startswith("freed\n")
+
+
 def test_a_right_program_ends_at_its_call_with_code_0(run: Run) -> None:
     code, out, err = run(RIGHT, "--call", "1", "--derivatives", "train.py")
     assert (code, err) == (0, "")

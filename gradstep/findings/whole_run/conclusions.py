@@ -117,8 +117,7 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
 
 def _ended(evidence: Evidence, state: str) -> str:
     """Return the statement that ends the graph of a tensor, or of a tuple of some."""
-    names = map(evidence.names.of, evidence.names.tensors())
-    if any(name.startswith(f"{state}[") for name in names):
+    if evidence.names.has_elements(state):
         return f"{state} = tuple(each.detach() for each in {state})"
     return f"{state} = {state}.detach()"
 

@@ -217,6 +217,7 @@ class Watch:
             )
             self._run.add_ended(told, described, None)
             self._note_carried(line, losses, names)
+            names.keep_leaves()
         now = process_time()
         if index > 1:  # before the first one, a program imports
             self._account.ran(entered - self._left + own, traced=self._is_traced)

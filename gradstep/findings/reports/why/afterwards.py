@@ -40,6 +40,7 @@ class Afterwards:
 
     def __init__(self, name: str, leaf: Any, names: Names, file: str = "") -> None:
         self._name, self._names, self._file = name, names, file
+        names.keep_leaves()
         self._leaf = leaf
         self._values = array_of(leaf).copy()
         self._gradient = None if leaf.grad is None else array_of(leaf.grad).copy()
