@@ -45,8 +45,13 @@ def is_user_file(file: str) -> bool:
     >>> is_user_file("train.py"), is_user_file(__file__)
     (True, False)
     """
+    if _is_own(file):  # to look for PyTorch takes longer
+        return False
     torch = imported_pytorch() if "torch" in sys.modules else None
     return _is_user_file(file, getattr(torch, "__file__", None))
+
+
+_is_own: Final = lru_cache(maxsize=4096)(is_own_file)
 
 
 class _Frame(Protocol):

@@ -261,6 +261,9 @@ def _listed_parts(modules: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
 def _fronts(modules: Mapping[str, Any], listed: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """Return what stands before the paths in each module: its variable, where several modules have
     parameters and are no part of each other, or the only one is a single layer."""
+    for name, module in modules.items() if len(modules) == 1 else ():  # as nearly always
+        if not name.endswith("]") and any(path for path, _ in named_modules(module)):
+            return {name: ""}
     around = dict(listed)  # of what is a part, the module that has it, and its place there
     places: dict[int, tuple[str, str]] = {}
     if len(modules) > 1:

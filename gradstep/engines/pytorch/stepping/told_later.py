@@ -5,7 +5,7 @@ While it runs, hooks behind its nodes keep what they are given, and nothing is m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from math import prod
 from sys import _getframe
@@ -30,9 +30,7 @@ from gradstep.engines.pytorch.private import (
     unobserved,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.leaf_gradients import state_of
-from gradstep.engines.pytorch.stepping.observed_engine import NodeRun
-from gradstep.engines.pytorch.tensors import Copies, shape_of
+from gradstep.engines.pytorch.tensors import Copies, copy_of, shape_of
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.fence import not_shown
 
@@ -41,13 +39,13 @@ MOST: Final = 1 << 25
 
 
 class _Walked(NamedTuple):
-    """The nodes behind some roots, with what each leads to and what it keeps; the nodes of leaves
-    among them, and how many edges lead to each node."""
+    """The nodes behind some roots, with what each leads to and what it keeps; the leaves by their
+    nodes, and how many edges lead to each node."""
 
     nodes: list[Any]
     following: list[Any]
     kept: list[list[tuple[str, KeptFacts]]]
-    ends: list[Any]
+    leaves: dict[Any, torch.Tensor]
     senders: dict[Any, int]
 
 
@@ -94,7 +92,7 @@ def _walk(call: TorchCall) -> _Walked | None:
         return None
     origins = call.roots[0].graph.origins
     senders = dict.fromkeys(nodes, 0)
-    walked = _Walked(nodes, [], [], [], senders)
+    walked = _Walked(nodes, [], [], {}, senders)
     for node in nodes:
         following = node.next_functions
         walked.following.append(following)
@@ -112,9 +110,9 @@ def _walk(call: TorchCall) -> _Walked | None:
         if places is None:
             return None
         if not following and hasattr(node, "variable"):
-            if any(hook_tables(node.variable)):
+            walked.leaves[node] = leaf = node.variable
+            if any(hook_tables(leaf)):
                 return None
-            walked.ends.append(node)
         for name, raw_place, place in places:
             raw = getattr(node, raw_place, None)
             if raw is None:
@@ -136,6 +134,9 @@ def _are_small(walked: _Walked) -> bool:
     left = MOST
     for node in walked.nodes:
         count = walked.senders[node]
+        if node in walked.leaves:
+            left -= walked.leaves[node].nbytes * (count + 1)
+            continue
         for described in metadata_of(node):
             shape = shape_of(described)
             if shape is None:  # of a nested one
@@ -153,12 +154,14 @@ class _KeptPass:
     def __init__(self, call: TorchCall, walked: _Walked) -> None:
         self._call, self._walked = call, walked
         self._edges = [(_node_of(root), root.output_nr) for root in call.arguments.outputs]
-        leaves = [end.variable for end in walked.ends]
-        self._empty = {end for end, x in zip(walked.ends, leaves, strict=True) if x.grad is None}
-        self._before = [copy for _, copy, _ in map(state_of, leaves)]
-        self._given: list[Any] = [*call.seeds, *_scalars((*call.arguments.outputs, *leaves))]
+        self._before: dict[Any, Any] = {}  # copies of each .grad, by the node of its leaf
+        for end, leaf in walked.leaves.items():
+            self._before[end] = None if leaf.grad is None else copy_of(leaf.grad)
+        told = (*call.arguments.outputs, *walked.leaves.values())
+        scalars = [x for x in told if isinstance(x, torch.Tensor) and x.numel() == 1]
+        self._given: list[Any] = [*call.seeds, *scalars]
         self._seeds = [id(seed) for seed in call.seeds]
-        self._runs: dict[Any, NodeRun] = {}
+        self._runs: dict[Any, tuple[Sequence[Any], tuple[Any, ...]]] = {}
         self._told: list[tuple[Any, list[int], list[int], int]] = []
         self._copies = Copies(())
         self._pass: int | None = None  # the engine's number of this pass
@@ -191,7 +194,9 @@ class _KeptPass:
         """List the hooks that keep what nodes are given, each with the method that registers it."""
         walked = self._walked
         # where nobody else holds what becomes a .grad as it is, the engine need not copy it
-        taken_over = {end for end in self._empty if walked.senders[end] == 1}
+        taken_over = {
+            end for end, held in self._before.items() if held is None and walked.senders[end] == 1
+        }
         hooks = []
         for node, following in zip(walked.nodes, walked.following, strict=True):
             numbers = [nr for nr, (target, _) in enumerate(following) if target in taken_over]
@@ -212,17 +217,17 @@ class _KeptPass:
                 for nr in numbers:
                     if sent[nr] is not None:
                         sent[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
-            self._runs[node] = sent, arrived, 0.0, getattr(node, "variable", None)
+            self._runs[node] = sent, arrived
         except Exception as error:
             not_shown("what a node did", error)
 
     def _keep_numbers(self) -> None:
         """Keep copies of all that is told of: the program may change it from here on."""
-        given = self._given
-        for node, (sent, arrived, _, leaf) in self._runs.items():
+        given, leaves = self._given, self._walked.leaves
+        for node, (sent, arrived) in self._runs.items():
             if type(sent) is list:
                 sent = [gradient() if type(gradient) is ref else gradient for gradient in sent]
-            held = None if leaf is None else leaf.grad
+            held = leaves[node].grad if node in leaves else None
             given += (*sent, *arrived, held)
             self._told.append((node, [*map(id, sent)], [*map(id, arrived)], id(held)))
         self._copies = Copies(given)
@@ -241,11 +246,6 @@ class _KeptPass:
             node_of(node): (tuple(map(copy, sent)), tuple(map(copy, arrived)), 0.0, copy(held))
             for node, sent, arrived, held in self._told
         }
-        before = zip(map(node_of, walked.ends), self._before, strict=True)
-        driver.tell_of(runs, {node: (gradient, gradient, 0) for node, gradient in before})
+        before = self._before.items()
+        driver.tell_of(runs, {node_of(end): (held, held, 0) for end, held in before})
         return driver
-
-
-def _scalars(tensors: Iterable[Any]) -> list[Any]:
-    """List the tensors of one element, whose number is told."""
-    return [x for x in tensors if isinstance(x, torch.Tensor) and x.numel() == 1]
