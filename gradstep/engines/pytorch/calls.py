@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from gradstep.engines.pytorch.private import is_batched
+from gradstep.engines.pytorch.schema import is_captured
 from gradstep.engines.pytorch.tensors import SeenTensor
 from gradstep.graph.model import Source
 from gradstep.records import CallKind
@@ -67,7 +68,7 @@ def why_graph_is_freed(call: TorchCall, order: Sequence[Any] = ()) -> str:
         return "a compiled function runs once"
     if any(isinstance(seed, torch.Tensor) and is_batched(seed) for seed in call.seeds):
         return "it is vectorized"
-    if torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing():
+    if is_captured():
         return "it is captured in a CUDA graph"
     return ""
 

@@ -24,7 +24,7 @@ from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import dispatch_mode, sequence_nr, sequence_nr_of, unobserved
-from gradstep.engines.pytorch.schema import is_question, tensors_in, written
+from gradstep.engines.pytorch.schema import is_captured, is_question, tensors_in, written
 from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
@@ -126,13 +126,21 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         named = kwargs or {}
-        if is_question(op):
+        if self._passes_over(op):
             return op(*args, **named)
         noted = self._begin(op, args, named)
         result = op(*args, **named)
         if noted is not None:
             self._end(op, args, named, result, *noted)
         return result
+
+    @fenced(_OPS, False)
+    def _passes_over(self, op: Any) -> bool:
+        """Return whether to look at nothing while ``op`` runs."""
+        if is_captured():
+            self._last = _newest()
+            return True
+        return is_question(op)
 
     @fenced(_OPS)
     def _begin(self, op: Any, args: tuple[Any, ...], kwargs: Any) -> tuple[Any, ...]:

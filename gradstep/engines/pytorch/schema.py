@@ -8,8 +8,6 @@ from typing import Any
 
 import torch
 
-from gradstep.graph.fence import fenced
-
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     """Return a tensor, or those in lists of them."""
@@ -28,7 +26,6 @@ def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]
 
 
 @lru_cache(maxsize=4096)
-@fenced("an op of the forward pass", False)
 def is_question(op: Any) -> bool:
     """Return whether ``op`` makes no tensor, nor changes one, as those that read a size.
 
@@ -36,6 +33,11 @@ def is_question(op: Any) -> bool:
     """
     schema = op._schema
     return not schema.is_mutable and not any("Tensor" in str(part.type) for part in schema.returns)
+
+
+def is_captured() -> bool:
+    """Return whether ops are captured in a CUDA graph: nobody may wait for a GPU meanwhile."""
+    return bool(torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
 
 
 def gives_new_memory(op: Any) -> bool:
