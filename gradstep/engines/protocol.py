@@ -282,10 +282,30 @@ class Engine(Protocol):
         a call is not to be made twice."""
         return False
 
-    def note_ops(self, *, on: bool) -> None:
+    def note_ops(self, *, on: bool, modules: bool = True) -> None:
         """Go on to note what the program runs for the forward half, or leave that until it is
-        wanted again: most steps of a loop are never looked at."""
+        wanted again: most steps of a loop are never looked at.  ``modules`` says whether to note
+        these even then."""
         return
+
+    def keep_places(self, call: EngineCall, title: str) -> bool | None:
+        """Keep the lines and modules of the nodes of a call, if all were noted, for calls in which
+        they are not, and whose graphs are alike.
+
+        Returns whether such a graph was known; None where ops are to be noted in every call."""
+        return None
+
+    def take_places(self, call: EngineCall) -> str | None:
+        """Give the nodes of a call whose lines and modules were not noted those that were kept of
+        the last call with a graph that is alike.
+
+        Returns the title of that call, "" where there is none; None where all were noted."""
+        return None
+
+    def taken_from(self, node: EngineNode) -> str:
+        """Return the title of the call from which the line and the module of a node were taken, ""
+        where they were noted."""
+        return ""
 
     def describe_ops(self, *, on: bool) -> bool:
         """Go on to describe the results of ops and to copy what they are given, where tracing does

@@ -20,15 +20,18 @@ from gradstep.engines.interception import asking, listen, stop_listening
 from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.tracing import Values, trace
 from gradstep.graph.collector import collector_paused, collector_slowed
-from gradstep.graph.fence import answered, carried_out, is_ours, tell, within_fence
+from gradstep.graph.fence import answered, carried_out, fenced, is_ours, tell, within_fence
 from gradstep.graph.model import Graph
 from gradstep.program.errors import BadTarget, ProgramError, ScriptDone
+from gradstep.program.noted_calls import NotedCalls
 from gradstep.records import BackwardCall, CallKind, Gradients
 
 T = TypeVar("T")
 
 _KEPT: Final = 3_000_000
 """About so many objects are kept of an observed pass of 100,000 nodes, none of them garbage."""
+_AHEAD: Final = 4
+"""Calls before one that is requested, in which what it runs on may be made already."""
 MANY = 300_000
 """Nodes of a pass beyond which a line on stderr says at its start what a picture will take."""
 _RANGE = re.compile(r"(\d+)(?::(\d*))?")
@@ -87,6 +90,16 @@ class CallSelector(NamedTuple):
             first <= number and (end is None or number <= end) for first, end in self.ranges
         )
 
+    def is_near(self, number: int, kind: CallKind) -> bool:
+        """Return whether one of the next few calls after ``number`` was requested by its own."""
+        if kind not in self.kinds:
+            return False
+        if self.number is not None:
+            return number < self.number <= number + _AHEAD
+        return any(
+            first <= number + _AHEAD and (end is None or number < end) for first, end in self.ranges
+        )
+
     def is_over(self, number: int) -> bool:
         """Return whether no call after ``number`` can be one of them."""
         if self.number is not None:
@@ -101,11 +114,13 @@ def call_title(kind: CallKind, number: int) -> str:
 
 
 class InterceptedCall(NamedTuple):
-    """A call of the script: which one of its kind it is, and the names known there."""
+    """A call of the script: which one of its kind it is, and the names known there; and the title
+    of the call whose lines and modules are those of this one, where they were not noted."""
 
     number: int
     call: BackwardCall
     names: Names
+    like: str = ""
 
     @property
     def title(self) -> str:
@@ -140,6 +155,7 @@ class LastCall(Generic[T]):
         self.begun = 0
         self.made: T | None = None
         self.failed = ""  # how that call did, where it did
+        self._like = ""
 
     def __call__(self, intercepted: InterceptedCall) -> bool | Gradients:
         self.begun = intercepted.number
@@ -150,16 +166,20 @@ class LastCall(Generic[T]):
             self.failed = "could not be shown" if ours else f"raised {type(error).__name__}"
             raise
         self._numbers.append(intercepted.number)
+        self._like = intercepted.like
         return answer
 
     def notes(self, selector: CallSelector) -> list[str]:
-        """Say which call was kept, if others were requested, too."""
-        last = self._numbers[-1]
+        """Say which call was kept, if others were requested, too, and of which one its lines are,
+        if not its own."""
+        last, count = self._numbers[-1], len(self._numbers)
+        notes = [f"lines and modules are those of {self._like}, whose graph is alike"]
+        notes = notes if self._like else []
         if last < self.begun:
-            return [f"call {self.begun} {self.failed}; this is call {last}"]
-        if selector.last or len(self._numbers) == 1:
-            return []
-        return [f"{len(self._numbers)} calls were selected; this is the last one, call {last}"]
+            return [f"call {self.begun} {self.failed}; this is call {last}", *notes]
+        if selector.last or count == 1:
+            return notes
+        return [f"{count} calls were selected; this is the last one, call {last}", *notes]
 
 
 class Calls:
@@ -177,6 +197,7 @@ class Calls:
         requested: CallSelector,
         ours: tuple[type[Exception], ...],
         look: Look | None = None,
+        rests: Callable[[], bool] | None = None,
     ) -> None:
         self._process = os.getpid()
         self._handle = handle
@@ -185,7 +206,10 @@ class Calls:
         self._ours: tuple[type[Exception], ...] = (ProgramError, *ours)
         self.counts: Counter[CallKind] = Counter()
         self.handled = 0
-        self._title = ""  # of the last call
+        self._noted = None if rests is None else NotedCalls()
+        self._rests = rests
+        self._kind: CallKind = "backward"  # of the last call
+        self._is_requested = False
         self.done = False
         self._told_of_thread = False
         self.failure: Exception | None = None
@@ -211,13 +235,43 @@ class Calls:
             raise ScriptDone
         self.counts[kind] += 1
         with within_fence("a call"):
-            self._title = call_title(kind, self.counts[kind])
-            return self._requested.requests(self.counts[kind], kind)
+            number, self._kind = self.counts[kind], kind
+            self._is_requested = self._requested.requests(number, kind)
+            return self._is_requested or self._is_noted()
         return False
 
+    @property
+    def _title(self) -> str:
+        """The title of the last call."""
+        return call_title(self._kind, self.counts[self._kind])
+
+    def _is_noted(self) -> bool:
+        """Return whether lines and modules are noted in this call, or in the next one."""
+        if self._noted is None:
+            return False
+        near = self._requested.is_near(self.counts[self._kind], self._kind)
+        return near or self._noted.notes(sum(self.counts.values()) + 1)
+
+    @fenced("lines and modules")
+    def _prepare(self, call: BackwardCall, *, is_shown: bool) -> None:
+        """Keep the lines and modules of a call for later ones, and have those of the next call
+        noted if it may be shown, or kept."""
+        if self._noted is None or self._rests is None:
+            return
+        engine, number = engine_of_call(call), sum(self.counts.values())
+        if self._noted.notes(number):
+            is_known = number > 1 and engine.keep_places(call, self._title)
+            if is_known is None:
+                self._noted = None
+                return
+            self._noted.ran(number, is_known)
+        near = self._requested.is_near(self.counts[call.kind], call.kind)
+        is_noted = is_shown or near or not self._rests() or self._noted.notes(number + 1)
+        engine.note_ops(on=is_noted, modules=False)
+
     def handle(self, call: BackwardCall) -> bool | Gradients:
-        """Carry out a call that is requested, and answer as an interceptor does."""
-        self.handled += 1
+        """Carry out a call that is requested, or noted, and answer as an interceptor does."""
+        self.handled += self._is_requested
         with asking(None):  # as above
             try:
                 return answered(call, partial(self._answer, call), self._title, apart=self._ours)
@@ -229,16 +283,39 @@ class Calls:
                 raise ScriptDone from None
 
     def _answer(self, call: BackwardCall) -> bool | Gradients:
-        # names take a while to find, and are not needed where all is well
-        if self._look is not None and (looked := self._look(call)) is not None:
-            return looked
-        engine_of_call(call).settle_trace()
-        intercepted = InterceptedCall(self.counts[call.kind], call, _names_for(call))
-        answer = self._handle(intercepted)
-        if answer is not False:
-            return answer
-        found_gradients = carried_out(partial(engine_of_call(call).run, call))
-        return found_gradients if call.is_grad else True
+        answer, shows = self._looked(call), False
+        if answer is None:
+            engine_of_call(call).settle_trace()
+            like = self._places_from(call)
+            # names take a while to find, and are not needed where all is well
+            intercepted = InterceptedCall(self.counts[call.kind], call, _names_for(call), like)
+            answer, shows = self._handle(intercepted), True
+        if answer is False:
+            found_gradients = carried_out(partial(engine_of_call(call).run, call))
+            answer = found_gradients if call.is_grad else True
+        self._prepare(call, is_shown=shows)
+        return answer
+
+    def _looked(self, call: BackwardCall) -> bool | Gradients | None:
+        """Answer a call that nobody wants to see, False where it is still to be made; None of one
+        that is to be handled."""
+        if not self._is_requested:
+            engine_of_call(call).settle_trace()
+            return False
+        return None if self._look is None else self._look(call)
+
+    @fenced("lines and modules", "")
+    def _places_from(self, call: BackwardCall) -> str:
+        """Give a call that is shown lines and modules, where these were not noted; return the title
+        of the one that they are of, and tell where there is none."""
+        like = None if self._noted is None else engine_of_call(call).take_places(call)
+        if like == "":
+            number = f"{'grad:' if call.is_grad else ''}{self.counts[call.kind]}"
+            tell(
+                f"{self._title}: lines and modules were not noted, and no call that was has such a "
+                f"graph; --call {number} notes them"
+            )
+        return like or ""
 
     def tell_of_thread(self) -> None:
         """Say, once, that a call in another thread is not followed."""
@@ -277,18 +354,20 @@ def intercepting(
     look: Look | None = None,
     defers: bool = False,
     lines: bool = True,
+    rests: Callable[[], bool] | None = None,
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
     ``values``, ``budget``, ``defers`` and ``lines`` are as for :func:`~gradstep.trace`;
-    ``look`` may carry out a call first.
+    ``look`` may carry out a call first.  Where lines and modules need not be noted in every call,
+    ``rests`` says whether that is so now.
 
     :class:`ScriptDone` is absorbed here.
 
     Raises:
         Exception: one of ``ours`` that ``handle`` raised.
     """
-    calls = Calls(handle, requested, ours, look)
+    calls = Calls(handle, requested, ours, look, rests)
     listen(calls.tell_of_thread)
     try:
         with (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -125,6 +125,7 @@ def run_target(
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
     defers: bool = False,
+    rests: Callable[[], bool] | None = None,
 ) -> Ran:
     """Run ``target`` with ``arguments``, and hand its requested backward calls to ``handle``.
 
@@ -135,6 +136,7 @@ def run_target(
         end: end the program after a call that was requested by its number.
         look: may carry out a call first, so that it is not handed to ``handle``.
         defers: make records of ops only when they are needed, as where ``look`` finds something.
+        rests: says whether lines and modules need not be noted in every call.
         ours: exceptions of ``handle`` that are not the user's, and end the program.
 
     Returns:
@@ -166,7 +168,7 @@ def run_target(
     failure: Failure | None = None
     with intercepting(
         handle_and_end, requested, values=values, budget=budget, ours=ours, look=look,
-        defers=defers,
+        defers=defers, rests=rests,
     ) as calls:  # fmt: skip
         try:
             variables = run_as_main(target, arguments)

@@ -172,6 +172,10 @@ class CallDebugger:
             self._count()
         return looked
 
+    def may_rest(self) -> bool:
+        """Return whether lines and modules need not be noted in a call that does not stop."""
+        return not (self._places or self.certifies or self._quick_look.needs_places)
+
     def debug_tensor(self, subject: Found) -> None:
         """Debug ``root.backward()``, which nobody called."""
         subject.require_runnable()

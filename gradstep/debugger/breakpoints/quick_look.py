@@ -6,9 +6,10 @@ and runs again in a session, which knows nodes and stops there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
@@ -18,6 +19,8 @@ from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.fence import tell
 from gradstep.graph.model import Source
 from gradstep.records import BackwardCall, Gradients
+
+_OF_PLACES: Final = re.compile(r"\b(address|scope|file|line)\b")
 
 
 class QuickLook:
@@ -34,6 +37,12 @@ class QuickLook:
         self._known: dict[str, Expression] = {}
         self._mistaken = False
         self.undone = False
+
+    @property
+    def needs_places(self) -> bool:
+        """Whether it depends on lines or modules where a pass stops."""
+        points = [point for point in self._breakpoints.points if point.enabled]
+        return any(point.text or _OF_PLACES.search(point.condition) for point in points)
 
     def confirm(self) -> None:
         """Take note that a session has stopped."""

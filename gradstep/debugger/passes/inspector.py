@@ -104,6 +104,13 @@ class Inspector:
                 return index
         return None
 
+    def _source_line(self, index: int) -> str:
+        """Return the text of the forward line of a node, "" when it cannot be read; say so where
+        that is only the line of another call."""
+        text = source_line(self.graph.sources.get(index))
+        like = self._engine.taken_from(self._order[index])
+        return f"{text}  (as in {like}, whose graph is alike)" if text and like else text
+
     def incoming(self, index: int) -> tuple[Incoming, ...]:
         """List what has arrived at node ``index``; the part of :meth:`detail` that is quickly
         told."""
@@ -156,7 +163,7 @@ class Inspector:
             saved=saved,
             formulas=node.formulas(),
             hooks=() if node.hooks is None else node.hooks.names(),
-            source_line=source_line(self.graph.sources.get(index)),
+            source_line=self._source_line(index),
             phases=cursor.phases[: cursor.phase] if inside else (),
             seconds=cursor.history.seconds(index) if ran or inside else None,
             nbytes=cursor.driver.step_bytes(cursor.history[index]) if ran else 0,

@@ -143,7 +143,7 @@ class NativeEngine(Engine):
 
         return bool(nodes_of_user(self.plan(call.roots).order))
 
-    def note_ops(self, *, on: bool) -> None:
+    def note_ops(self, *, on: bool, modules: bool = True) -> None:
         mode = current_mode()
         if mode is not None and isinstance(mode.tracer, GraphTracer):
             mode.tracer.is_paused = not on

@@ -14,6 +14,7 @@ from gradstep.capturing.op_records import Departure
 from gradstep.engines.driver import Driver
 from gradstep.engines.profiling import is_profiling
 from gradstep.engines.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
+from gradstep.engines.pytorch.alike import keep_places, take_places
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
 from gradstep.engines.pytorch.entry import call_from, run
@@ -141,9 +142,18 @@ class PyTorchEngine(Engine):
                 for node in nodes_behind(call.arguments.outputs)
             )
 
-    def note_ops(self, *, on: bool) -> None:
+    def note_ops(self, *, on: bool, modules: bool = True) -> None:
         if (origins := current.get()) is not None:
-            origins.is_paused = not on
+            origins.note(on=on, modules=modules)
+
+    def keep_places(self, call: TorchCall, title: str) -> bool | None:
+        return keep_places(call, title)
+
+    def take_places(self, call: TorchCall) -> str | None:
+        return take_places(call)
+
+    def taken_from(self, node: TorchNode) -> str:
+        return node.graph.origins.taken_from(node.sequence_nr)
 
     def describe_ops(self, *, on: bool) -> bool:
         origins = current.get()

@@ -11,8 +11,8 @@ from gradstep.capturing.budget import BUDGET
 from gradstep.capturing.hook_lines import noting_hooks
 from gradstep.capturing.rounds import Rounds
 from gradstep.engines.pytorch.inputs import noting_functions
+from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, passed_over
 from gradstep.engines.pytorch.ops import Ops
-from gradstep.engines.pytorch.optimizers import passed_over
 from gradstep.engines.pytorch.origins import Lines, Modules, Origins, current
 from gradstep.engines.pytorch.private import sequence_nr, skip_code
 
@@ -35,14 +35,16 @@ def noting(
     with ExitStack() as stack:
         stack.callback(origins.end, outer)
         if sequence_nr is not None:
-            mode = Lines(origins) if lines else None
+            mode = origins.lines = Lines(origins) if lines else None
             watched = Modules(origins, mode)
             origins.named = watched.named
             stack.enter_context(noting_hooks(RemovableHandle, skip_code))
+            stack.enter_context(hooks_noted(origins))
             stack.enter_context(watched.noting())
             if mode is not None:
                 stack.enter_context(mode.acting())
                 stack.enter_context(passed_over(mode, "zero_grad", "step"))
+                stack.enter_context(backward_passed_over(mode))
                 stack.enter_context(noting_functions(origins.function))
             if values:
                 origins.recorder = origins.ops = Ops(origins, budget)

@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import lru_cache, partial, update_wrapper
 from inspect import signature
+from math import inf
 from threading import get_ident
 from types import BuiltinFunctionType, FrameType
 from typing import Any, Final, NamedTuple, cast
@@ -41,6 +42,7 @@ from gradstep.capturing.rounds import Rounds
 from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.private import (
+    function_mode_count,
     hook_tables,
     innermost_function_mode,
     pop_function_mode,
@@ -108,7 +110,15 @@ class Origins:
         self._given: dict[int, tuple[ref[Any], Any, int | str]] = {}
         self.named: Callable[[str], AbstractContextManager[None]] | None = None  # see Modules
         self.noting = True
+        self.lines: Lines | None = None
         self.is_paused = False  # lines are not noted, for a while
+        self.rests = False  # nor are modules
+        self.inside = 0  # modules that have begun meanwhile
+        self._rest_starts: list[int] = []
+        self._rest_stops: list[float] = []
+        self._taken_from = ""
+        self._taken: dict[int, Origin | None] = {}  # of nodes made meanwhile
+        self.kept: dict[int, tuple[str, list[Origin | None]]] = {}  # see the module alike
         self.running = False  # a backward pass
 
     @property
@@ -121,6 +131,42 @@ class Origins:
         self.noting, self.ops = False, None
         if outer is not None and outer.noting:
             current.set(outer)
+
+    def note(self, *, on: bool, modules: bool) -> None:
+        """Go on to note lines and modules, if that can be now, or leave lines alone for a while,
+        and, but for ``modules``, these, too."""
+        if on:
+            if self.is_paused and not self.inside and (self.lines is None or self.lines.wake()):
+                if self.rests:
+                    assert sequence_nr is not None
+                    self._rest_stops[-1] = sequence_nr()
+                    self.loops = None if self.loops is None else Rounds()
+                self.is_paused = self.rests = False
+            return
+        self.is_paused = True
+        if not modules and not self.rests and sequence_nr is not None:
+            self.rests = True
+            self._rest_starts.append(sequence_nr())
+            self._rest_stops.append(inf)
+
+    @property
+    def has_rested(self) -> bool:
+        """Whether there are nodes of which modules and lines were not noted."""
+        return bool(self._rest_starts)
+
+    def is_noted(self, number: int) -> bool:
+        """Return whether modules and lines were noted when node ``number`` was made."""
+        at = bisect_right(self._rest_starts, number) - 1
+        return at < 0 or number >= self._rest_stops[at]
+
+    def take(self, title: str, places: Mapping[int, Origin | None]) -> None:
+        """Let the places of nodes that were not noted be these, of the call ``title``."""
+        self._taken_from, self._taken = title, dict(places)
+
+    def taken_from(self, number: int) -> str:
+        """Return the call from which the place of node ``number`` was taken, "" where it was
+        noted, or is unknown."""
+        return "" if self.is_noted(number) or number not in self._taken else self._taken_from
 
     def enter(self, scope: ScopePath, number: int) -> None:
         """Nodes from ``number`` on belong to ``scope``."""
@@ -224,9 +270,10 @@ class Origins:
         """Return the record of the op of node ``number``, or else the place where it was made."""
         return self.records.get(number) or self.place(number)
 
+    @fenced("hooks")
     def hooked(self, tensor: torch.Tensor) -> None:
         """Note where the hooks of ``tensor`` are, which its node runs."""
-        if tensor.grad_fn is None:
+        if not self.noting or tensor.grad_fn is None:
             return
         known = self.hooks.setdefault(sequence_nr_of(tensor.grad_fn), [])
         for table in hook_tables(tensor):
@@ -255,6 +302,8 @@ class Origins:
 
     def place(self, number: int) -> Origin | None:
         """Return where node ``number`` was made, None where nothing is known."""
+        if not self.is_noted(number):
+            return self._taken.get(number)
         at = bisect_right(self._scope_starts, number) - 1
         scope = self._scopes[at] if at >= 0 else OUTSIDE
         at = bisect_right(self._starts, number) - 1
@@ -296,6 +345,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
     def __init__(self, origins: Origins) -> None:
         super().__init__()
         self._origins = origins
+        self._below: tuple[int, Any] | None = None  # while it is asleep, the modes around it
 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -318,8 +368,10 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
             after = sequence_nr()
             if version is not None and self._origins.ops is None and version_of(args) != version:
                 self._origins.changes.note(args[0], version, user_source(sys._getframe(1)))
-            if function in _TOLD_OF:
-                self._tell(function, args[0])
+            recorder = self._origins.recorder
+            if recorder is not None and function in TAKING_OUT:
+                with unobserved():
+                    recorder.taken_out(function, args[0], user_source(sys._getframe(1)))
             if after != before:
                 if function in _DROPOUTS:
                     self._origins.dropped(before, after)
@@ -358,20 +410,23 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         return True
 
     def resume(self) -> None:
-        """Have this mode act again."""
+        """Have this mode act again, or sleep where lines are not to be noted for a while."""
+        if self._origins.is_paused:
+            self._below = _modes_around()
+            return
         assert push_function_mode is not None
         push_function_mode(self)
 
-    def _tell(self, function: Any, tensor: torch.Tensor) -> None:
-        """Note what is known afterwards only here: hooks, and where values leave the graph."""
-        recorder = self._origins.recorder
-        with unobserved():
-            if function is torch.Tensor.register_hook:
-                self._origins.hooked(tensor)
-            elif function is torch.Tensor.retain_grad:
-                self._origins.retaining[id(tensor)] = tensor
-            elif recorder is not None:
-                recorder.taken_out(function, tensor, user_source(sys._getframe(2)))
+    def wake(self) -> bool:
+        """Have this mode sleep no more, if the modes around it are those within which it fell
+        asleep: else one of the program's would end in its place."""
+        if self._below is not None:
+            if self._below != _modes_around():
+                return False
+            self._below = None
+            assert push_function_mode is not None
+            push_function_mode(self)
+        return True
 
 
 _DROPOUTS: Final = frozenset([
@@ -383,7 +438,10 @@ _DROPOUT_MODULES: Final = frozenset([
     torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d
 ])  # fmt: skip
 
-_TOLD_OF: Final = frozenset([torch.Tensor.register_hook, torch.Tensor.retain_grad, *TAKING_OUT])
+
+def _modes_around() -> tuple[int, Any]:
+    """Return how many function modes of this thread act, and the innermost one."""
+    return function_mode_count(), innermost_function_mode()
 
 
 def _is_plain(module: Any) -> bool:
@@ -449,6 +507,14 @@ class Modules:
         def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
             if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
                 return call(module, *args, **kwargs)
+            if origins.rests:
+                if not origins.inside:
+                    self._begin(module, args, kwargs)
+                origins.inside += 1
+                try:
+                    return call(module, *args, **kwargs)
+                finally:
+                    origins.inside -= 1
             outside = before(self, module, args, kwargs)
             try:
                 return call(module, *args, **kwargs)
@@ -471,8 +537,7 @@ class Modules:
         outside = self._scope
         paths = outside.at.paths
         if paths is None:
-            self._origins.modules.note(module)
-            self._origins.note_given(module, given, named)
+            self._begin(module, given, named)
             outermost = outermost_of(module, sys._getframe(2))
             paths = self._known.get(id(outermost))
             if paths is None or not paths.are_of(outermost):
@@ -495,6 +560,13 @@ class Modules:
                 whole, caller = True, (number, line, version_of(given))
         self._scope = _made_scope((at, whole, caller))
         return outside
+
+    @fenced("modules")
+    def _begin(self, module: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Note that an outermost module begins."""
+        if self._scope.at.paths is None:
+            self._origins.modules.note(module)
+            self._origins.note_given(module, given, named)
 
     @contextmanager
     def named(self, name: str) -> Iterator[None]:

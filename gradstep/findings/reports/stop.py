@@ -52,6 +52,7 @@ def stop_rows(session: PassSession, trigger: Trigger) -> tuple[str, list[Row]]:
     else:
         rows = [*_beginning_rows(session, began), ("seen", f"first in the backward pass: {seen}")]
     rows += _ingredients(session, trigger, place)
+    rows += _of_a_call_alike(session)
     start = trigger.subject.index if began is None or began.index is None else began.index
     rows.append(("path", path_text(session.graph, session.path(start))))
     rows = list(dict.fromkeys(rows))  # one line of the program may be both
@@ -76,8 +77,9 @@ def loss_report(session: PassSession) -> tuple[str, list[str]]:
         rows: list[Row] = [("note", f"{_check(session)} finds where it began")]
         if source := session.graph.sources.get(0):
             rows.append(("line", line_text(source)))
-        return headline, row_lines(rows)
+        return headline, row_lines([*rows, *_of_a_call_alike(session)])
     rows = [*_beginning_rows(session, began), ("seen", "in the loss; no gradient has it")]
+    rows += _of_a_call_alike(session)
     start = 0 if began.index is None else began.index
     return began.headline, row_lines(
         [*rows, ("path", path_text(session.graph, session.path(start)))]
@@ -105,6 +107,13 @@ def _check(session: PassSession) -> str:
     if session.kind == "grad":
         return f"gradstep check --call grad:{session.call}"
     return "gradstep check" if session.call == 1 else f"gradstep check --call {session.call}"
+
+
+def _of_a_call_alike(session: PassSession) -> Iterator[Row]:
+    """Say so where the lines were noted in another call."""
+    engine = engine_of(session.roots)
+    if like := next(filter(None, map(engine.taken_from, session.order)), ""):
+        yield "note", f"lines and modules are those of {like}, whose graph is alike"
 
 
 def _of_the_loss(session: PassSession, trigger: Trigger) -> Iterator[Row]:

@@ -204,7 +204,7 @@ def _debug(
             ran = run_target(
                 target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
                 look=debugger.quick_look, budget=debugger.forward_values,
-                defers=debugger.only_watches,
+                defers=debugger.only_watches, rests=debugger.may_rest,
             )  # fmt: skip
     finally:
         debugger.waiting.stop()

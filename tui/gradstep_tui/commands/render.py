@@ -203,7 +203,9 @@ def draw_target(
     seen = LastCall(look)
     ours = (VizError, _Crash)
     try:
-        ran = run_target(target, arguments, call, seen, values=values, ours=ours)
+        ran = run_target(
+            target, arguments, call, seen, values=values, ours=ours, rests=lambda: True
+        )
     except _Crash as crash:
         raise crash.__cause__ or crash from None
     if ran.found is not None:
